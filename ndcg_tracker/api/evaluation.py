@@ -170,8 +170,8 @@ def evaluate(
 
     Parameters: ``frame``: a path to a file that the command reads, or a table with one row per (group, item), in any
     order. The table may be a pandas or polars DataFrame, any other object that speaks Arrow's C stream interface or the
-    DataFrame interchange protocol, a dict of arrays, a nested dict ``{group: {item: score}}``, ranx's ``Run``,
-    ir_measures' ``ScoredDoc`` tuples, or a data set of Hugging Face. It may also be a list per group: of ids, of ids
+    DataFrame interchange protocol, or a dict of arrays. It may also be a nested dict ``{group: {item: score}}``, ranx's
+    ``Run``, ir_measures' ``ScoredDoc`` tuples, a data set of Hugging Face, or a list per group: of ids, of ids
     with scores, or of the objects that retrievers return (see "What you hold" on this page). A row whose score is null
     was judged but not retrieved; a row whose label is null is unjudged.
     ``metrics``: one text or several, or a text with commas (``"ndcg@10,map"``); results keep the names that you give.

@@ -27,10 +27,10 @@ class Rows:
     ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
     ``weights``: float64, of frames perhaps int64, one per row, finite, NaN for null; None for an absent column.
     ``ranks``: int32, one per row, ``NO_RANK`` for none; None where they are not looked at. ``deciding``: what decides
-    if they contradict the scores. "format" means the scores, in a format without a choice. "order" means the scores,
-    if the ranks are the places of rows. "lists" means the ranks, if there is also the order of lists. ``documents``:
-    what the items are chunks of, None if they are not chunks.
-    ``in_order``: whether some scores come from the order of their rows, because there were none.
+    if they contradict the scores. It is "format" for the scores, in a format without a choice. "order" means the
+    scores, if the ranks are the places of rows. "lists" means the ranks, if there is also the order of lists.
+    ``documents``: what the items are chunks of, None if they are not chunks. ``in_order``: whether some scores come
+    from the order of their rows, because there were none.
     """
 
     span_keys: Keys

@@ -36,8 +36,8 @@ class InformationRetrievalEvaluator:
     default ``name``; during training ``RUN/step-000100`` or ``RUN/epoch-1``. ``dataset``, ``database``, ``tags``,
     ``replace``: see ``Tracker.ingest``. The largest cutoff decides how many documents per query are stored. Raises:
     InputError for a query without text, an invalid cutoff, and a ``map_at_k`` below the number of relevant documents,
-    because there the library divides by the cutoff; NameTakenError for a run of another model, if possible before the
-    corpus is encoded.
+    because there the library divides by the cutoff. Raises NameTakenError for a run of another model, if possible
+    before the corpus is encoded.
     """
 
     greater_is_better = True

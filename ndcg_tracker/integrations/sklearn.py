@@ -22,7 +22,7 @@ def ndcg_scorer(metric: str = "ndcg@10", *, group: str | int | None = None) -> A
     The splitter must keep groups whole, as GroupKFold does. Scores come from ``decision_function``, else
     ``predict_proba`` (of the second of two classes), else ``predict``. Parameters: ``metric``: a text form. ``group``:
     which column of X holds the group ids, by name in a frame, by number in an array; None to take them from the
-    metadata ``groups``, as GroupKFold does; call ``sklearn.set_config(enable_metadata_routing=True)`` before.
+    metadata ``groups``, as GroupKFold does. That needs ``sklearn.set_config(enable_metadata_routing=True)``.
     scikit-learn turns an error in a fold into a warning and NaN, unless ``error_score="raise"``. Returns: a scorer,
     whose value is NaN if the metric is undefined for every group. Raises: MetricError; InputError if routing is not
     enabled or scikit-learn is missing.

@@ -1,1 +1,1 @@
-"""What writes runs and what belongs to them: ingest, labels, groups, texts, rescoring, pruning, export and import."""
+"""Write runs and their data: ingest, labels, groups, texts, rescoring, pruning, export and import."""

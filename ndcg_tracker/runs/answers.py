@@ -1,4 +1,4 @@
-"""Answers to designs: what people graded of the items that were drawn, checked and stored."""
+"""Answers to designs: the grades that people gave to drawn items, checked and stored."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What became of a file of answers: how many were new, and what the design still waits for.
+    """The outcome of storing answers: how many were new, and how many the design still waits for.
 
-    ``n_known``: how many were stored before. ``n_apart``: how many more are to items that were not drawn, and are kept
-    apart. ``n_shared``: how many drawn items get the same person's answer to another design. ``look`` of ``n_looks``:
-    the one that waits for the answers.
+    ``n_known``: how many were already stored. ``n_apart``: how many more are to items that were not drawn, and are
+    stored separately. ``n_shared``: how many drawn items get the same person's answer to another design. ``look`` of
+    ``n_looks``: the look that waits for the answers.
     """
 
     design: int
@@ -39,16 +39,16 @@ class Answers:
 
 
 Place = Callable[[str, str], str]
-"""Where a group's item stands in a file, "" where that is not known."""
+"""The place of a group's item in a file, "" if it is not known."""
 
 
 def numbered_design(tx: ReadTransaction, dataset_id: int, dataset: str, number: int) -> DesignRecord:
-    """Return a design of a dataset (InputError where there is none of this number)."""
+    """Return a design of a dataset (InputError if there is none with this number)."""
     stored = tx.designs.all(dataset_id)
     for design in stored:
         if design.number == number:
             return design
-    there = "it has none" if not stored else "it has 1 alone" if len(stored) == 1 else f"it has 1 to {len(stored)}"
+    there = "it has none" if not stored else "it only has 1" if len(stored) == 1 else f"it has 1 to {len(stored)}"
     raise InputError(
         f"there is no design {number} of dataset {dataset!r} ({there})",
         advice="draw one with: ndcg-track labels sample A B --judge JUDGE --budget N",
@@ -65,18 +65,18 @@ def answered_design(
     *,
     keep_others: bool = False,
 ) -> Answers:
-    """Store what people graded drawn items of a design; all of it or, where one answer is refused, nothing.
+    """Store the grades that people gave to drawn items of a design; all of them, or none if one answer is refused.
 
-    ``keep_others``: whether to keep answers to items that were not drawn, apart from those that count in a verdict.
-    Raises: InputError for an item that was not drawn and a grade off the scale; ConflictError for an item that has
-    another grade already, and a design that somebody else answers.
+    ``keep_others``: whether to store answers to items that were not drawn, separately from those that count in a
+    verdict. Raises: InputError for an item that was not drawn and a grade off the scale; ConflictError for an item that
+    already has another grade, and for a design that somebody else answers.
     """
     known = tx.datasets.known(dataset)
     tx.keep_creators_out()
     design = numbered_design(tx, known.id, known.name, number)
     of_judge = next(of for of in tx.labels.sets(known.id, None) if of.id == design.label_set_id)
     if not judge:
-        raise InputError("answers to a design have a name", advice=f"say whose they are with {argument('judge')}")
+        raise InputError("answers to a design need a judge", advice=f"say who gave them with {argument('judge')}")
     if judge == of_judge.judge:
         raise InputError(
             f"design {number} checks {judge_words(judge)}, who cannot answer it",
@@ -113,10 +113,10 @@ def _checked_answers(
     scale: Scale,
     refused: Collection[Pair] | None,
 ) -> dict[Pair, float]:
-    """Return answers by group id and item; the first wrong one is refused.
+    """Return answers by group id and item; refuse the first wrong one.
 
-    ``stored``: the grades of drawn items and of those that are kept apart. ``refused``: the latter, where answers to
-    items that were not drawn are refused; None where they are kept.
+    ``stored``: the grades of drawn items and of those stored separately. ``refused``: the latter, if answers to items
+    that were not drawn are refused; None if they are stored.
     """
     groups = group_codes(labels.offsets)
     ids = tx.groups.ids(design.dataset_id, labels.group_keys)[groups].tolist()
@@ -128,11 +128,11 @@ def _checked_answers(
             raise InputError(
                 f"{what} was not drawn by design {design.number}; the answer would bias it",
                 where=place(group, item),
-                advice=f"leave it out, or keep it apart with {argument('keep_others', True)}",
+                advice=f"leave it out, or store it separately with {argument('keep_others', True)}",
             )
         if group_id < 0:
             raise InputError(
-                f"group {group!r} of item {item!r} is none of the dataset",
+                f"group {group!r} of item {item!r} is not in the dataset",
                 where=place(group, item),
                 advice="leave it out, or correct it",
             )
@@ -145,7 +145,7 @@ def _checked_answers(
         before = stored.get(pair)
         if before is not None and before != grade:
             raise ConflictError(
-                f"{what} was answered with {before:g}, not {grade:g}; an answer stays",
+                f"{what} was answered with {before:g}, not {grade:g}; answers cannot be changed",
                 where=place(group, item),
                 advice="leave it out",
             )

@@ -1,4 +1,4 @@
-"""The check of a database against itself: rows, schema, digests, and every result computed again."""
+"""Check a database against itself: rows, schema, digests, and every result, which is recomputed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 SHARES_AGREE = 1e-12
-"""How much a share of judged items may differ between two machines that compute it."""
+"""How much a judged share may differ between two machines that compute it."""
 
 
 def can_be_computed(metric: Metric, label_set: LabelSetRecord) -> bool:
@@ -57,7 +57,7 @@ def verdicts(
     """Yield the verdict on the stated results of each metric of ``scores``, in their order.
 
     Parameters: ``stated``: the results, and the row in them of each group of ``scores``: int64, -1 for none.
-    ``of_all``: whether ``scores`` are of all groups; else only what these groups have is compared.
+    ``of_all``: whether ``scores`` are of all groups; else only the results of these groups are compared.
     """
     bounds = [tie_bounds for _, tie_bounds in scores.results(weights)] if of_all else [None] * len(stated)
     for (given, rows), groups, of_metric in zip(stated, scores.groups(), bounds, strict=True):
@@ -65,39 +65,39 @@ def verdicts(
 
 
 def difference_text(difference: Difference, given: str = "stated") -> str:
-    """Return where results differ from what their items give, with both numbers; ``given``: "stated" or "stored".
+    """Return in words where results differ from their items, with both numbers; ``given``: "stated" or "stored".
 
     >>> from ndcg_tracker.metrics.verification import Difference
     >>> difference_text(Difference("value", 5.0, 0.5, "q1", 3))
-    "value 5.0 of group 'q1' is stated, and its items and labels give 0.5 (3 groups differ)"
+    "value 5.0 of group 'q1' is stated, but its items and labels give 0.5 (3 groups differ)"
     >>> difference_text(Difference("mean", 0.999, 0.5), "stored")
-    'mean 0.999 is stored, and its items and labels give 0.5'
+    'mean 0.999 is stored, but its items and labels give 0.5'
     """
     where = "" if difference.group is None else f" of group {shown(difference.group)}"
     more = f" ({counted(difference.n, 'group')} differ)" if difference.n > 1 else ""
     return (
-        f"{difference.what} {_text(difference.stated)}{where} is {given}, and its items and labels give "
+        f"{difference.what} {_text(difference.stated)}{where} is {given}, but its items and labels give "
         f"{_text(difference.computed)}{more}"
     )
 
 
 def contradiction_text(difference: Difference, given: str = "stated") -> str:
-    """Return where results without items contradict themselves.
+    """Return in words where results without items contradict themselves.
 
     >>> from ndcg_tracker.metrics.verification import Difference
     >>> contradiction_text(Difference("mean", 0.9, 0.5)), contradiction_text(Difference("value", 5.0, None))
-    ('mean 0.9 is stated, and the results of the groups give 0.5', 'value 5.0 is stated, which the metric cannot have')
+    ('mean 0.9 is stated, but the results of the groups give 0.5', 'value 5.0 is stated, which the metric cannot have')
     """
     if difference.computed is None:
         return f"{difference.what} {_text(difference.stated)} is {given}, which the metric cannot have"
     return (
-        f"{difference.what} {_text(difference.stated)} is {given}, and the results of the groups give "
+        f"{difference.what} {_text(difference.stated)} is {given}, but the results of the groups give "
         f"{_text(difference.computed)}"
     )
 
 
 def checked_text(n_runs: int, n_evaluations: int, n_computed: int, n_results: int, *, has_schema: bool) -> str:
-    """Return the summary of a check without damage: what it verified, and what it could not.
+    """Return the summary of a check without damage: what it verified, and what it could not verify.
 
     >>> print(checked_text(2, 5, 4, 600, has_schema=True))
     the database is intact: 2 runs; 600 results of groups computed again; not verifiable: 1 of 5 evaluations
@@ -124,8 +124,8 @@ _SHOWN = 100
 class Checked:
     """The outcome of a check.
 
-    ``damage``: one sentence per kind of damage, or per run and metric. ``n_computed``: how many evaluations were
-    computed again, of ``n_evaluations``; ``n_results``: of how many results of groups. ``has_schema``: whether tables,
+    ``damage``: one sentence per kind of damage, or per run and metric. ``n_computed``: how many evaluations of
+    ``n_evaluations`` were recomputed; ``n_results``: with how many group results. ``has_schema``: whether tables,
     indexes, views and triggers were compared.
     """
 
@@ -138,7 +138,7 @@ class Checked:
 
 
 def check_database(location: str, progress: Progress | None = None) -> Checked:
-    """Check everything in a database of the newest schema; nothing is written."""
+    """Check everything in a database of the latest schema; nothing is written."""
     with Store.open(location) as store:
         expected = store.expected_catalogue()
         with store.read(opens_seals=True) as tx:
@@ -160,7 +160,7 @@ class _Contents:
         self._sources: dict[int, Callable[[], KnownLabels]] = {}
 
     def look(self, progress: Progress | None) -> None:
-        """Compare everything and note the damage; of sealed datasets, only whether there is some."""
+        """Compare everything and record the damage; for sealed datasets only whether there is any."""
         of_dataset: dict[int, list[RunRecord]] = defaultdict(list)
         for run in self._tx.runs.without_facts():
             of_dataset[run.dataset_id].append(run)
@@ -173,7 +173,7 @@ class _Contents:
         told, self._checked = self._checked, Checked()
         for dataset in sealed:
             self._look_at(dataset, of_dataset[dataset.id], None, 0)
-        told.damage += ["what is stored of a sealed dataset is damaged"] if self._checked.damage else []
+        told.damage += ["the content of a sealed dataset is damaged"] if self._checked.damage else []
 
     def _look_at(self, dataset: DatasetRecord, runs: list[RunRecord], progress: Progress | None, n_runs: int) -> None:
         for label_set in self._tx.labels.sets(dataset.id, None):
@@ -192,17 +192,19 @@ class _Contents:
             self._checked.damage += [f"{where}: {line}" for line in lines]
         except _UNREADABLE as error:
             reason = " ".join(str(error).split())[:_SHOWN]
-            self._checked.damage.append(f"{where}: what is stored cannot be read ({type(error).__name__}: {reason})")
+            self._checked.damage.append(
+                f"{where}: the stored content cannot be read ({type(error).__name__}: {reason})"
+            )
 
     def _of_labels(self, label_set: LabelSetRecord) -> Iterator[str]:
         if label_set.judge == SUMMED_JUDGE:
             return  # only its digest is stored
         lists = self._tx.labels.lists(label_set.id)
         if lists.has_duplicates() or lists.digest() != label_set.digest:
-            yield "its labels are not those of its digest"
+            yield "its labels do not match its digest"
         if (lists.n_groups, lists.n_items) != (label_set.n_groups, label_set.n_labels):
             counts = f"{label_set.n_labels} in {label_set.n_groups}"
-            yield f"it has {lists.n_items} labels in {lists.n_groups} groups, and says {counts}"
+            yield f"it has {lists.n_items} labels in {lists.n_groups} groups, but says {counts}"
 
     def _of_run(self, run: RunRecord, weights: GroupWeights | None) -> Iterator[str]:
         is_whole, has_items = run.id not in self._without_all, run.id not in self._without_any
@@ -222,7 +224,7 @@ class _Contents:
         digests, n_groups, n_items = [], 0, 0
         for ranking in self._tx.runs.kept_blocks(run, is_whole=is_whole) if has_items else ():
             if not is_descending(ranking.scores, ranking.offsets):
-                yield "the scores of some list rise, which no ranking's do"
+                yield "the scores of some list rise, but in a ranking they fall"
                 return
             if ranking.has_duplicates():
                 yield "some list has an item twice"
@@ -230,13 +232,13 @@ class _Contents:
             n_groups, n_items = n_groups + ranking.n_groups, n_items + ranking.n_items
             for key, of_set in scores.items():
                 of_set.add(judged(ranking, labels[key].of(ranking.group_keys)))
-        if has_items and not digests:  # a sample has one group or more
+        if has_items and not digests:  # a sample has at least one group
             self._tx.runs.require("items", run)
         if is_whole:
             if joined_digest(digests) != run.digest:
-                yield "its items are not those of its digest"
+                yield "its items do not match its digest"
             if (n_groups, n_items) != (run.n_groups, run.n_items):
-                yield f"it has {n_items} items in {n_groups} groups, and says {run.n_items} in {run.n_groups}"
+                yield f"it has {n_items} items in {n_groups} groups, but says {run.n_items} in {run.n_groups}"
         for key, of_set in scores.items():
             if is_whole:
                 of_set.add_missing(labels[key].rest())
@@ -256,7 +258,7 @@ class _Contents:
         *,
         is_whole: bool,
     ) -> Iterator[str]:
-        """Yield where the stored results under one label set are not those that the items give."""
+        """Yield in words where the stored results under one label set differ from those of the items."""
         keys = next(scores.groups())[0].group_keys
         ids = self._tx.groups.ids(run.dataset_id, keys)
         stated = []
@@ -292,7 +294,7 @@ class _Contents:
         )
 
     def _without_items(self, evaluation: EvaluationRecord, metric: Metric) -> Iterator[str]:
-        """Yield where results that cannot be computed again contradict themselves."""
+        """Yield in words where results that cannot be recomputed contradict themselves."""
         ids, values = self._tx.evaluations.results_of([evaluation.id])[0]
         nothing = np.full(ids.size, np.nan)
         counts = (evaluation.n_groups, evaluation.n_missing, evaluation.n_undefined)
@@ -310,7 +312,7 @@ def _named(evaluation: EvaluationRecord) -> str:
 
 
 def _shown_as(evaluation: EvaluationRecord, metric: Metric) -> Iterator[str]:
-    """Yield where an evaluation is shown by the name of another measure."""
+    """Yield in words where an evaluation is shown by the name of another metric."""
     try:
         shown = parse_metric(evaluation.requested_as)
     except NdcgTrackerError:

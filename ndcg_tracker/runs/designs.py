@@ -1,4 +1,4 @@
-"""Designs: which items people are to grade so that a judge is checked, and what they answered."""
+"""Designs: the items that people grade to check a judge, and their answers."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ GREATEST_GRADE = 1.7e308
 def frozen_pairs(
     tx: ReadTransaction, label_set: LabelSetRecord, baseline: RunRecord, candidates: Sequence[RunRecord], metric: Metric
 ) -> tuple[list[ItemsApart], LabelLists]:
-    """Return the items that tell each candidate and a baseline apart under a metric and a judge's labels, and these.
+    """Return the items that tell each candidate from a baseline under a metric and a judge's labels, and the labels.
 
-    Raises: InputError for runs without items, and a metric that is no sum over items.
+    Raises: InputError for runs without items, and for a metric that is not a sum over items.
     """
     runs = (baseline, *candidates)
     tx.runs.require("items", *runs)
@@ -60,7 +60,7 @@ def frozen_pairs(
 def frozen_items(
     tx: ReadTransaction, label_set: LabelSetRecord, baseline: RunRecord, candidate: RunRecord, metric: Metric
 ) -> tuple[ItemsApart, LabelLists]:
-    """Return the items that tell two runs apart under a metric and a judge's labels, and these (see above)."""
+    """Return the items that tell two runs apart under a metric and a judge's labels, and the labels (see above)."""
     (apart,), labels = frozen_pairs(tx, label_set, baseline, [candidate], metric)
     return apart, labels
 
@@ -70,7 +70,7 @@ Pair = tuple[int, str]
 
 
 def _drawn(items: ItemsOfPairs, seed: str, probabilities: Floats, group_ids: Index) -> dict[Pair, float]:
-    """Return the items whose permanent number is below their probability, with this."""
+    """Return the items whose permanent number is below their probability, with their probability."""
     names = (keys.to_bytes_list() for keys in (items.group_keys.take(items.groups), items.keys))
     rows = np.flatnonzero(permanent_numbers(seed, zip(*names, strict=True)) < probabilities)
     return dict(zip(_pairs(items.take(rows), group_ids), probabilities[rows].tolist(), strict=True))
@@ -84,7 +84,7 @@ def _probabilities(
     labels: LabelLists,
     answers: Mapping[Pair, float],
 ) -> Floats:
-    """Return with which probability a design draws each item; ``answers``: older ones, whose spread counts."""
+    """Return the probability with which a design draws each item; ``answers``: older ones, whose spread counts."""
     if not answers:
         return inclusion_probabilities(items.sizes, budget)
     group_ids = tx.groups.ids(design.dataset_id, labels.group_keys)
@@ -108,11 +108,11 @@ def _pairs(items: ItemsOfPairs, group_ids: Index) -> list[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class SampleOptions:
-    """What a design is asked for.
+    """The options for a design.
 
-    ``budget``: how many items all its looks draw on average. ``looks``: how many, None for those that are planned, else
-    one. ``seed``: of the dataset's numbers, for its first design. ``not_tuned``: whether what was stored after the
-    first answer does not depend on the answers. ``scale``: the greatest grade of people, None for the judge's.
+    ``budget``: how many items all its looks draw on average. ``looks``: how many; None for the planned number, or else
+    one. ``seed``: of the dataset's numbers, for its first design. ``not_tuned``: the promise that content stored after
+    the first answer does not depend on the answers. ``scale``: the highest grade of people, None for the judge's.
     """
 
     budget: int
@@ -122,7 +122,7 @@ class SampleOptions:
     scale: float | None = None
 
     def check(self) -> None:
-        """Raise InputError for a budget, looks and a scale that cannot be."""
+        """Raise InputError for an impossible budget, number of looks or scale."""
         if not 1 <= self.budget <= LARGEST_BUDGET:
             raise InputError(f"the budget must be 1 to {LARGEST_BUDGET:,} labels, not {self.budget:,}")
         if self.looks is not None and not 1 <= self.looks <= MOST_LOOKS:
@@ -133,15 +133,16 @@ class SampleOptions:
                 advice=f"raise {argument('budget')}, or lower {argument('looks')}",
             )
         if self.scale is not None and not 0 < self.scale <= GREATEST_GRADE:
-            raise InputError(f"the greatest grade of a scale is above 0, not {self.scale:g}")
+            raise InputError(f"the highest grade of a scale must be above 0, not {self.scale:g}")
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A design and its items; ``n_apart``: how many items tell its runs apart, ``n_known`` of which were not drawn.
+    """A design and its items.
 
-    Those have answers to older designs. ``shared``: drawn items that somebody answered for another design.
-    ``has_own_numbers``: whether its random numbers are not the dataset's.
+    ``n_apart``: how many items tell its runs apart. ``n_known``: how many of them were not drawn because they have
+    answers to older designs. ``shared``: drawn items that somebody answered for another design. ``has_own_numbers``:
+    whether it does not use the dataset's random numbers.
     """
 
     design: DesignRecord
@@ -153,7 +154,7 @@ class Drawn:
 
     @property
     def to_ask(self) -> list[Pair]:
-        """The items without an answer, by group id and item, in an order that has nothing to do with the runs."""
+        """The items without an answer, by group id and item, in an order that does not depend on the runs."""
         return _asked(self.design, self.items, self.shared)
 
 
@@ -166,7 +167,7 @@ def _asked(design: DesignRecord, items: Sequence[DrawnItemRecord], shared: Colle
 
 
 def open_items(tx: ReadTransaction, design: DesignRecord, judge: str) -> list[Pair]:
-    """Return what a person who answers a design has not answered yet, as ``labels_sample`` lists it."""
+    """Return the items that a person has not answered yet for a design, as ``labels_sample`` lists them."""
     shared = shared_answers(tx, tx.designs.all(design.dataset_id), design, judge).grades
     return _asked(design, tx.designs.items(design.id), shared)
 
@@ -179,12 +180,12 @@ def drawn_design(
     metric: Metric,
     options: SampleOptions,
 ) -> Drawn:
-    """Draw a design, or of the one that these runs have under these labels and this metric what comes next.
+    """Draw a design, or the next step of the design for these runs under these labels and this metric.
 
-    An item is drawn where its permanent number is below its probability, which goes with the largest weight that it has
-    in a difference of a candidate and the baseline. A run or a version of labels that was stored after the first answer
-    could have been made by the answers: it gets numbers of its own, and items that people answered before are not drawn
-    again. Raises: InputError, ConflictError.
+    An item is drawn if its permanent number is below its probability. The probability grows with the largest weight
+    that the item has in a difference of a candidate and the baseline. A run or a version of labels that was stored
+    after the first answer may depend on the answers. A design with it gets its own random numbers, and does not draw
+    items again that people answered before. Raises: InputError, ConflictError.
     """
     options.check()
     runs = list({run.id: run for run in (baseline, *candidates)}.values())
@@ -271,10 +272,10 @@ def _next_step(
     greatest_grade: float | None,
     dataset: str,
 ) -> dict[str, Any] | None:
-    """Return what a design is to have next of looks, budgets and plan, None where nothing is to be drawn.
+    """Return the next look, budgets and plan of a design, None if there is nothing to draw.
 
-    ``greatest_grade``: of people, as ``options`` have it. Raises: ConflictError for another plan than that of a design
-    which somebody answered, and while its present look waits for answers.
+    ``greatest_grade``: of people, as in ``options``. Raises: ConflictError for a plan that differs from that of a
+    design with answers, and while its present look waits for answers.
     """
     if design.answered_after_run_id is None:
         return _planned_anew(design, base, options, greatest_grade)
@@ -293,11 +294,11 @@ def _next_step(
         )
     if options.not_tuned and design.seed != base:
         raise ConflictError(
-            f"design {number} was drawn with random numbers of its own", advice=f"leave out {argument('not_tuned')}"
+            f"design {number} was drawn with its own random numbers", advice=f"leave out {argument('not_tuned')}"
         )
     if options.budget == whole and n_looks > 1 and design.look == n_looks and not n_open:
         raise ConflictError(
-            f"design {number} has had its {n_looks} looks; there is no further one",
+            f"design {number} has had all of its {n_looks} looks",
             advice="compare these runs, or draw for others",
         )
     if options.budget == design.budget:
@@ -322,9 +323,9 @@ def _next_step(
 def _planned_anew(
     design: DesignRecord, base: str, options: SampleOptions, greatest_grade: float | None
 ) -> dict[str, Any] | None:
-    """Return the plan of a design that nobody has answered, None where it is as it was.
+    """Return the new plan of a design that nobody has answered, None if it is unchanged.
 
-    What the options leave open stays. The budget of the present look alone gives its items again.
+    Options that are not given stay. Giving only the budget of the present look returns its items again.
     """
     looks = options.looks or design.n_looks
     is_present_look = (looks, options.budget) == (design.n_looks, design.budget)
@@ -339,7 +340,7 @@ def _planned_anew(
 
 
 def _seed(stored: Sequence[DesignRecord], base: str, label_set: LabelSetRecord, runs: Sequence[RunRecord]) -> str:
-    """Return the seed of a new design: its own one where what is compared could have been made by answers."""
+    """Return the seed of a new design: its own if the runs or labels may depend on answers."""
     answered = [of for of in stored if of.answered_after_run_id is not None]
     newest_run = min((of.answered_after_run_id or 0 for of in answered), default=None)
     newest_labels = min((of.answered_after_label_set_id or 0 for of in answered), default=None)
@@ -350,16 +351,16 @@ def _seed(stored: Sequence[DesignRecord], base: str, label_set: LabelSetRecord, 
 
 
 def _kinds(tx: ReadTransaction, dataset_id: int) -> Callable[[DesignRecord], tuple[str, float | None]]:
-    """Return what tells the judge that a design checks, and the scale."""
+    """Return a function from a design to the judge that it checks and its scale."""
     judge_of = {of.id: of.judge for of in tx.labels.sets(dataset_id, None)}
     return lambda of: (judge_of[of.label_set_id], of.greatest_grade)
 
 
 def _answers_before(tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord) -> dict[Pair, float]:
-    """Return the answers by which a design has its probabilities: the same ones in all its looks.
+    """Return the answers from which a design computes its probabilities: the same ones in all its looks.
 
-    They check the same judge on the same scale, and were given before this design was drawn first, to designs that were
-    drawn before anybody answered: so no probability of theirs depends on an answer.
+    They check the same judge on the same scale. They were given before this design was first drawn, to designs that
+    were drawn before anybody answered, so none of their probabilities depends on an answer.
     """
     kind_of = _kinds(tx, design.dataset_id)
     older = [of for of in stored if of.number < design.number and kind_of(of) == kind_of(design)]
@@ -373,8 +374,8 @@ def _of_people(
 ) -> dict[str, dict[Pair, float]]:
     """Return the answers to other designs that check the same judge on the same scale, by who gave them.
 
-    ``same_numbers``: to those with the same random numbers, else to older ones with others, as they were when this
-    design was drawn first.
+    ``same_numbers``: to designs with the same random numbers; else to older designs with other numbers, as they were
+    when this design was first drawn.
     """
     kind_of = _kinds(tx, design.dataset_id)
     of_people: dict[str, dict[Pair, float]] = {}
@@ -400,7 +401,7 @@ class SharedAnswers:
 def shared_answers(
     tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord, judge: str | None
 ) -> SharedAnswers:
-    """Return what a person answered for other designs; ``judge``: None for the only one who did."""
+    """Return a person's answers for other designs; ``judge``: None for the only person who answered."""
     of_people = _of_people(tx, stored, design, same_numbers=True)
     person = judge or (next(iter(of_people)) if len(of_people) == 1 else "")
     if person not in of_people:
@@ -413,7 +414,7 @@ def shared_answers(
 def _known(
     tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord
 ) -> tuple[str | None, dict[Pair, float]]:
-    """Return who gave what ``known_answers`` tells, and this by the ids of groups, of a design that may be new."""
+    """Return who gave the ``known_answers`` of a design that may be new, and these by the ids of groups."""
     if not stored or design.seed == stored[0].seed:
         return None, {}
     of_people = _of_people(tx, stored, design, same_numbers=False)
@@ -421,12 +422,11 @@ def _known(
 
 
 def known_answers(tx: ReadTransaction, design: DesignRecord) -> dict[tuple[str, str], float]:
-    """Return the grades that were known when a design with random numbers of its own was drawn, by group and item.
+    """Return the grades that were known when a design with its own random numbers was drawn, by group and item.
 
-    They are answers to older designs that check the same judge on the same scale, where a single person had given all
-    of them before this design was drawn first; of those of several people none is known. A design does not draw their
-    items, whose grades they are; a verdict takes them as they are. Empty for a design with the dataset's own numbers,
-    which shares drawn items with others.
+    They are answers to older designs that check the same judge on the same scale. They count only if a single person
+    had given all of them before this design was first drawn. The design does not draw their items; a verdict uses these
+    grades directly. Empty for a design with the dataset's random numbers, which shares drawn items with others.
     """
     _, known = _known(tx, tx.designs.all(design.dataset_id), design)
     keys = tx.groups.keys(design.dataset_id, np.array([group for group, _ in known], dtype=np.int64)).to_list()
@@ -434,9 +434,9 @@ def known_answers(tx: ReadTransaction, design: DesignRecord) -> dict[tuple[str, 
 
 
 def known_apart(tx: ReadTransaction, design: DesignRecord) -> set[Pair]:
-    """Return the items that tell a design's runs apart and that who answers it had answered before it was drawn.
+    """Return the items that tell a design's runs apart and that its answerer had answered before it was drawn.
 
-    They are in its sample for sure. Empty where it has no such items, or one of its runs is deleted.
+    They are always in its sample. Empty if there are no such items, or if one of its runs is deleted.
     """
     person, known = _known(tx, tx.designs.all(design.dataset_id), design)
     if not known or person != design.checked_by or None in design.run_ids:
@@ -450,9 +450,9 @@ def known_apart(tx: ReadTransaction, design: DesignRecord) -> set[Pair]:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The grades that answers may have: from 0, or the judge's least, to the greatest, whole if the judge's are.
+    """The allowed grades of answers: from 0, or the judge's lowest, to the highest; whole if the judge's are.
 
-    ``given``: the greatest grade where it is another one than the judge's.
+    ``given``: the highest grade if it differs from the judge's.
     """
 
     judge: str
@@ -463,33 +463,33 @@ class Scale:
 
     @classmethod
     def of(cls, judge: str, grades: Floats, greatest: float | None = None, *, is_asked: bool = False) -> Scale:
-        """Return the scale of a judge's grades, up to a greatest one that was given.
+        """Return the scale of a judge's grades, up to a given highest grade.
 
-        Raises: InputError for one that is not whole where grades are, and for a lower one than the judge's that
-        ``is_asked`` of a design.
+        Raises: InputError for a highest grade that is not whole although grades are; and, if ``is_asked`` for a design,
+        for one that is lower than the judge's.
         """
         grades = np.unique(grades)
         is_whole = bool((grades == np.trunc(grades)).all())
         given = None if greatest in (None, grades[-1]) else greatest
         if given is not None and is_whole and given != int(given):
             raise InputError(
-                f"grades of {judge_words(judge)} are whole, so the greatest one of people is not {given:g}",
+                f"grades of {judge_words(judge)} are whole, so the highest grade of people cannot be {given:g}",
                 advice=f"give {argument('scale', int(given) + 1)}",
             )
         if given is not None and is_asked and given < grades[-1]:
             raise InputError(
-                f"grades of {judge_words(judge)} go up to {grades[-1]:g}; answers up to {given:g} are on another scale",
+                f"grades of {judge_words(judge)} go up to {grades[-1]:g}, but answers would go up to {given:g}",
                 advice=f"give {argument('scale', f'{grades[-1]:g}')} or more, or leave it out",
             )
         return cls(judge, min(float(grades[0]), 0.0), float(grades[-1]) if given is None else given, is_whole, given)
 
     def holds(self, grade: float) -> bool:
-        """Return whether a grade is on it."""
+        """Return whether a grade is on the scale."""
         return self.least <= grade <= self.greatest and (not self.is_whole or grade == int(grade))
 
     @property
     def words(self) -> str:
-        """The scale for a sentence."""
+        """The scale in words, for a sentence."""
         whose = judge_words(self.judge) if self.given is None else "the design"
         whole = "whole grades " if self.is_whole else ""
         return f"{whose}, {whole}{self.least:g} to {self.greatest:g}"

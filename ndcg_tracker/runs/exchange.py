@@ -1,4 +1,4 @@
-"""Stored runs, with all that belongs to them, into a folder of Parquet files and back."""
+"""Export stored runs, with everything that belongs to them, to a folder of Parquet files, and import them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 NOT_VERIFIABLE = {"imported": "not verifiable"}
-"""The tag of a run with results that an import could not compute again."""
+"""The tag of a run with results that an import could not recompute."""
 _STATED = ("mean", "worst_mean", "best_mean", "n_groups", "n_missing", "n_undefined")
 
 
@@ -48,7 +48,7 @@ _STATED = ("mean", "worst_mean", "best_mean", "n_groups", "n_missing", "n_undefi
 class Exported:
     """How much an export holds; ``n_pruned``: how many of the runs have lost their items.
 
-    ``n_aliases``, ``n_decisions``, ``n_designs``: in the record of what people did with the runs.
+    ``n_aliases``, ``n_decisions``, ``n_designs``: how many are in the record of what people did with the runs.
     """
 
     n_runs: int
@@ -75,9 +75,9 @@ def export(
     record: bool = True,
     progress: Progress | None = None,
 ) -> Exported:
-    """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``).
+    """Write runs with everything that belongs to them into a new folder (see ``Tracker.export_runs``).
 
-    ``datasets``: those to be exported whole, with labels that no run uses.
+    ``datasets``: the datasets to export completely, with labels that no run uses.
     """
     from ndcg_tracker.runs.export_files import ExportWriter
 
@@ -115,7 +115,7 @@ class _Export:
         self._prunings = tx.runs.prunings()
 
     def texts(self, dataset_id: int, name: str) -> None:
-        """Write the texts of a dataset; without a group one is of an item in all groups, without an item of a group."""
+        """Write the texts of a dataset: without a group of an item in all groups, without an item of a group."""
         texts = self._tx.texts.all(dataset_id)
         ids, keys = self._tx.groups.all(dataset_id)
         key_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
@@ -127,7 +127,7 @@ class _Export:
         self._writer.add("texts", columns, len(texts), texts)
 
     def dataset(self, dataset_id: int, name: str, label_set_ids: set[int], progress: Progress | None) -> None:
-        """Write the runs of a dataset with their labels, and those of ``label_set_ids`` as well."""
+        """Write the runs of a dataset with their labels, and also the labels of ``label_set_ids``."""
         runs = [run for run in self._runs if run.dataset_id == dataset_id]
         evaluations = {run.id: self._tx.evaluations.of_run(run.id) for run in runs}
         used = label_set_ids | {evaluation.label_set_id for of_run in evaluations.values() for evaluation in of_run}
@@ -170,7 +170,7 @@ class _Export:
         self._writer.add("labels", owner | rows, labels.n_items)
 
     def _run(self, run: RunRecord, owner: dict[str, Column]) -> None:
-        """Write a run with the items that it has here."""
+        """Write a run with its stored items."""
         self._writer.add("runs", owner, records=[run])
         pruning = self._prunings.get(run.id)
         n_before = self._writer.n_rows["items"]
@@ -208,7 +208,7 @@ class _Export:
         self._writer.add("group_results", owner | rows, n_results)
 
     def _sums(self, evaluation: EvaluationRecord, owner: dict[str, Column]) -> None:
-        """Write the sums of an evaluation's differences to the baselines that are exported, too."""
+        """Write the sums of an evaluation's differences to the baselines that are also exported."""
         name_of = {run.id: run.name for run in self._runs}
         for sums, stored_at in self._tx.evaluations.all_sums(evaluation.id):
             if sums.baseline_run_id in name_of:
@@ -233,7 +233,7 @@ class ImportedRun:
     """The outcome for one run, and how many of its evaluations are new.
 
     ``outcome``: "stored", "already stored", or "restored" (it was pruned, and has its items again).
-    ``n_not_verifiable``: how many of the new evaluations could not be computed again, for want of items or labels.
+    ``n_not_verifiable``: how many of the new evaluations could not be recomputed, because items or labels are missing.
     """
 
     run: str
@@ -248,9 +248,9 @@ class ImportedRun:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import stored. ``notes``: what one should know of it.
+    """What an import stored. ``notes``: remarks on it.
 
-    ``n_aliases``, ``n_designs``: how many are new or went on; ``n_decisions``: how many decisions of gates are new.
+    ``n_aliases``, ``n_designs``: how many are new or were continued; ``n_decisions``: how many gate decisions are new.
     """
 
     runs: tuple[ImportedRun, ...]
@@ -270,9 +270,9 @@ def import_all(
 ) -> Imported:
     """Store everything of an export that is not there yet.
 
-    Results are computed again from items and labels, as ingest does, and refused where they differ. Parameters:
-    ``dataset``: the name that the export's only dataset gets here; None for its own. ``record``: whether to store
-    what people did, too. Raises: InputError for an export that contradicts itself; ConflictError for a name with other
+    Results are recomputed from items and labels, as ingest does, and refused if they differ. Parameters: ``dataset``:
+    the name that the export's only dataset gets here; None for its own. ``record``: whether to store also what people
+    did. Raises: InputError for an export that contradicts itself; ConflictError for a name with other
     content, and for a weight that contradicts a stored one.
     """
     runs, evaluations = reader.rows("runs"), reader.rows_by("evaluations", "dataset", "run")
@@ -280,7 +280,8 @@ def import_all(
     named = list(dict.fromkeys([*(row["dataset"] for row in runs), *dates]))
     if dataset is not None and len(named) > 1:
         raise InputError(
-            f"the export holds the datasets {', '.join(named)}; {argument('dataset')} is for an export of one"
+            f"the export holds the datasets {', '.join(named)}, but {argument('dataset')} needs an export of a "
+            "single dataset"
         )
     datasets = {name: tx.write.datasets.ensure(dataset or name, dates.get(name)) for name in named}
     for of_name in datasets.values():
@@ -363,7 +364,7 @@ class _Import:
         for name, dataset in self.datasets.items():
             of_dataset = rows[name,]
             if any(not row["group_key"] and not row["item_key"] for row in of_dataset):
-                raise self.reader.error("texts", "has a text of no group and no item")
+                raise self.reader.error("texts", "has a text without a group or an item")
             keys = list(dict.fromkeys(row["group_key"] for row in of_dataset if row["group_key"]))
             ids = self.tx.write.groups.ensure(dataset.id, Keys.from_strings(keys)).tolist()
             id_of = dict(zip(keys, ids, strict=True))
@@ -398,7 +399,7 @@ class _Import:
             self._label_sets[row["dataset"], version] = here
 
     def label_set(self, row: Row) -> LabelSetRecord:
-        """Return the label set that a row of the export names (InputError where the export has none)."""
+        """Return the label set that a row of the export names (InputError if the export lacks it)."""
         name, version = row["dataset"], row["label_set_version"]
         if (name, version) not in self._label_sets:
             raise self.reader.error("label_sets", f"lacks version {version} of dataset {name!r}")
@@ -411,7 +412,7 @@ class _Import:
         return self._sources[label_set.id]()
 
     def run(self, row: Row, gone: Row | None) -> tuple[RunRecord, str, Ranking | None]:
-        """Store a run that is not here yet, and return it, what became of it, and its items if they are new here."""
+        """Store a run that is not here yet, and return it, the outcome, and its items if they are new here."""
         dataset = self.datasets[row["dataset"]]
         kept = row if gone is None else row | {"n_items": gone["n_kept_items"]}
         ranking = Ranking.from_rows(*self.reader.part("items", kept))
@@ -423,7 +424,7 @@ class _Import:
         if existing is not None:
             if existing.digest != row["digest"]:
                 rename = shlex.join(["ndcg-track", "runs", "rename", existing.name, "NEW"])
-                or_rename = f"or first give the run here another name with: {rename}"
+                or_rename = f"or first rename the run here with: {rename}"
                 raise ConflictError(
                     f"run {existing.name!r} of dataset {dataset.name!r} is already stored with other content",
                     advice=f"import into another dataset with {argument('dataset')}, {or_rename}",
@@ -471,15 +472,15 @@ class _Import:
                 whole = PairedSums.from_dict(given["whole"])
                 record = PairedSumsRecord(baseline.id, whole, given["attribute"], slices, given["cluster"])
             except (ValueError, RecursionError, TypeError, KeyError):
-                raise self.reader.error("paired_sums", "holds sums that are none") from None
+                raise self.reader.error("paired_sums", "holds invalid sums") from None
             self.tx.write.evaluations.insert_sums(evaluation.id, record, row["created_at_utc"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Brought:
-    """The evaluations and judged shares that an export brings for a run, which is stored by now.
+    """The evaluations and judged shares that an export brings for a run, which is already stored.
 
-    ``ranking``: its items if they came with the export; those of a run that was here are read from there.
+    ``ranking``: its items if they came with the export; the items of a run that was here are read from the database.
     """
 
     of_import: _Import
@@ -524,7 +525,7 @@ class _Brought:
     def _verified(
         self, label_set_id: int, evaluations: list[_Evaluation], shares: dict[int | None, float]
     ) -> list[str]:
-        """Return the metrics that cannot be computed again; InputError where others differ from what is stated."""
+        """Return the metrics that cannot be recomputed; InputError if others differ from the stated results."""
         for cutoff, share in shares.items():
             if (cutoff or 0) < 0 or share is None or not 0 <= share <= 1:
                 wrong = f"has a cutoff {cutoff} with the judged share {share}"

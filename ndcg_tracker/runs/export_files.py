@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
 
 _ARROW = {Kind.KEY: "large_string", Kind.COUNT: "int64", Kind.FLAG: "int64", Kind.NUMBER: "float64"}
-"""The Arrow types of those that are no plain text."""
+"""The Arrow types of the kinds that are not plain text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Table:
     """A table of an export.
 
     ``columns``: all, in their order; the last ones are ``later``: exports of older versions lack them, and they are
-    read as null. ``part``: the part of an export that it belongs to, "" for what every export has. ``counted_by``: the
-    column of the owners' table that says how many of its rows an owner has. ``needed``: what no row may lack, beside
-    names and ids.
+    read as null. ``part``: the part of an export that the table belongs to, "" for tables in every export.
+    ``counted_by``: the column of the owners' table that says how many of its rows an owner has. ``needed``: columns
+    that no row may lack, in addition to names and ids.
     """
 
     columns: Mapping[str, Kind]
@@ -194,10 +194,10 @@ TABLES = {
     ),
 }
 """All tables. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how many rows of
-``items``, ``labels`` and ``group_results`` belong to each; of a run in ``prunings``, that says so of ``items`` and
-``pruned_groups``. The record, which is what people did with the runs, has their names at that time and those that they
-have now. Of a design that is answered, ``n_runs_before`` and ``n_label_sets_before`` say how many of the runs and the
-versions of labels of its dataset were stored before the first answer."""
+``items``, ``labels`` and ``group_results`` belong to each. For a run in ``prunings``, that table has the counts of
+``items`` and ``pruned_groups``. The record (what people did with the runs) has the names of runs at that time and
+their names now. For a design with answers, ``n_runs_before`` and ``n_label_sets_before`` say how many of the dataset's
+runs and versions of labels were stored before the first answer."""
 
 
 def arrow_schema(table: str) -> Any:
@@ -292,7 +292,7 @@ class ExportWriter:
             self._writers[table].write_table(pa.concat_tables(parts))
 
     def _check(self, table: str) -> None:
-        """Raise InputError unless a finished file says that it has all rows that it was given."""
+        """Raise InputError unless a finished file reports all rows that it was given."""
         import pyarrow.parquet as pq
 
         n_rows = pq.read_metadata(self._unfinished / f"{table}.parquet").num_rows
@@ -361,7 +361,7 @@ class ExportReader:
         self._open.close()
 
     def rows(self, table: str) -> list[Row]:
-        """Return all rows of a small table, one dict per row; none where the export lacks the table."""
+        """Return all rows of a small table, one dict per row; none if the export lacks the table."""
         if table not in self._streams:
             return []
         stream = self._streams[table]
@@ -382,11 +382,11 @@ class ExportReader:
         return rows_of
 
     def part(self, table: str, row: Row) -> Iterator[Any]:
-        """Take the next rows of a table, as many as the row of their owner says, and yield their own columns.
+        """Take the next rows of a table, as many as their owner's row says, and yield their own columns.
 
-        Ids come as ``Keys``, numbers as floats, NaN where null, and texts as a list, in the order of the columns.
-        Raises: InputError where there are fewer, or some are of another owner; while columns are read, for a null id
-        and for a number that is infinite or NaN.
+        Ids come as ``Keys``, numbers as floats (NaN for null), and texts as a list, in the order of the columns.
+        Raises: InputError if there are fewer rows, or rows of another owner; while columns are read, for a null id and
+        for a number that is infinite or NaN.
         """
         import pyarrow.compute as pc
 
@@ -409,9 +409,9 @@ class ExportReader:
                 raise stream.error(f"has {stream.n_left} rows without an owner")
 
     def check_whole(self, table: str, what: str, items: LabelLists | Ranking, digest: str) -> None:
-        """Raise InputError where the rows of something are not those that were exported."""
+        """Raise InputError if the rows of something differ from what was exported."""
         if items.has_duplicates() or items.digest() != digest:
-            raise self.error(table, f"the content of {what} is not that which was exported")
+            raise self.error(table, f"the content of {what} differs from what was exported")
 
     def facts(self, table: str, text: str) -> dict[str, Any]:
         """Return the JSON object that a text of a table holds (InputError for anything else)."""
@@ -424,7 +424,7 @@ class ExportReader:
         return facts
 
     def details(self, row: Row) -> RunDetails:
-        """Return the facts about a run in a row of the runs (InputError for what no export has)."""
+        """Return the facts about a run in a row of the runs (InputError for facts that no export has)."""
         if not is_sample(row["sampled"]):
             raise self.error("runs", f"says of run {row['run']!r} that it is sampled {row['sampled']!r}")
         return {
@@ -466,11 +466,11 @@ def _numbers(array: Any, column: str, stream: _Rows) -> Floats:
 
 
 _STORED: dict[Kind, Callable[[Any], str | int]] = {Kind.JSON: _json, Kind.FLAG: int}
-"""How single values are converted when they are written."""
+"""How to convert single values for writing."""
 _READ: dict[Kind, Callable[[Any, str, _Rows], Any]] = {
     Kind.KEY: _keys, Kind.NUMBER: _numbers, Kind.TEXT: lambda array, *_: array.to_pylist()
 }  # fmt: skip
-"""How the columns of large tables are converted when they are read."""
+"""How to convert the columns of large tables after reading."""
 
 
 class _Rows:
@@ -480,8 +480,8 @@ class _Rows:
         import pyarrow.parquet as pq
 
         self._path = path
-        with self._readable("no readable Parquet file"):
-            if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for a writer and ignore signals
+        with self._readable("not a readable Parquet file"):
+            if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block and ignore signals
                 raise self.error("is not a regular file")
             file = opening.enter_context(pq.ParquetFile(path, page_checksum_verification=True))
             names = file.schema_arrow.names
@@ -490,7 +490,7 @@ class _Rows:
         self.n_left = file.metadata.num_rows
         self._lacking = [name for name in TABLES[table].later if name not in names]
         if names != [name for name in self._schema.names if name not in self._lacking]:
-            raise self.error(f"has other columns than {', '.join(self._schema.names)}")
+            raise self.error(f"has columns other than {', '.join(self._schema.names)}")
         self._waiting = self._schema.empty_table()
 
     def take(self, n_rows: int) -> Any:

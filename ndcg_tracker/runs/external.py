@@ -1,4 +1,4 @@
-"""Results that another engine computed: a value for each group, stored with their run, or only sums over groups."""
+"""Store results that another engine computed: a value for each group, or only sums over groups."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _UNDEFINED = "no value was given"
 def store_results(
     tx: WriteTransaction, table: ResultTable, metric: Metric, details: RunDetails, *, replace: bool = False
 ) -> IngestResult:
-    """Store the results of a run under an external metric, and a run without items where none has its name.
+    """Store the results of a run under an external metric, and a run without items if there is none of its name.
 
-    Raises: ConflictError where the dataset knows the metric with another direction or range; NameTakenError where the
-    run has other results under it.
+    Raises: ConflictError if the dataset has the metric with another direction or range; NameTakenError if the run
+    already has other results under it.
     """
     dataset = tx.write.datasets.ensure(details.dataset)
     refuse_of_both_parts(tx, dataset, "a file of results")
     declared = tx.evaluations.external(dataset.id, metric.measure)
     if declared is not None and declared != str(metric):
         raise ConflictError(
-            f"dataset {dataset.name!r} knows {declared}, and here it is {metric}",
+            f"dataset {dataset.name!r} has {declared}, but here it is {metric}",
             advice="give the same direction and range, or another name",
         )
     label_set = _no_labels(tx, dataset)
@@ -66,9 +66,9 @@ def store_results(
             outcome = "replaced"
         else:
             raise NameTakenError(
-                f"run {run.name!r} of dataset {dataset.name!r} has other results {metric}",
+                f"run {run.name!r} of dataset {dataset.name!r} already has other results of {metric}",
                 advice=(
-                    f"keep both with {argument('name', run.name + '-2')}, or put these in their place with "
+                    f"keep both with {argument('name', run.name + '-2')}, or replace them with "
                     f"{argument('replace', True)}"
                 ),
             )
@@ -94,13 +94,13 @@ def store_results(
 
 
 def _no_labels(tx: WriteTransaction, dataset: DatasetRecord) -> LabelSetRecord:
-    """Return the empty label set that external results are stored under, since they rest on no labels here."""
+    """Return the empty label set that external results are stored under, because they do not depend on labels here."""
     return tx.labels.newest(dataset.id, EXTERNAL_JUDGE) or tx.write.labels.known_by_digest(
         dataset.id, NO_ITEMS.digest(), EXTERNAL_JUDGE
     )
 
 
-_CLOSE = 1e-9  # the same values may have been added up in another order
+_CLOSE = 1e-9  # the same values may have been added in another order
 
 
 def store_sums(
@@ -113,18 +113,18 @@ def store_sums(
 ) -> IngestResult:
     """Store a run by its sums, and the sums of its differences to a baseline.
 
-    A run that is already stored with the same sums gets a further baseline. Raises: InputError for metrics whose mean
-    is not that of the groups, and for a baseline without differences, or the reverse; NameTakenError where the run has
-    other content.
+    A run that is already stored with the same sums gets another baseline. Raises: InputError for metrics whose mean is
+    not the mean of the groups, and for a baseline without differences or differences without a baseline;
+    NameTakenError if the run has other content.
     """
     wholes = [summary for summary in summaries if summary.attribute is None]
     parsed = {summary.metric: _checked(summary.metric) for summary in wholes}
     is_paired = wholes[0].paired is not None
     if is_paired != (baseline is not None):
         raise InputError(
-            "the sums are of differences to a baseline, and none is named"
+            "the sums hold differences to a baseline, but no baseline is named"
             if is_paired
-            else f"{argument('baseline', baseline)} is named, and the sums have no differences",
+            else f"{argument('baseline', baseline)} is named, but the sums have no differences",
             advice=f"name the run they were paired with: {argument('baseline', 'RUN')}"
             if is_paired
             else "give the baseline to summarize as well",
@@ -175,11 +175,11 @@ def store_sums(
 
 
 def _checked(text: str) -> Metric:
-    """Return a metric whose mean is that of its groups (InputError for any other)."""
+    """Return a metric whose mean is the mean of its groups (InputError for any other)."""
     metric = parse_metric(text)
     if metric.is_external or metric.summary != "mean" or metric["weights"] != "none":
         raise InputError(
-            "its mean is not the plain mean of groups, which is what sums have", where=text, advice="leave it out"
+            "its mean is not the plain mean of its groups, so sums cannot give it", where=text, advice="leave it out"
         )
     return metric
 
@@ -234,7 +234,7 @@ def _agrees(stored: EvaluationRecord | None, summary: SliceSummary, label_set: L
 
 
 def _label_set(tx: WriteTransaction, dataset: DatasetRecord, digest: str | None) -> LabelSetRecord:
-    """Return the labels of this digest: a stored version, or one that is known by its digest alone."""
+    """Return the labels with this digest: a stored version, or one of which only the digest is known."""
     wanted = digest or joined_digest([])
     for label_set in tx.labels.sets(dataset.id, None):
         if label_set.digest == wanted and (label_set.judge == SUMMED_JUDGE or digest is not None):

@@ -1,4 +1,4 @@
-"""The weights, attributes and texts of a dataset's groups, stored and looked up."""
+"""Store and look up the weights, attributes and texts of a dataset's groups."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 _MAX_SHOWN = 10
-_MANY_GROUPS = 50_000  # to look for similar keys among more would take seconds
+_MANY_GROUPS = 50_000  # finding similar keys among more groups would take seconds
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRecord:
-    """A group of a dataset: its weight, None where it has none, and its attributes."""
+    """A group of a dataset: its weight, None if it has none, and its attributes."""
 
     key: str
     weight: float | None
@@ -38,9 +38,9 @@ class GroupRecord:
 class GroupsSet:
     """The outcome of storing a table of groups.
 
-    ``n_groups``: its groups that the dataset has. ``attributes``: which were set or taken away. ``has_weights``:
-    whether weights were. ``n_unknown``, ``first_unknown``: its groups that the dataset does not have. ``n_recomputed``:
-    stored means that were computed again, because they rest on a weight that has changed.
+    ``n_groups``: its groups that the dataset has. ``attributes``: those that were set or removed. ``has_weights``:
+    whether weights were set or removed. ``n_unknown``, ``first_unknown``: its groups that the dataset does not have.
+    ``n_recomputed``: stored means that were recomputed, because a weight that they use has changed.
     """
 
     dataset: str
@@ -53,10 +53,10 @@ class GroupsSet:
 
 
 def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable) -> GroupsSet:
-    """Give groups of a dataset attributes and weights; what the table does not name stays as it is.
+    """Set attributes and weights of a dataset's groups; anything that the table does not name stays unchanged.
 
-    Stored means that rest on a weight that changes are computed again. Raises: InputError where the dataset has none of
-    the groups.
+    If a weight changes, stored means that use it are recomputed. Raises: InputError if the dataset has none of the
+    groups.
     """
     dataset = tx.datasets.known(dataset_name)
     ids = tx.groups.ids(dataset.id, table.group_keys)
@@ -88,7 +88,7 @@ def _none_known(dataset: DatasetRecord, first: str | None) -> InputError:
 
 
 def group_records(tx: ReadTransaction, dataset_name: str) -> list[GroupRecord]:
-    """Return the groups of a dataset in the order in which they came."""
+    """Return the groups of a dataset in the order in which they were stored."""
     dataset = tx.datasets.known(dataset_name)
     ids, keys = tx.groups.all(dataset.id)
     attributes = tx.groups.attributes(dataset.id)
@@ -139,8 +139,8 @@ def _weight_of(tx: ReadTransaction, dataset: DatasetRecord) -> dict[int, float]:
 
 
 def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Index) -> int:
-    """Compute the stored means again that rest on a changed weight, and return how many."""
-    # a comparison that is sliced by an attribute imports this module, and needs none of these
+    """Recompute the stored means that use a changed weight, and return how many."""
+    # a comparison sliced by an attribute imports this module without needing these
     from ndcg_tracker.runs.labels import label_source
     from ndcg_tracker.runs.scoring import stored_scores, stored_weights
 
@@ -160,7 +160,7 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
 
 
 def _resting_on(tx: ReadTransaction, run: RunRecord, changed: Index) -> list[EvaluationRecord]:
-    """Return the evaluations of a run whose mean weighs one of these groups."""
+    """Return the evaluations of a run whose mean uses the weight of one of these groups."""
     weighing = [
         evaluation
         for evaluation in tx.evaluations.of_run(run.id)
@@ -175,8 +175,8 @@ def _resting_on(tx: ReadTransaction, run: RunRecord, changed: Index) -> list[Eva
 class TextsAdded:
     """The outcome of storing a table of texts.
 
-    ``n_groups``: groups with texts of their own. ``n_items``: items with texts for every group. ``n_pairs``: items with
-    texts for one group. ``n_unknown``, ``first_unknown``: groups that the dataset does not have.
+    ``n_groups``: groups with texts about themselves. ``n_items``: items with texts for every group. ``n_pairs``: items
+    with texts for one group. ``n_unknown``, ``first_unknown``: groups that the dataset does not have.
     """
 
     dataset: str
@@ -199,9 +199,9 @@ class StoredText:
 
 
 def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> TextsAdded:
-    """Give groups and items of a dataset texts; what the table does not name stays as it is.
+    """Store texts of a dataset's groups and items; anything that the table does not name stays unchanged.
 
-    Raises: InputError where the table is about groups alone, none of which the dataset has.
+    Raises: InputError if the table only has groups, none of which the dataset has.
     """
     from ndcg_tracker.storage.records import TextRecord
 
@@ -233,7 +233,7 @@ def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> Te
 
 
 def stored_texts(tx: ReadTransaction, dataset_name: str, group: str | None = None) -> list[StoredText]:
-    """Return the texts of a dataset, items in every group first, or those of one of its groups alone."""
+    """Return the texts of a dataset, items in every group first, or only those of one of its groups."""
     dataset = tx.datasets.known(dataset_name)
     records = tx.texts.all(dataset.id, None if group is None else group_id(tx, dataset.id, dataset.name, group))
     ids, keys = tx.groups.all(dataset.id)
@@ -245,7 +245,7 @@ def stored_texts(tx: ReadTransaction, dataset_name: str, group: str | None = Non
 
 
 def delete_texts(tx: WriteTransaction, dataset_name: str, group: str | None = None) -> int:
-    """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
+    """Delete the texts of a dataset, or only those of one of its groups, and return how many there were."""
     dataset = tx.datasets.known(dataset_name)
     return tx.write.texts.delete(dataset.id, None if group is None else group_id(tx, dataset.id, dataset.name, group))
 

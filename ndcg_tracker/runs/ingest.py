@@ -1,4 +1,4 @@
-"""How a run gets into the store: labels settled, metrics computed, everything written in one transaction."""
+"""Store a run: settle its labels, compute its metrics, and write everything in one transaction."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunDetails:
-    """What is stored of a run beside its content.
+    """The stored facts about a run, apart from its content.
 
     ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
     None for the time of storing.
@@ -134,11 +134,11 @@ class MetricsUnder:
 class IngestResult:
     """The outcome of ingesting a run.
 
-    ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (nothing
-    was added but the metrics marked new). ``metrics``: in the order they were asked for, and by their texts:
-    ``metrics["AP"].mean``. ``notes``: what else to know, in words. ``judge``: who gave the labels, "" for no named one.
+    ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (only
+    the metrics marked new were added). ``metrics``: in the order in which they were given, and by their texts:
+    ``metrics["AP"].mean``. ``notes``: remarks, in words. ``judge``: who gave the labels, "" for no named judge.
     ``further``: the same metrics under the labels of the other judges that were named. ``is_sealed``: whether the
-    dataset is sealed, so that nothing else is said.
+    dataset is sealed, so that nothing else is shown.
     """
 
     run: str
@@ -174,11 +174,11 @@ class IngestResult:
 
 @dataclass(frozen=True)
 class StagedRun:
-    """What a driver knows of a staged run: the attempts whose output it was given, and what they say of it.
+    """What a driver knows of a staged run: the attempts whose output it received, and their reports.
 
-    ``digest``: of its items. ``labels_digest``: of the labels, where they came as a table of their own, None where the
-    groups were scored under ``label_set``, the newest version at that time (None: there was none), with those that came
-    with the run, if ``has_labels``. ``kept_share``: the share of groups whose items it brings, None for all.
+    ``digest``: of its items. ``labels_digest``: of the labels, if they came as a separate table. It is None if the
+    groups were scored under ``label_set``, the latest version at that time (None: there was none), together with the
+    labels in the run if ``has_labels``. ``kept_share``: the share of groups whose items it brings, None for all.
     """
 
     id: int
@@ -193,7 +193,7 @@ class StagedRun:
 class _Coming:
     """A run that comes in blocks with its labels, and its digest and counts once all blocks have come.
 
-    ``kept_share``: None, since it brings all its items. ``scores``: None, since they are still to be computed.
+    ``kept_share``: None, because it brings all its items. ``scores``: None, because they are not computed yet.
     """
 
     def __init__(self, blocks: Iterable[RankedTable], labels: RunLabels, *, is_sampled: bool = False) -> None:
@@ -212,7 +212,7 @@ class _Coming:
         self._samples: list[str] = []
 
     def whole_digest(self) -> str | None:
-        """Return the digest of the content before any of it is used, None where it comes in several blocks."""
+        """Return the digest of the content before any of it is used, None if it comes in several blocks."""
         first = list(islice(self._blocks, 2))
         self._blocks = chain(first, self._blocks)
         return first[0].ranking.digest() if len(first) == 1 else None
@@ -235,7 +235,7 @@ class _Coming:
             labels = self.labels.of(block)
             self._may_be_grades &= may_be_grades(ranking.scores)
             self._are_whole &= not self._may_be_grades or are_whole(labels.grades)
-            del block  # so that neither takes memory while the next block is read
+            del block  # frees memory while the next block is read
             yield ranking, labels
             del ranking, labels
 
@@ -247,7 +247,7 @@ class _Coming:
 
     @property
     def ranked(self) -> RankedFacts:
-        """What it ranks: a sample of the items, or documents in the place of chunks."""
+        """What the run ranks: a sample of the items, or documents instead of chunks."""
         chunks = self._chunks
         return {
             "sample_digest": joined_digest(self._samples) if self._samples else None,
@@ -257,28 +257,28 @@ class _Coming:
 
     @property
     def weights(self) -> GroupWeights | None:
-        """The weights of the groups that came, None where none has one."""
+        """The weights of the groups that came, None if none has one."""
         return joined_weights(self._weights) if self._weights else None
 
 
 def digested(blocks: Iterable[RankedTable]) -> Iterator[RankedTable]:
-    """Yield the blocks with their content digests made, which is work for the thread that reads ahead."""
+    """Yield the blocks with their content digests computed, which is work for the thread that reads ahead."""
     for block in blocks:
         block.ranking.digest()
         yield block
-        del block  # so that it takes no memory while the next one is read
+        del block  # frees memory while the next block is read
 
 
 @dataclass(frozen=True)
 class ReadyRun:
-    """A run that was read whole, with its digest; ``scores``: of all its groups, None where they are still to come."""
+    """A run that was read at once, with its digest; ``scores``: of all its groups, None if not computed yet."""
 
     table: RankedTable
     scores: Scores | None
 
 
 def ready_run(table: RankedTable, labels: LabelLists | None, metrics: Sequence[Metric]) -> ReadyRun:
-    """Return a run with all that can be computed without the database; ``labels``: given, None for those it has.
+    """Return a run with all that can be computed without the database; ``labels``: None for those in the run.
 
     Errors of metrics are raised when the run is stored.
     """
@@ -305,20 +305,19 @@ def store_run(
     scores: Scores | None = None,
     judges: JudgeNames = None,
 ) -> IngestResult:
-    """Store a run with its labels, metrics and group results in one transaction, and return what became of it.
+    """Store a run with its labels, metrics and group results in one transaction, and return the outcome.
 
-    Parameters: ``blocks``: of whole groups; a run that is read whole is one block. Held in memory are the blocks in
-    use, ``labels``, and per group its id and its results. The transaction is open while the blocks after the first are
-    read; on Postgres others write meanwhile (see ``storage/locks.py``).
-    ``scores``: of all groups of the blocks under ``labels``, if they are known (see ``ready_run``). ``judges``: whose
-    labels these are, or under whose the run is evaluated (see ``RunLabels``). Raises:
-    ConflictError where the name is taken by other content or a label contradicts a stored one; InputError where there
-    are no labels; what the blocks raise.
+    Memory holds the blocks in use, ``labels``, and per group its id and its results. The transaction is open while the
+    blocks after the first are read; on Postgres others can write meanwhile (see ``storage/locks.py``).
+    Parameters: ``blocks``: of whole groups; a run that is read at once is one block. ``scores``: of all groups of the
+    blocks under ``labels``, if they are known (see ``ready_run``). ``judges``: who gave these labels, or whose labels
+    the run is evaluated under (see ``RunLabels``). Raises: ConflictError if the name is taken by other content or a
+    label contradicts a stored one; InputError if there are no labels; the errors of the blocks.
     """
     coming_blocks = iter(blocks)
     blocks = chain(
         list(islice(coming_blocks, 1)), coming_blocks
-    )  # before the lock, so that nobody waits for a silent pipe
+    )  # before the lock, so that nobody has to wait for a silent pipe
     with store.write(run=(details.dataset, details.name), opens_seals=True) as tx:
         dataset = tx.write.datasets.ensure(details.dataset)
         part = part_of(tx, dataset)
@@ -335,15 +334,15 @@ def store_run(
 
 
 def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> IngestResult:
-    """Return of a run on a sealed dataset that it is stored, and no number that its labels make."""
+    """Return only that a run on a sealed dataset is stored, without any number computed from its labels."""
     try:
         result = ask()
-    except (NameTakenError, LabelsOfSealedError):  # another conflict would tell a stored weight
+    except (NameTakenError, LabelsOfSealedError):  # another conflict would reveal a stored weight
         raise
     except NdcgTrackerError:
         told = InputError(
-            f"the run cannot be stored on sealed dataset {dataset.name!r}; why is not said",
-            advice="ingest one like it on open data, and see",
+            f"the run cannot be stored on sealed dataset {dataset.name!r}; the reason is not shown",
+            advice="ingest a run like it on open data to see the reason",
         )
     else:
         return replace_fields(result, metrics=StoredMetrics([]), further=(), notes=(), is_sealed=True)
@@ -353,10 +352,10 @@ def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> In
 def publish_run(
     store: Store, staged: StagedRun, details: RunDetails, metrics: Sequence[Metric], *, replace: bool = False
 ) -> IngestResult:
-    """Store a staged run as ``store_run`` stores one that is read, and delete what was staged, in one transaction.
+    """Store a staged run as ``store_run`` does, and delete what was staged, in one transaction.
 
-    Raises: what ``store_run`` raises; ConflictError where the dataset has other labels of these groups than they
-    were scored under; DatabaseError where the staged run is gone, or not all there.
+    Raises: the errors of ``store_run``; ConflictError if the dataset has other labels of these groups than those they
+    were scored under; DatabaseError if the staged run is gone or incomplete.
     """
     with store.write(run=(details.dataset, details.name)) as tx:
         contents = tx.write.staged.taken(staged.id, staged.attempts)
@@ -367,7 +366,7 @@ def publish_run(
             labels, are_others = WholeLabels(tx, dataset, staged.labels_digest, details.labels_source), False
         else:
             if staged.has_labels:
-                tx.keep_creators_out()  # or others might add labels that the groups were not scored under
+                tx.keep_creators_out()  # else others might add labels that the groups were not scored under
             are_others = newest_for_run(tx, dataset, has_labels=staged.has_labels) != staged.label_set
             labels = RunLabels(tx, dataset, None, details.labels_source or details.source)
         ids = partial(tx.write.groups.ensure, dataset.id)
@@ -396,12 +395,12 @@ def _stored(
     done = _stored_metrics(tx, run, label_set)
     new = [metric for metric in wanted if str(metric) not in done]
     if new:
-        if scores is None:  # ties stand in the order that was stored first
+        if scores is None:  # ties are in the order that was stored first
             scores = stored_scores(tx, run, new, label_source(tx, label_set)())
         done |= {stored.metric: stored for stored in store_scores(tx, run, label_set, scores, weights, new)}
         if not scores.n_judged:
             is_elsewhere = any(stored.n_missing >= label_set.n_groups for stored in done.values())
-            if is_elsewhere and is_new:  # else labels of other groups become the newest, by which all runs are compared
+            if is_elsewhere and is_new:  # else labels of other groups become the latest, which all runs are compared by
                 both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
                 of_run, of_labels = (tx.groups.keys(dataset.id, ids[:1]).to_list() for ids in both)
                 such_as = (
@@ -440,7 +439,7 @@ def _stored(
 def _under(
     tx: WriteTransaction, run: RunRecord, judge: str, metrics: Sequence[Metric], weights: GroupWeights | None
 ) -> MetricsUnder:
-    """Return the metrics of a stored run under the newest labels of a judge; those that it lacks are stored."""
+    """Return the metrics of a stored run under the latest labels of a judge; metrics that it lacks are stored."""
     label_set = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge)
     done = _stored_metrics(tx, run, label_set)
     new = [metric for metric in metrics if str(metric) not in done]
@@ -451,7 +450,7 @@ def _under(
 
 
 def source_name(path: str) -> str:
-    """Return a path as it is stored: bytes that are not UTF-8, which no database keeps, are escaped."""
+    """Return a path as it is stored: bytes that are not UTF-8, which no database can store, are escaped."""
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -487,7 +486,7 @@ def _settled_run(
             return existing, "already stored", [], coming.scores
         restore(tx, existing)
         return existing, "restored", [], coming.scores
-    aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content differs
+    aside = f"{existing.name[:100]} {existing.digest}"  # until we know whether the content differs
     run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, ready_scores)
     if run.digest == existing.digest and is_whole:
         tx.write.runs.delete(run.id)
@@ -504,9 +503,9 @@ def _settled_run(
 def _sampled(
     tx: WriteTransaction, run: RunRecord, ranked: RankedFacts, details: RunDetails, *, replace: bool
 ) -> RunRecord:
-    """Return a stored run that comes again, marked as a sample if this is said now and it is to be replaced.
+    """Return a stored run that comes again, marked as a sample if it is one now and may be replaced.
 
-    Raises: NameTakenError where it is stored as another sample.
+    Raises: NameTakenError if it is stored as another sample.
     """
     if details.sampled is None or details.sampled == run.sampled:
         return run
@@ -526,7 +525,7 @@ def _written(
     metrics: Sequence[Metric],
     ready_scores: Scores | None,
 ) -> tuple[RunRecord, Scores]:
-    """Store the blocks as they come, and score them where the scores are not known."""
+    """Store the blocks as they come, and score them if the scores are not known."""
     run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
     scores = ready_scores or Scores(metrics)
     ids: list[Index] = []
@@ -554,7 +553,7 @@ def _stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetReco
 
 
 def _other_content(dataset: DatasetRecord, details: RunDetails) -> NameTakenError:
-    """Return the error for a name that other content has."""
+    """Return the error for a name that is taken by other content."""
     return NameTakenError(
         f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content",
         advice=(

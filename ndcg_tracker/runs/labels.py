@@ -1,4 +1,4 @@
-"""The labels of a dataset: versions, what a run brings to them, and where the labels of some groups come from."""
+"""The labels of a dataset: their versions, the labels that a run brings, and sources of the labels of groups."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ JudgeNames = str | Sequence[str] | None
 """One judge or several; none: the one that counts."""
 
 GROUPS_AT_ONCE = 1 << 16
-"""How many of the groups that were not asked for are looked up at a time."""
+"""How many of the groups that were not requested are looked up at a time."""
 
 HELD_LABELS = 1 << 22
-"""Up to this many stored labels are read at once and held; more are read for some groups at a time."""
+"""Up to this many stored labels are read at once and held in memory; more are read for some groups at a time."""
 
 
 def numbered_labels(
     tx: ReadTransaction, dataset_id: int, dataset: str, version: int | None = None, judge: str | None = None
 ) -> LabelSetRecord:
-    """Return a version of a dataset's labels, by default the newest of the judge that counts (``counting_judge``).
+    """Return a version of a dataset's labels, by default the latest of the judge that counts (``counting_judge``).
 
     Raises: InputError for a dataset or judge without labels; ReferenceNotFoundError for an unknown version, or one that
     is not of this judge.
@@ -54,7 +54,7 @@ def numbered_labels(
         if not of_judge:
             judges = judges_of(tx, dataset_id)
             raise InputError(
-                f"dataset {dataset!r} has no labels of {judge_words(counting)}, but those of "
+                f"dataset {dataset!r} has no labels of {judge_words(counting)}, only those of "
                 f"{', '.join(map(judge_words, judges))}",
                 advice=f"choose with {argument('judge')}" if any(judges) else f"leave out {argument('judge')}",
             )
@@ -62,7 +62,7 @@ def numbered_labels(
     label_set = next((label_set for label_set in every if label_set.version == version), None)
     see = f"see: {shlex.join(['ndcg-track', 'labels', 'list', '--dataset', dataset])}"
     if label_set is None:
-        versions = "it has version 1 alone" if len(every) == 1 else f"it has 1 to {every[-1].version}"
+        versions = "it only has version 1" if len(every) == 1 else f"it has 1 to {every[-1].version}"
         raise ReferenceNotFoundError(
             f"no version {version} of the labels of dataset {dataset!r} ({versions})", advice=see
         )
@@ -76,28 +76,28 @@ def numbered_labels(
 
 
 def judges_of(tx: ReadTransaction, dataset_id: int) -> list[str]:
-    """Return the judges whose labels a dataset has, in the order of their first labels; "" is no named one."""
+    """Return the judges whose labels a dataset has, in the order of their first labels; "" is the unnamed judge."""
     every = dict.fromkeys(label_set.judge for label_set in tx.labels.sets(dataset_id, None))
     return [judge for judge in every if judge not in NO_LABELS_HERE]
 
 
 def counting_judge(tx: ReadTransaction, dataset_id: int, dataset: str, judge: str | None = None) -> str:
-    """Return whose labels count: those of ``judge``, by default of no named one, or else of the only one there is.
+    """Return the judge whose labels count: ``judge``, by default the unnamed judge, or else the only one.
 
-    Raises: InputError where there are several and none is named.
+    Raises: InputError if there are several and none is named.
     """
     judges = judges_of(tx, dataset_id)
     if judge == EVERY_JUDGE:
         raise InputError(
-            f"{argument('judge', EVERY_JUDGE)} is every judge, and here one counts",
-            advice="name one; compare, ingest and rescore take all",
+            f"{argument('judge', EVERY_JUDGE)} means every judge, but here only one can count",
+            advice="name one; only compare, ingest and rescore accept all",
         )
     if judge is not None or "" in judges or not judges:
         return judge or ""
     if len(judges) > 1:
         named = ", ".join(map(repr, judges[:-1]))
         raise InputError(
-            f"dataset {dataset!r} has labels of judges {named} and {judges[-1]!r}, and none without a judge",
+            f"dataset {dataset!r} has labels of judges {named} and {judges[-1]!r}, but none without a judge",
             advice=f"choose with {argument('judge', judges[0])}",
         )
     return judges[0]
@@ -112,7 +112,7 @@ def chosen_judges(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Ju
 
 
 def newest_for_run(tx: ReadTransaction, dataset: DatasetRecord, *, has_labels: bool) -> LabelSetRecord | None:
-    """Return the newest labels that count for a run; ``has_labels``: whether it brings some, which are nobody's."""
+    """Return the latest labels that count for a run; ``has_labels``: whether it brings some, of no named judge."""
     return tx.labels.newest(dataset.id, "" if has_labels else counting_judge(tx, dataset.id, dataset.name))
 
 
@@ -134,17 +134,17 @@ class OrderedLabels(Protocol):
     """A source of the labels of groups that a run does not have, and of the order of all labels."""
 
     def rest(self) -> Iterator[LabelLists]:
-        """Yield the labels of all groups that were not asked for."""
+        """Yield the labels of all groups that were not requested."""
 
     def places(self, keys: Keys) -> Index:
-        """Return numbers of groups that sort as the labels do: int64, -1 for an unknown group."""
+        """Return numbers that sort groups like the labels: int64, -1 for an unknown group."""
 
 
 class KnownLabels(OrderedLabels, Protocol):
     """A source of the labels of a run's groups."""
 
     def of(self, keys: Keys) -> LabelLists:
-        """Return the labels of some groups, none of which was asked for before."""
+        """Return the labels of some groups, none of which was requested before."""
 
 
 class HeldLabels:
@@ -169,7 +169,7 @@ class HeldLabels:
         return self._lists if places.size == self._lists.n_groups else labels_of_groups(self._lists, places)
 
     def rest(self) -> Iterator[LabelLists]:
-        """Yield the labels of all groups that were not asked for."""
+        """Yield the labels of all groups that were not requested."""
         left = np.flatnonzero(~self._seen)
         for first in range(0, left.size, GROUPS_AT_ONCE):
             yield labels_of_groups(self._lists, left[first : first + GROUPS_AT_ONCE])
@@ -195,7 +195,7 @@ class StoredLabels:
         return self._tx.labels.lists(self._label_set.id, ids)
 
     def rest(self) -> Iterator[LabelLists]:
-        """Yield the labels of all groups that were not asked for."""
+        """Yield the labels of all groups that were not requested."""
         ids = self._tx.labels.group_ids(self._label_set.id)
         left = ids[~np.isin(ids, np.concatenate([np.empty(0, dtype=np.int64), *self._seen]))]
         for first in range(0, left.size, GROUPS_AT_ONCE):
@@ -218,14 +218,14 @@ def label_source(tx: ReadTransaction, label_set: LabelSetRecord) -> Callable[[],
 class RunLabels:
     """The labels that a run of a dataset is evaluated against, settled and stored while its blocks come.
 
-    Labels that are ``given`` become the newest version unless a version equals them; labels of the blocks are not read.
-    Without them the newest version counts, which the labels of the blocks must not contradict. Their new pairs make the
-    union of both a new version: the lists that grow are written as they come, and all others are copied in the end. The
-    first labels of a dataset are the union with none. ``judges``: whose labels count, by default those that count for
-    runs without labels (``counting_judge``), and of those that come with a run no named one's; ``further``: of these
-    the others than the first, by whose labels the run is to be evaluated as well. Raises: ConflictError for a grade
-    that contradicts the newest version, and where either knows items by row numbers and the other by ids; InputError
-    for labels that come and several judges, and for a judge without labels.
+    Labels that are ``given`` become the latest version, unless a version equals them; then labels in the blocks are not
+    read. Without given labels the latest version counts, and the labels in the blocks must not contradict it. If they
+    have new pairs, the union of both becomes a new version: lists that grow are written as they come, and all others
+    are copied at the end. The first labels of a dataset are a union with nothing. ``judges``: whose labels count. By
+    default, for a run without labels, that is ``counting_judge``; labels in a run are of no named judge. ``further``:
+    the judges after the first, whose labels the run is also evaluated by. Raises: ConflictError for a grade that
+    contradicts the latest version, and if one side identifies items by row numbers and the other by ids; InputError
+    for labels in a run together with several judges, and for a judge without labels.
     """
 
     def __init__(
@@ -256,18 +256,18 @@ class RunLabels:
         self._is_settled = False
 
     def _only_judge(self) -> str:
-        """Return the one judge of labels that come with a run (InputError for several)."""
+        """Return the only judge of labels in a run (InputError for several)."""
         if len(set(self._judges)) > 1 or EVERY_JUDGE in self._judges:
             raise InputError(
-                f"the labels that come with a run are of one judge, and {len(self._judges)} are named"
+                f"the labels in a run belong to one judge, but {len(self._judges)} are named"
                 if EVERY_JUDGE not in self._judges
-                else f"the labels that come with a run are of one judge, and {argument('judge', EVERY_JUDGE)} is every",
+                else f"the labels in a run belong to one judge, but {argument('judge', EVERY_JUDGE)} means every judge",
                 advice="name one, and add the labels of others with ndcg-track labels add FILE --judge NAME",
             )
         return self._judges[0] if self._judges else ""
 
     def _settle(self, block: RankedTable) -> None:
-        """Find out whose labels count, by whether the first block has some."""
+        """Decide whose labels count, by whether the first block has labels."""
         self._is_settled = True
         if block.labels is not None:
             self._judge = self._only_judge()
@@ -290,14 +290,14 @@ class RunLabels:
             self._digest, self._n_groups, self._n_labels = newest.digest, newest.n_groups, newest.n_labels
 
     def of(self, block: RankedTable) -> LabelLists:
-        """Return the labels of a block's groups, the stored ones and those that came with it (ConflictError)."""
+        """Return the labels of a block's groups, both stored ones and those in the block (ConflictError)."""
         if not self._may_grow:
             return self._labels.of(block.ranking.group_keys)
         if not self._is_settled:
             self._settle(block)
         if (
             block.labels is not None or not block.by_row_number
-        ):  # else the run may have no labels, which is an error of its own
+        ):  # else the run may have no labels, which is another error
             refuse_other_items(self._version, block.by_row_number, self._dataset)
         self._n_blocks += 1
         stored = self._labels.of(group_keys_of(block))
@@ -311,10 +311,10 @@ class RunLabels:
         return both
 
     def _of_newer(self, block: RankedTable, newest: LabelSetRecord | None) -> LabelLists:
-        """Begin again with labels that another process has stored since, if no block was taken before this one."""
+        """Start again with labels that another process has stored since, if this is the first block."""
         if self._n_blocks > 1:
             raise ConflictError(
-                f"dataset {self._dataset.name!r} got new labels while this run with labels of its own was read",
+                f"dataset {self._dataset.name!r} got new labels while this run with its own labels was read",
                 advice="run the same command again",
             )
         self._n_blocks = 0
@@ -326,14 +326,14 @@ class RunLabels:
         return self._labels.rest()
 
     def places(self, keys: Keys) -> Index:
-        """Return numbers of groups that sort as the labels do, new groups after all others: int64."""
+        """Return numbers that sort groups like the labels, new groups after all others: int64."""
         places = self._labels.places(keys)
         return np.where(places < 0, np.iinfo(np.int64).max, places)
 
     def settled(self) -> tuple[LabelSetRecord, bool]:
-        """Return the version of the labels and whether it is new; to be called once, in the end.
+        """Return the version of the labels and whether it is new; call it once, at the end.
 
-        Raises: InputError where the dataset has no labels.
+        Raises: InputError if the dataset has no labels.
         """
         if not self._may_grow or self._begun is None:
             if self._version is None:
@@ -371,9 +371,9 @@ class RunLabels:
 
 
 class WholeLabels:
-    """Labels that come with the blocks of a run and are complete: the version of their digest, else a new one.
+    """Complete labels in the blocks of a run: the version with their digest, else a new one.
 
-    They are of no named judge; ``further``: nobody's labels beside them.
+    They are of no named judge; ``further``: there are no other labels.
     """
 
     further: Sequence[str] = ()
@@ -387,7 +387,7 @@ class WholeLabels:
         self._written_digest = joined_digest([])
         self._n_groups = self._n_labels = 0
         self._version = stored_version(tx, dataset, digest)
-        if self._version is None and tx.keep_creators_out():  # another process may just have stored them
+        if self._version is None and tx.keep_creators_out():  # another process may have stored them just now
             self._version = stored_version(tx, dataset, digest)
         self._begun = None if self._version is not None else tx.write.labels.begin(dataset.id, LabelOrigin(source))
 
@@ -416,7 +416,7 @@ class WholeLabels:
             return self._version, False
         assert self._begun is not None
         if self._written_digest != self._digest:
-            raise DatabaseError("staged labels are not those that were written", advice="please report this")
+            raise DatabaseError("staged labels differ from those that were written", advice="please report this")
         return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
 
 
@@ -440,16 +440,16 @@ def add_labels(
     *,
     extend: bool = False,
 ) -> AddedLabels:
-    """Return the version that equals some labels of a judge, stored as the judge's newest one where there is none.
+    """Return the version that equals labels of a judge; if there is none, store them as the judge's latest.
 
-    ``extend``: join them with that judge's newest. Raises: ConflictError for a grade that contradicts the newest where
-    they are joined.
+    ``extend``: join them with that judge's latest version. Raises: ConflictError for a grade that contradicts the
+    latest version when they are joined.
     """
     whole = settled_lists(tx, dataset, lists, origin.judge, extend=extend)
     existing = stored_version(tx, dataset, whole.digest(), origin.judge)
     if existing is not None:
         return AddedLabels(tx.write.labels.tell_origin(existing, origin), is_new=False)
-    if tx.keep_creators_out():  # another process may just have stored them
+    if tx.keep_creators_out():  # another process may have stored them just now
         return add_labels(tx, dataset, lists, origin, extend=extend)
     before = tx.labels.newest(dataset.id, origin.judge) if extend else None
     if before is not None:
@@ -461,7 +461,7 @@ def add_labels(
 def settled_lists(
     tx: ReadTransaction, dataset: DatasetRecord, lists: LabelLists, judge: str, *, extend: bool
 ) -> LabelLists:
-    """Return the labels of a judge, joined with the judge's newest version if ``extend`` (ConflictError)."""
+    """Return the labels of a judge, joined with the judge's latest version if ``extend`` (ConflictError)."""
     earlier = [label_set for label_set in tx.labels.sets(dataset.id, None) if label_set.by_row_number is not None]
     refuse_other_items(earlier[-1] if earlier else None, lists.by_row_number, dataset)
     newest = tx.labels.newest(dataset.id, judge) if extend else None
@@ -469,9 +469,9 @@ def settled_lists(
 
 
 def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends: bool = False) -> list[Note]:
-    """Return notes on what a version of the labels lacks of the same judge's version before, and on its new groups.
+    """Return notes on labels that a version lacks from the same judge's previous version, and on its new groups.
 
-    ``extends``: whether it was to extend the judge's version before; a note tells where there is none.
+    ``extends``: whether it should extend the judge's previous version; a note says if there is none.
     """
     record = tx.datasets.named(dataset)
     every = [] if record is None else tx.labels.sets(record.id, None)
@@ -502,28 +502,28 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
 
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:
-    """Return the version of a judge's labels that has this content, None where there is none."""
+    """Return the version of a judge's labels that has this content, None if there is none."""
     return next((label_set for label_set in tx.labels.sets(dataset.id, judge) if label_set.digest == digest), None)
 
 
 def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None, dataset: DatasetRecord) -> None:
-    """Refuse row numbers where a dataset's newest labels have item ids, and ids where those have row numbers."""
+    """Refuse row numbers if a dataset's latest labels have item ids, and ids if those have row numbers."""
     if newest is None or None in (newest.by_row_number, by_row_number) or newest.by_row_number == by_row_number:
         return
     if by_row_number:
         raise ConflictError(
-            f"the labels of dataset {dataset.name!r} have item ids, and here items are known by row numbers, which "
-            "stand for items only inside one table",
+            f"the labels of dataset {dataset.name!r} have item ids, but here items are identified by row numbers, "
+            "which are valid only inside one table",
             advice=f"name the item column with {argument('item')}, or use another {argument('dataset')}",
         )
     raise ConflictError(
-        f"the labels of dataset {dataset.name!r} know items by row numbers, and here items have ids",
+        f"the labels of dataset {dataset.name!r} identify items by row numbers, but here items have ids",
         advice=f"use another {argument('dataset')}, with labels that have item ids",
     )
 
 
 def _changing(dataset: DatasetRecord, judge: str | None) -> str:
-    """Return the advice where labels contradict stored ones; ``judge``: see ``union_of_labels``."""
+    """Return the advice for labels that contradict stored ones; ``judge``: see ``union_of_labels``."""
     if judge is None:
         return "to change labels, make a new version with ndcg-track labels add FILE"
     add = ["ndcg-track", "labels", "add", "FILE", "--dataset", dataset.name]
@@ -535,10 +535,10 @@ def _changing(dataset: DatasetRecord, judge: str | None) -> str:
 def union_of_labels(
     stored: LabelLists, further: LabelLists, dataset: DatasetRecord, judge: str | None = None
 ) -> LabelLists:
-    """Return the labels of both, which is ``stored`` itself where ``further`` has no new pair.
+    """Return the union of both, which is ``stored`` itself if ``further`` has no new pair.
 
-    ``judge``: whose labels are extended ("": no named judge's), None where they come with a run. Raises: ConflictError
-    for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
+    ``judge``: whose labels are extended ("": no named judge's), None if they come with a run. Raises: ConflictError for
+    a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
     """
     if not stored.n_items:
         return further
@@ -550,7 +550,7 @@ def union_of_labels(
         whose = f" of judge {judge!r}" if judge else ""
         raise ConflictError(
             f"item {further.item_keys[rows[at]]!r} of group {group!r} has the label {further.grades[rows[at]]:g} here "
-            f"and {stored.grades[stored_rows[at]]:g} in the newest labels{whose} of dataset {dataset.name!r}",
+            f"but {stored.grades[stored_rows[at]]:g} in the latest labels{whose} of dataset {dataset.name!r}",
             advice=_changing(dataset, judge),
         )
     is_new = np.ones(further.n_items, dtype=np.bool_)
@@ -571,20 +571,20 @@ def union_of_labels(
 
 
 def _refuse_further_rows(stored: LabelLists, further: LabelLists, new: Index, dataset: DatasetRecord) -> None:
-    """Refuse row numbers that would join the stored items of a group: they count the rows of another table."""
+    """Refuse row numbers that would join the stored items of a group, because they number rows of another table."""
     places = group_codes(further.offsets)[new]
     is_stored = KeyIndex(stored.group_keys).places(further.group_keys.take(places)) >= 0
     if is_stored.any():
         group = further.group_keys[int(places[int(np.argmax(is_stored))])]
         raise ConflictError(
-            f"group {group!r} has labels of other items in dataset {dataset.name!r}, and here items are known by row "
-            "numbers, which stand for items only inside one table",
+            f"group {group!r} has labels of other items in dataset {dataset.name!r}, but here items are identified by "
+            "row numbers, which are valid only inside one table",
             advice=f"name the item column with {argument('item')}, or use another {argument('dataset')}",
         )
 
 
 def group_keys_of(block: RankedTable) -> Keys:
-    """Return the groups of a block: those with items, then those with labels alone."""
+    """Return the groups of a block: those with items, then those with only labels."""
     keys = block.ranking.group_keys
     if block.labels is None:
         return keys

@@ -1,4 +1,4 @@
-"""Datasets that were split: an open part and a sealed one, and what of a run or of labels belongs to which."""
+"""Split datasets: an open part and a sealed part, and which groups of runs and labels belong to each."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def is_chosen(name: str, key: str, share: float) -> bool:
 
 
 _NEVER_REFUSED = frozenset({"rel", "p", "discount", "depth", "highest", "recall", "recalls", "recall_count", "round"})
-"""Axes whose numbers refuse no label; others, such as the gain of an unjudged item, may be as large as to overflow."""
+"""Axes whose numbers never refuse a label; others, such as the gain of an unjudged item, may overflow."""
 
 
 class LabelsOfSealedError(InputError):
-    """Labels that came with a run of a sealed dataset: the caller's own, so that to refuse them tells nothing."""
+    """Labels in a run for a sealed dataset: they are the caller's own, so refusing them reveals nothing."""
 
 
 @dataclass
 class Part:
-    """A sealed dataset, or a part of one that was split: it keeps its own groups alone.
+    """A sealed dataset, or a part of a split dataset: it keeps only its own groups.
 
-    ``known``: the groups of the part where clusters were kept whole, None where the hash says it of any group.
+    ``known``: the groups of the part if clusters were kept together, None if the hash decides for each group.
     ``n_left_out``: how many groups of runs and labels were left out so far.
     """
 
@@ -77,35 +77,35 @@ class Part:
             yield replace(block, run=block.ranking.of_groups(kept), labels=labels, weights=weights)
 
     def labels(self, labels: LabelLists | None) -> LabelLists | None:
-        """Return labels without those of the other part. Raises: InputError where the dataset is sealed."""
+        """Return labels without those of the other part. Raises: InputError if the dataset is sealed."""
         if labels is None:
             return None
         if self.is_sealed:
             raise LabelsOfSealedError(
-                f"dataset {self.dataset!r} is sealed, and so are its labels: none are taken with a run",
-                advice=f"leave {argument('labels')} out, and a column of labels",
+                f"dataset {self.dataset!r} is sealed, and so are its labels: a run cannot bring any",
+                advice=f"leave out {argument('labels')} and any column of labels",
             )
         return labels_of_groups(labels, np.flatnonzero(self._keeps(labels.group_keys)))
 
     def check_metrics(self, metrics: Iterable[Metric]) -> None:
-        """Refuse metrics that are refused for some labels: on sealed data each such answer would tell of them."""
+        """Refuse metrics that may refuse some labels: on sealed data each such error would reveal labels."""
         for metric in metrics if self.is_sealed else ():
             for axis, value in metric.settings:
                 is_listed = value in AXIS_OF[axis].values and axis not in ("arithmetic", "label_domain")
                 if value.startswith("error") or not (is_listed or axis in _NEVER_REFUSED):
                     raise InputError(
-                        f"{axis}={value} may refuse a run for what its labels are, which sealed dataset "
-                        f"{self.dataset!r} does not tell",
+                        f"{axis}={value} may refuse a run because of its labels, which would reveal labels of "
+                        f"sealed dataset {self.dataset!r}",
                         where=metric.requested_as,
                         advice=f"leave {axis} out",
                     )
 
     def notes(self) -> tuple[str, ...]:
-        """Return in words that groups were left out, nothing where none were."""
+        """Return in words that groups were left out, nothing if none were."""
         if not self.n_left_out:
             return ()
         groups = counted(self.n_left_out, "group")
-        return (f"{groups} of the other part of what was split, or of none, were left out",)
+        return (f"{groups} that are not in this part of the split dataset were left out",)
 
     def _keeps(self, keys: Keys) -> Mask:
         if self.seal.split is None:
@@ -117,7 +117,7 @@ class Part:
 
 
 def part_of(tx: ReadTransaction, dataset: DatasetRecord) -> Part | None:
-    """Return which part of what was split a dataset is, or that it is sealed; None of any other one."""
+    """Return which part of a split dataset this is, or that it is sealed; None for any other dataset."""
     seal = tx.datasets.seal_of(dataset.id)
     if seal is None:
         return None
@@ -126,17 +126,18 @@ def part_of(tx: ReadTransaction, dataset: DatasetRecord) -> Part | None:
 
 
 def refuse_of_both_parts(tx: ReadTransaction, dataset: DatasetRecord, what: str) -> None:
-    """Refuse for a part of what was split that which may hold groups of the other one, and is not read here."""
+    """Refuse, for a part of a split dataset, content that may hold groups of the other part and is not filtered."""
     if tx.datasets.seal_of(dataset.id) is not None:
         raise InputError(
-            f"dataset {dataset.name!r} is the open part of one that was split, and {what} may hold groups of the other",
-            advice="ingest the run's own file, of which only the groups of this part are kept",
+            f"dataset {dataset.name!r} is the open part of a split dataset, and {what} may hold groups of the "
+            "sealed part",
+            advice="ingest the run's own file; only the groups of this part are stored",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class SplitDataset:
-    """A dataset that was split: the names of both parts, and how many groups each has."""
+    """A split dataset: the names of both parts, and how many groups each has."""
 
     dataset: str
     sealed: str
@@ -146,11 +147,11 @@ class SplitDataset:
 
 @dataclass(frozen=True, slots=True)
 class SplitOptions:
-    """How a dataset is split.
+    """How to split a dataset.
 
-    ``share``: of the groups (or clusters) that is sealed, in (0, 1). ``cluster``: the attribute whose values are kept
-    whole. ``sealed``: the name of the sealed part. ``budget``, ``looks``: of its seal. ``seed``: makes the
-    key of the hash, None for a random one.
+    ``share``: the share of the groups (or clusters) that is sealed, in (0, 1). ``cluster``: the attribute whose values
+    are kept together. ``sealed``: the name of the sealed part. ``budget``, ``looks``: of its seal. ``seed``: for the
+    key of the hash, None for a random key.
     """
 
     share: float
@@ -167,7 +168,7 @@ def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store
     ``held``: the database of the sealed part, None for the same one.
     """
     if not 0 < options.share < 1:
-        raise InputError(f"{argument('seal')} must lie between 0 and 1, not at {options.share:g}", advice="try 0.5")
+        raise InputError(f"{argument('seal')} must be between 0 and 1, not {options.share:g}", advice="try 0.5")
     with ExitStack() as stack:
         tx = stack.enter_context(store.write())
         to = tx if held is None else stack.enter_context(held.write())
@@ -184,12 +185,12 @@ def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store
         if not (chosen & labelled).any() or not (~chosen & labelled).any():
             parts_found = counted(len(parts), "cluster" if options.cluster is not None else "group")
             raise InputError(
-                f"dataset {dataset!r} has {parts_found} with labels, which make no two parts",
-                advice="split a dataset of more, or with another share",
+                f"dataset {dataset!r} has {parts_found} with labels, which cannot form two parts",
+                advice="split a larger dataset, or use another share",
             )
         if to.datasets.is_sealed(options.sealed) or any(of.name == options.sealed for of in to.datasets.all()):
             raise ConflictError(
-                f"there is a dataset {options.sealed!r} already",
+                f"there already is a dataset {options.sealed!r}",
                 advice=f"name another one with {argument('sealed', 'NAME')}",
             )
         split = {"key": key, "share": options.share, "cluster": options.cluster}
@@ -202,7 +203,7 @@ def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store
 
 
 def _clusters(tx: ReadTransaction, dataset: DatasetRecord, ids: Any, keys: Keys, cluster: str | None) -> list[str]:
-    """Return the name that chooses the part of each group: its own, or that of its cluster."""
+    """Return the name that decides the part of each group: its own, or that of its cluster."""
     if cluster is None:
         return keys.to_list()
     attributes = tx.groups.attributes(dataset.id)

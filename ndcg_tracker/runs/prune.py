@@ -1,4 +1,4 @@
-"""Which old runs lose their items; means stay and, unless only summaries are kept, the results of groups."""
+"""Choose the old runs that lose their items; means stay, and group results too unless only summaries are kept."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _AGE = re.compile(r"([0-9]{1,6})([dw])", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class PruneQuestion:
-    """Which runs to prune: those made before a moment, of a dataset, without those that are kept.
+    """Which runs of a dataset to prune: those made before a moment, except protected ones.
 
     ``keep_tags``: keys, or texts KEY=VALUE. ``keep_alias``: also keep runs that an alias once pointed to.
-    ``summaries_only``: the results of groups are deleted, too.
+    ``summaries_only``: group results are deleted too.
     """
 
     before_utc: str
@@ -58,7 +58,7 @@ class Pruned:
 
 
 def moment_before(age: str | timedelta, now: datetime | None = None) -> str:
-    """Return the moment that lies an age back, or that of a date or time, as it is stored.
+    """Return the moment an age ago, or of a date or time, in the stored form.
 
     >>> moment_before("2w", datetime(2026, 3, 15, tzinfo=UTC)), moment_before("2026-01-31")
     ('2026-03-01T00:00:00.000000Z', '2026-01-31T00:00:00.000000Z')

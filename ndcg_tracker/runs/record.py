@@ -1,6 +1,6 @@
-"""What people did with runs, exported and imported: aliases and their moves, decisions of gates, suites, designs.
+"""Export and import what people did with runs: aliases and their moves, decisions of gates, suites, designs.
 
-None of it is content of a run or can be computed again, so an import takes it as it is written.
+None of it is content of a run or can be recomputed, so an import takes it unchanged.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ _ItemFacts = tuple[float | None, float | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """A design with its items by group and id: probability, None where it is kept apart, grade, and when that came."""
+    """A design with its items by group and id: probability (None if stored separately), grade, and its time."""
 
     record: DesignRecord
     items: dict[tuple[str, str], _ItemFacts]
 
     def goes_on_from(self, other: _Design) -> bool:
-        """Return whether it is the same design as another one, and has all that this has."""
+        """Return whether it is the same design as another one, and has everything that the other has."""
         of, before = self.record, other.record
         if self._plan != other._plan or of.budget < before.budget or before.checked_by not in (None, of.checked_by):
             return False
@@ -71,7 +71,7 @@ class _Design:
 
 
 def _go_on_from(designs: Sequence[_Design], others: Sequence[_Design]) -> bool:
-    """Return whether the designs of a dataset are those that another database has of it, and what came after."""
+    """Return whether the designs of a dataset are those of another database, perhaps continued."""
     is_longer = len(designs) >= len(others)
     return is_longer and all(design.goes_on_from(other) for design, other in zip(designs, others, strict=False))
 
@@ -91,16 +91,16 @@ def _designs_of(tx: ReadTransaction, dataset_id: int) -> list[_Design]:
 
 
 def _run_ids(decision: DecisionRecord) -> set[int | None]:
-    """Return the runs that a decision rests on."""
+    """Return the runs that a decision is based on."""
     if decision.repeats is None:
         return {decision.baseline_run_id, decision.candidate_run_id}
     return {run_id for of_side in decision.repeats.values() for run_id in of_side}
 
 
 class ExportedRecord:
-    """The record of some runs: what concerns no other runs, and for whole datasets everything.
+    """The record of some runs: everything that concerns only these runs, and everything for complete datasets.
 
-    ``label_set_ids``: the labels that its decisions rest on.
+    ``label_set_ids``: the labels that its decisions are based on.
     """
 
     def __init__(self, tx: ReadTransaction, runs: Sequence[RunRecord], datasets: Sequence[DatasetRecord]) -> None:
@@ -145,7 +145,7 @@ class ExportedRecord:
             if reset.dataset_id in self._whole and (until := times.get(reset.after_decision_id)) is not None:
                 of_reset: dict[str, Column] = {"dataset": names[reset.dataset_id], "covered_until_utc": until}
                 writer.add("budget_resets", of_reset | {"baseline_lists": [reset.baseline_lists]}, records=[reset])
-        for suite in self._tx.suites.all():  # those whose datasets are all exported whole
+        for suite in self._tx.suites.all():  # suites whose datasets are all exported completely
             if whole.issuperset(suite.datasets):
                 places: dict[str, Column] = {"dataset": list(suite.datasets), "place": range(len(suite.datasets))}
                 facts = {"suite": suite.name, "created_at_utc": suite.created_at_utc}
@@ -198,7 +198,7 @@ class ExportedRecord:
 
 
 class BroughtRecord:
-    """The record that came with an export, to be stored beside what is here.
+    """The record in an export, to be added to the record here.
 
     ``datasets``: by their names in the export. ``label_set_of``: the label set that a row names. ``runs``: the runs of
     the export, in its order.
@@ -219,7 +219,7 @@ class BroughtRecord:
         self._runs = runs
 
     def store(self) -> tuple[tuple[int, int, int], list[Note]]:
-        """Store what is not here yet; return how many aliases, decisions and designs that are, and notes."""
+        """Store what is not here yet; return how many aliases, decisions and designs were stored, and notes."""
         n_aliases, notes = self._aliases()
         n_decisions = self._decisions()
         notes += self._suites()
@@ -227,7 +227,7 @@ class BroughtRecord:
         return (n_aliases, n_decisions + self._suite_decisions(), n_designs), notes + further
 
     def _aliases(self) -> tuple[int, list[Note]]:
-        """Store aliases and their moves; an alias with other moves here stays as it is."""
+        """Store aliases and their moves; an alias with other moves here stays unchanged."""
         n_new, notes = 0, []
         rows, moves = self._rows("aliases"), self._rows("alias_moves")
         for name, dataset in self._datasets.items():
@@ -290,7 +290,7 @@ class BroughtRecord:
         return len(new)
 
     def _resets(self) -> None:
-        """Store that budgets began anew, which covers the decisions up to the same time here."""
+        """Store resets of budgets; each covers the decisions up to the same time here."""
         here = {(reset.dataset_id, reset.created_at_utc) for reset in self._tx.decisions.resets()}
         for row in self._rows("budget_resets"):
             dataset = self._datasets[row["dataset"]]
@@ -327,7 +327,7 @@ class BroughtRecord:
         return len(new)
 
     def _designs(self) -> tuple[int, list[Note]]:
-        """Store designs, and what became of those here, where all of a dataset go on from what is here."""
+        """Store designs, and further steps of designs here, if all designs of a dataset continue those here."""
         n_new, notes = 0, []
         designs_of = self._brought_designs()
         for name, dataset in self._datasets.items():
@@ -354,7 +354,7 @@ class BroughtRecord:
         return n_new, notes
 
     def _brought_designs(self) -> dict[str, list[_Design]]:
-        """Return the designs of an export by dataset (InputError for what cannot be one)."""
+        """Return the designs of an export by dataset (InputError for an impossible one)."""
         designs: dict[str, list[_Design]] = {name: [] for name in self._datasets}
         rows, runs, items = (
             [(row["dataset"], row["design"], row) for row in self._rows(table)]
@@ -384,7 +384,7 @@ class BroughtRecord:
         return designs
 
     def _design(self, row: Row, runs: Sequence[DesignRunRecord]) -> DesignRecord | None:
-        """Return a design with the ids that it has here, None for one that cannot be."""
+        """Return a design with its ids here, None for an impossible one."""
         dataset, metric = self._datasets[row["dataset"]], known_metric(self._reader, "designs", row["metric"])
         of_dataset = [run["run"] for run in self._runs if run["dataset"] == row["dataset"]]
         before = n_runs, n_sets = row["n_runs_before"], row["n_label_sets_before"]
@@ -422,7 +422,7 @@ class BroughtRecord:
         )
 
     def _runs_of_suite(self, text: str) -> dict[str, Any]:
-        """Return the runs of a decision by dataset, with the names and ids that they have here."""
+        """Return the runs of a decision by dataset, with their names and ids here."""
         runs_of = {}
         try:
             for name, of in json.loads(text).items():
@@ -437,7 +437,7 @@ class BroughtRecord:
         return runs_of
 
     def _lists_of_look(self, row: Row) -> dict[str, Any] | None:
-        """Return the lists of the baseline that a look knows, None of a decision without a budget."""
+        """Return the lists of the baseline that a look stores, None for a decision without a budget."""
         of_budget = [row[name] is not None for name in ("budget", "look", "baseline_lists")]
         if not any(of_budget) and row["looks"] is None:
             return None
@@ -450,7 +450,7 @@ class BroughtRecord:
         return self._lists("decisions", row["baseline_lists"])
 
     def _lists(self, table: str, text: str | None) -> dict[str, Any]:
-        """Return how the lists of a baseline are known again (InputError for what cannot be that)."""
+        """Return the facts that identify the lists of a baseline (InputError for impossible ones)."""
         lists = self._reader.facts(table, text or "")
         of_groups = lists.get("lists")
         named = [lists.get("digest"), *(of_groups.values() if isinstance(of_groups, dict) else [None])]
@@ -459,7 +459,7 @@ class BroughtRecord:
         return lists
 
     def _repeats(self, table: str, text: str | None, dataset: DatasetRecord) -> dict[str, list[int]] | None:
-        """Return the ids here of the runs of arms by side, None where there are none."""
+        """Return the ids here of the runs of arms by side, None if there are none."""
         try:
             return None if text is None else self._repeated(json.loads(text), dataset)
         except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
@@ -472,7 +472,7 @@ class BroughtRecord:
         return {side: [run_id for run_id in of_side if run_id is not None] for side, of_side in ids.items()}
 
     def _rows(self, table: str) -> list[Row]:
-        """Return the rows of a table, all text and times of which may be stored (InputError for any other)."""
+        """Return the rows of a table, checked so that all text and times can be stored (InputError)."""
         from ndcg_tracker.runs.export_files import TABLES, Kind
 
         rows = self._reader.rows(table)
@@ -481,13 +481,13 @@ class BroughtRecord:
             if any("\0" in value for value in row.values() if isinstance(value, str)):
                 raise self._reader.error(table, "has a text with a NUL character, which no database keeps")
             if "dataset" in row and row["dataset"] not in self._datasets:
-                raise self._reader.error(table, f"names dataset {row['dataset']!r}, of which nothing else is here")
+                raise self._reader.error(table, f"names dataset {row['dataset']!r}, but has nothing else of it")
             for name in times:
                 self._time(table, row[name])
         return rows
 
     def _new_decisions(self, table: str, key: Sequence[str], stored_keys: Container[tuple[str, ...]]) -> list[Row]:
-        """Return the decisions of a table that are not stored yet, each once (InputError for what cannot be one)."""
+        """Return the decisions of a table that are not stored yet, each once (InputError for an impossible one)."""
         rows = self._rows(table)
         for row in rows:
             known_metric(self._reader, table, row["metric"] or "")
@@ -514,7 +514,7 @@ class BroughtRecord:
 
 
 def _can_be(probability: float | None, grade: float | None, answered_at: str | None) -> bool:
-    """Return whether a design can have drawn, or have kept apart, an item with these facts."""
+    """Return whether a design can have drawn, or stored separately, an item with these facts."""
     is_known = grade is not None and abs(grade) <= GREATEST_GRADE
     if (grade is None) != (answered_at is None) or is_known == (grade is None):
         return False
@@ -522,7 +522,7 @@ def _can_be(probability: float | None, grade: float | None, answered_at: str | N
 
 
 def _newest_of(older: Collection[int | None], every: Iterable[int]) -> int:
-    """Return the greatest id up to which all that is here is known to be older than the first answer to a design."""
+    """Return the highest id up to which everything here is older than the first answer to a design."""
     others = [own for own in every if own not in older]
     return min(others) - 1 if others else max((own or 0 for own in older), default=0)
 
@@ -539,7 +539,7 @@ def exported_metric(reader: ExportReader, text: str, requested_as: str | None) -
     """Return the metric of an evaluation (InputError for a text that is not canonical, or that nobody can type)."""
     if not (requested_as or "").isprintable():
         raise reader.error(
-            "evaluations", f"says that a metric was asked for by {requested_as!r}, which nobody can type"
+            "evaluations", f"says that a metric was requested as {requested_as!r}, which nobody can type"
         )
     metric = known_metric(reader, "evaluations", text)
     if str(metric) != text:

@@ -1,4 +1,4 @@
-"""Stored runs under further metrics or newer labels."""
+"""Evaluate stored runs under more metrics or newer labels."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 HELD_RESULTS = 1 << 20
-"""Up to this many group results are computed and held before others have to wait, the rest while they wait."""
+"""Up to this many group results are computed before the write lock; the rest while others wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class RescoredRun:
-    """A run after rescoring: the label version it was evaluated against, and the metrics that this added.
+    """A run after rescoring: the label version that it was evaluated against, and the added metrics.
 
-    ``pruned_at_utc``: None unless the run has no items left to compute further metrics from. ``kept_share``: None
-    unless it was stored with the items of only a share of its groups, at that time. ``judge``: who gave the labels, ""
-    for no named one.
+    ``pruned_at_utc``: None unless the run has no items left to compute more metrics from. ``kept_share``: None unless
+    it was stored with the items of only a share of its groups, at that time. ``judge``: who gave the labels, "" for no
+    named judge.
     """
 
     run: str
@@ -67,9 +67,9 @@ class RescoredRun:
 class LabelsAdded(tuple[int, bool]):
     """The version of the labels, and whether it is new.
 
-    ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that new ones were added to, None
-    for none. ``judge``: who gave them, "" for no named one. ``further``: the labels of other judges in the same file.
-    ``n_left_out``: how many groups of the other part of a dataset that was split had some. ``dataset``: its name.
+    ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that labels were added to, None for
+    none. ``judge``: who gave them, "" for no named judge. ``further``: the labels of other judges in the same file.
+    ``n_left_out``: how many groups with labels belong to the other part of a split dataset. ``dataset``: its name.
     """
 
     rescored: tuple[RescoredRun, ...]
@@ -90,7 +90,7 @@ class LabelsAdded(tuple[int, bool]):
         n_left_out: int = 0,
         dataset: str = "",
     ) -> LabelsAdded:
-        """Return the pair, with what became of the runs and what the labels were added to."""
+        """Return the pair, with the outcome for the runs and the version that the labels were added to."""
         added = super().__new__(cls, (version, is_new))
         added.rescored, added.extends, added.judge, added.further = tuple(rescored), extends, judge, tuple(further)
         added.n_left_out, added.dataset = n_left_out, dataset
@@ -101,7 +101,7 @@ class LabelsAdded(tuple[int, bool]):
         return *of_judge, self.further, self.n_left_out, self.dataset
 
     def beside(self, further: Sequence[LabelsAdded]) -> LabelsAdded:
-        """Return the same with the labels of other judges in its file."""
+        """Return a copy with the labels of other judges in its file."""
         of_file = self.version, self.is_new, self.rescored, self.extends, self.judge, further
         return LabelsAdded(*of_file, self.n_left_out, self.dataset)
 
@@ -125,7 +125,7 @@ def rescore_stored(
     version: int | None = None,
     judges: JudgeNames = None,
 ) -> list[RescoredRun]:
-    """Evaluate stored runs, all of them where none is named (see ``rescore_runs``), in one transaction."""
+    """Evaluate stored runs (all if none is named; see ``rescore_runs``) in one transaction."""
     refuse_external(metrics)
 
     def given(tx: ReadTransaction, run: RunRecord) -> list[_GivenLabels]:
@@ -154,15 +154,15 @@ def store_labels(
     extend: bool = False,
     rescore: bool = False,
 ) -> LabelsAdded:
-    """Make labels the newest version of a judge in one transaction (see ``add_labels``).
+    """Make labels the latest version of a judge in one transaction (see ``add_labels``).
 
-    ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without these.
+    ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without the results.
     """
     ready: dict[tuple[int, str], ReadyScores] = {}
     with store.read() as rx:
         is_of_runs = isinstance(dataset, OwnName) and (rescore or bool(origin.judge))
         if (extend or is_of_runs) and rx.datasets.all():
-            dataset = rx.datasets.known(dataset).name  # there is nothing to extend or rescore in one that is not there
+            dataset = rx.datasets.known(dataset).name  # a dataset that does not exist has nothing to extend or rescore
         record = rx.datasets.named(dataset)
         part = None if record is None else part_of(rx, record)
     n_given = lists.n_groups
@@ -195,14 +195,14 @@ class ReadyScores:
     scores: Scores
 
     def fit(self, run: RunRecord, label_set: LabelSetRecord, metrics: Sequence[Metric]) -> bool:
-        """Return whether a run and its labels are still those that were scored, by all these metrics."""
+        """Return whether a run and its labels are unchanged since they were scored by all these metrics."""
         digests = run.digest, label_set.digest
         return digests == (self.run_digest, self.labels_digest) and self.metrics.issuperset(metrics)
 
 
 @dataclass(frozen=True, slots=True)
 class _GivenLabels:
-    """Labels that runs are scored under; ``label_set``: the version that they are, None where they become one."""
+    """Labels that runs are scored under; ``label_set``: their version, None if they will become one."""
 
     lists: LabelLists
     digest: str
@@ -215,10 +215,10 @@ def _scored_ahead(
     metrics: Sequence[Metric],
     labels_of: Callable[[ReadTransaction, RunRecord], list[_GivenLabels]],
 ) -> dict[tuple[int, str], ReadyScores]:
-    """Return the scores of runs by ids and labels' digests, as far as the results may be held, while others can write.
+    """Return the scores of runs by ids and labels' digests, up to the limit on results, while others can write.
 
-    Each run is read in a transaction of its own: where SQLite has a rollback journal, a reader keeps others from
-    committing. ``labels_of``: the labels of a run's dataset, those that are not too many to be held.
+    Each run is read in its own transaction, because with SQLite's rollback journal a reader keeps others from
+    committing. ``labels_of``: the labels of a run's dataset that are not too many to hold in memory.
     """
     ready: dict[tuple[int, str], ReadyScores] = {}
     n_free = HELD_RESULTS
@@ -244,7 +244,7 @@ def _scored_ahead(
 def _missing_metrics(
     tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], label_set: LabelSetRecord | None
 ) -> list[Metric]:
-    """Return the metrics that a run lacks under a label set, of these or else of those it has under any labels."""
+    """Return which of these metrics (by default those it has under any labels) a run lacks under a label set."""
     evaluations = tx.evaluations.of_run(run.id)
     done = {record.metric for record in evaluations if label_set is not None and record.label_set_id == label_set.id}
     wanted = list(metrics) or [
@@ -267,9 +267,9 @@ def rescore_runs(
 ) -> list[RescoredRun]:
     """Evaluate stored runs under a version of their dataset's labels, from their stored items.
 
-    ``metrics``: none for those that each run has under any labels. ``version``: None for the newest of each of
-    ``judges`` (see ``chosen_judges``). ``skip_pruned``: leave out what would need the items of pruned runs, instead of
-    raising InputError. ``ready``: scores of runs by their ids and the labels' digests, which are used where content and
+    ``metrics``: none for those that each run has under any labels. ``version``: None for the latest of each of
+    ``judges`` (see ``chosen_judges``). ``skip_pruned``: leave out metrics that need the items of pruned runs, instead
+    of raising InputError. ``ready``: scores of runs by their ids and the labels' digests, which are used if content and
     labels are still the same.
     """
     refuse_external(metrics)
@@ -310,13 +310,14 @@ class _Labels:
 
 
 def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges: JudgeNames) -> list[LabelSetRecord]:
-    """Return the labels of a run's dataset that are meant: a version, or the newest of each judge."""
+    """Return the requested labels of a run's dataset: a version, or the latest of each judge."""
     numbered = partial(numbered_labels, tx, run.dataset_id, run.dataset, version)
     if version is not None:
         given = [judges] if isinstance(judges, str) else list(judges or ())
         if len(given) > 1 or EVERY_JUDGE in given:
             raise InputError(
-                f"{argument('labels', version)} is of one judge", advice=f"leave it out, or {argument('judge')}"
+                f"{argument('labels', version)} belongs to one judge",
+                advice=f"leave it out, or leave out {argument('judge')}",
             )
         return [numbered(given[0] if given else None)]
     names: list[str | None] = [*chosen_judges(tx, run.dataset_id, run.dataset, judges)]

@@ -1,4 +1,4 @@
-"""Runs that rank their relevant items among sampled negatives: which sample, and what it does to a metric."""
+"""Runs that rank their relevant items among sampled negatives: which sample, and its effect on a metric."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def checked_sample(text: object) -> str:
-    """Return how many negatives of how many were sampled, as it is stored. Raises: InputError.
+    """Return how many negatives of how many were sampled, in the stored form. Raises: InputError.
 
     >>> checked_sample("100/50000"), checked_sample(" 099 / 0100 ")
     ('100/50000', '99/100')
@@ -23,13 +23,13 @@ def checked_sample(text: object) -> str:
     if form is None or not 0 < int(form[1]) < int(form[2]):
         raise InputError(
             f"{argument('sampled', str(text))} does not say how many negatives of how many",
-            advice=f"write the sampled ones and all there are, such as {argument('sampled', '100/50000')}",
+            advice=f"write the number of sampled negatives and of all, such as {argument('sampled', '100/50000')}",
         )
     return f"{int(form[1])}/{int(form[2])}"
 
 
 def is_sample(kept: str | None) -> bool:
-    """Return whether this is what a run may keep: what ``checked_sample`` returns, or None."""
+    """Return whether a run may have this value: a result of ``checked_sample``, or None."""
     try:
         return kept is None or checked_sample(kept) == kept
     except InputError:
@@ -37,10 +37,10 @@ def is_sample(kept: str | None) -> bool:
 
 
 def refuse_other_sample(run: RunRecord, sampled: str | None) -> None:
-    """Raise ConflictError for a stored run that an export has as another sample, if it has it as one."""
+    """Raise ConflictError for a stored run that is another sample in an export, if it is one there."""
     if sampled not in (None, run.sampled):
         raise ConflictError(
-            f"run {run.name!r} of dataset {run.dataset!r} is {kept_as(run.sampled)} here, and {kept_as(sampled)} in "
+            f"run {run.name!r} of dataset {run.dataset!r} is {kept_as(run.sampled)} here, but {kept_as(sampled)} in "
             "the export",
             advice=f"import into another dataset with {argument('dataset')}, or ingest the run again with "
             f"{argument('sampled', sampled)} and {argument('replace', True)}",
@@ -55,7 +55,8 @@ def kept_as(sampled: str | None) -> str:
 def sampled_note(sampled: str) -> Note:
     """Return the note on metrics among sampled negatives, as ``100/50000``.
 
-    ``chance``: with which an item is in the first ten of its sample though a share of 5/n of all items is better.
+    ``chance``: the chance that an item is in the first ten of its sample although a share of 5/n of all items is
+    better.
 
     >>> note = sampled_note("100/100000")
     >>> note.facts["rank"], round(note.facts["chance"], 2)

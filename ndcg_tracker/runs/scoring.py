@@ -1,4 +1,4 @@
-"""Metrics of a run: computed from its items and labels, at once or block by block, and stored for every group."""
+"""Compute the metrics of a run from its items and labels, at once or block by block, and store them per group."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 TieBounds = tuple[float | None, float | None]
-"""A mean with every tie broken for the worst, and for the best."""
+"""A mean with every tie broken in the worst way, and in the best."""
 _FIRST_GROUPS = 64
 _FEWEST_LISTS = 5
 _COLUMNS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
@@ -47,9 +47,9 @@ NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_b
 
 @dataclass(frozen=True, slots=True)
 class StoredMetric:
-    """One metric of a run: its mean and what the mean rests on; ``is_new``: computed and stored just now.
+    """One metric of a run: its mean and its counts; ``is_new``: computed and stored just now.
 
-    ``requested_as``: the text that it was first asked for by.
+    ``requested_as``: the text by which it was first requested.
     """
 
     metric: str
@@ -75,7 +75,7 @@ def stored_metric(
 
 
 class StoredMetrics(tuple[StoredMetric, ...]):
-    """The metrics of a run in the order they were asked for, each also by its text, canonical or as a tool writes it.
+    """The metrics of a run in the requested order, each also by its text, canonical or as a tool writes it.
 
     >>> metrics = StoredMetrics([StoredMetric("ndcg@10", 0.5, 2, 0, 0, is_new=True, requested_as="ndcg_cut_10")])
     >>> metrics[0].mean, metrics["ndcg@10"].mean, metrics["ndcg_cut_10"].mean, metrics["ndcg(gain=linear)@10"].mean
@@ -93,7 +93,7 @@ class StoredMetrics(tuple[StoredMetric, ...]):
     def __getitem__(self, place: slice, /) -> tuple[StoredMetric, ...]: ...
 
     def __getitem__(self, place: SupportsIndex | str | slice, /) -> StoredMetric | tuple[StoredMetric, ...]:
-        """Return a metric by its number or its text (KeyError for one that was not asked for), or those of a slice."""
+        """Return a metric by its number or its text (KeyError for one that was not requested), or those of a slice."""
         if not isinstance(place, str):
             return super().__getitem__(place)
         metric = self.get(place)
@@ -102,15 +102,15 @@ class StoredMetrics(tuple[StoredMetric, ...]):
         return metric
 
     def __contains__(self, metric: object) -> bool:
-        """Return whether a metric, or one of this text, was asked for."""
+        """Return whether a metric, or one with this text, was requested."""
         return super().__contains__(metric) if not isinstance(metric, str) else self.get(metric) is not None
 
     def keys(self) -> tuple[str, ...]:
-        """Return the texts that the metrics were first asked for by."""
+        """Return the texts by which the metrics were first requested."""
         return tuple(metric.requested_as for metric in self)
 
     def get(self, text: str) -> StoredMetric | None:
-        """Return the metric of a text, None for one that was not asked for."""
+        """Return the metric of a text, None for one that was not requested."""
         texts = {text, EXTERNAL + text}
         with suppress(MetricError):
             texts.add(str(parse_metric(text)))
@@ -124,18 +124,18 @@ class GatheredValues:
         self.parts: list[list[GroupValues]] = []
 
     def add(self, values: list[GroupValues]) -> None:
-        """Take the values of some groups, one entry per metric, always in the same order of metrics."""
+        """Add the values of some groups, one entry per metric, always in the same order of metrics."""
         self.parts.append(values)
 
     def results(self, weights: GroupWeights | None, order: Index | None = None) -> list[GroupResults]:
-        """Return the results over all groups; ``order``: which group stands at each place."""
+        """Return the results over all groups; ``order``: the group at each place."""
         joined = _Joined(self, order)
         return [aggregated(joined.of_metric(number), weights) for number in range(len(self.parts[0]))]
 
     def order(self, places: Callable[[Keys], Index]) -> Index | None:
-        """Return which group stands at each place of a run that is scored at once, None for the order they came in.
+        """Return the group at each place of a run that is scored at once, None for the order in which they came.
 
-        ``places``: the number of each group in the order of the labels; groups without labels stand last.
+        ``places``: the number of each group in the order of the labels; groups without labels come last.
         """
         if len(self.parts) == 1:
             return None
@@ -146,7 +146,7 @@ class GatheredValues:
 
 
 class _Joined:
-    """The parts of several metrics over the same groups as one; what metrics share is joined once."""
+    """The parts of several metrics over the same groups, joined; columns that metrics share are joined once."""
 
     def __init__(self, first: GatheredValues, order: Index | None) -> None:
         self._parts = first.parts
@@ -157,7 +157,7 @@ class _Joined:
         self._joined: dict[tuple[int, ...], NDArray[Any]] = {}
 
     def of_metric(self, number: int, gathered: GatheredValues | None = None) -> GroupValues:
-        """Return the values of a metric, those of other values of the same groups if some are given."""
+        """Return the values of a metric, or ``gathered`` values of the same groups if they are given."""
         parts = [part[number] for part in (self._parts if gathered is None else gathered.parts)]
         if len(parts) == 1 and self._order is None:
             return parts[0]
@@ -176,9 +176,9 @@ class _Joined:
 class ScoredGroups:
     """The values of metrics on some groups, before any mean.
 
-    ``values``: per metric the values, and those with every tie broken for the worst and for the best. ``shares``: the
-    judged share of the groups that both sides have, by cutoff. ``n_judged``: how many items have a label.
-    ``spelling``: how ids that do not meet are written, None where nobody looked.
+    ``values``: per metric the values, and those with every tie broken in the worst and in the best way. ``shares``:
+    the judged share of the groups that both sides have, by cutoff. ``n_judged``: how many items have a label.
+    ``spelling``: how ids that do not match are written, None if this was not checked.
     """
 
     values: list[tuple[GroupValues, GroupValues, GroupValues]]
@@ -189,7 +189,7 @@ class ScoredGroups:
 
 
 FAR_BELOW = 0.6
-"""A run whose judged share is at most this part of what other runs have may have other ids than the labels."""
+"""A run whose judged share is at most this part of that of other runs may have other ids than the labels."""
 _FEWEST_RUNS = 3
 _FEW_MET = 0.1
 
@@ -197,9 +197,9 @@ _FEW_MET = 0.1
 def judged_share_notes(
     tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord, beside: RunRecord | None = None
 ) -> list[Note]:
-    """Return a note where far less of a run's first ranks is judged than of three other runs under these labels.
+    """Return a note if far less of a run's first ranks is judged than of three other runs under these labels.
 
-    ``beside``: a run that is enough alone, unless all labels are of relevant items, which a better run has more of.
+    ``beside``: a run that suffices alone, unless all labels are of relevant items, which a better run has more of.
     """
     own: dict[int | None, float] = {}
     others: dict[int | None, list[float]] = {}
@@ -224,7 +224,7 @@ def judged_share_notes(
 
 
 def met_labels_notes(n_met: int, n_labels: int, shares: Mapping[int | None, float], dataset: str) -> list[Note]:
-    """Return a note where a run lists few of the labelled items, and few of those it ranks first are judged.
+    """Return a note if a run lists few of the labelled items, and few of its first items are judged.
 
     Parameters: ``n_met``: how many labels are of items that it lists, of ``n_labels``. ``shares``: its judged shares.
     """
@@ -234,7 +234,7 @@ def met_labels_notes(n_met: int, n_labels: int, shares: Mapping[int | None, floa
 
 
 def n_unordered(run: Run) -> int | None:
-    """Return how many lists have more than one item, None where two scores of a list differ.
+    """Return how many lists have more than one item, None if two scores of a list differ.
 
     >>> lists = Keys.from_strings("q"), np.array([0, 2]), Keys.from_strings("ab")
     >>> n_unordered(Ranking(*lists, np.array([1.0, 1.0]))), n_unordered(Ranking(*lists, np.array([2.0, 1.0])))
@@ -253,10 +253,10 @@ def n_unordered(run: Run) -> int | None:
 def meeting_notes(
     n_missing: int, n_labelled: int, n_unlabelled: int, n_of_run: int, *, metrics: Sequence[Metric] = ()
 ) -> list[Note]:
-    """Return a note where a tenth or more of the labels' groups are not in the run, but not all.
+    """Return a note if a tenth or more of the labels' groups are not in the run, but not all.
 
-    Where a tenth or more of the run's groups have no labels either, ids may be spelled differently. ``metrics``: the
-    note names the first that counts missing groups.
+    If a tenth or more of the run's groups have no labels either, ids may be written differently. ``metrics``: the note
+    names the first that counts missing groups.
 
     >>> meeting_notes(59, 120, 61, 122)
     [Note(kind='some_groups_missing', facts={'n_missing': 59, 'n_labelled': 120, 'n_unlabelled': 61}, command=())]
@@ -277,9 +277,9 @@ def meeting_notes(
 
 
 def below_rel_notes(metrics: Iterable[Metric], highest: float) -> list[Note]:
-    """Return a note where labels say that items are relevant, and none reaches the grade from which a metric counts.
+    """Return a note if labels mark relevant items, but none reaches the grade from which a metric counts.
 
-    So it is with shares of a video that was watched: recall is 0 of every run. ``highest``: the highest grade.
+    This happens with watched shares of a video: recall is 0 for every run. ``highest``: the highest grade.
 
     >>> below_rel_notes([parse_metric("ndcg@5"), parse_metric("R@5")], 0.87)[0].facts
     {'metric': 'R@5', 'rel': '1', 'highest': 0.87, 'counting': 'R(rel=0.1)@5'}
@@ -301,20 +301,20 @@ def below_rel_notes(metrics: Iterable[Metric], highest: float) -> list[Note]:
 
 
 def depends_on_sort(own: GroupValues, worst: GroupValues, best: GroupValues, from_items: int) -> NDArray[np.bool_]:
-    """Return in which groups the value is left to a sort that is unstable from a number of items on.
+    """Return the groups whose value depends on a sort that is unstable from a number of items on.
 
-    Parameters: the values, and those with every tie broken for the worst and for the best.
+    Parameters: the values, and those with every tie broken in the worst and in the best way.
     """
     return np.asarray((own.n_items >= from_items) & (worst.values < best.values))
 
 
 def on_unstable_sort(metrics: Iterable[Metric]) -> list[Metric]:
-    """Return the metrics that were asked for in the dialect of a tool with an unstable sort."""
+    """Return the metrics that were requested in the dialect of a tool with an unstable sort."""
     return [metric for metric in metrics if (of := dialect_of(metric)) is not None and of.unstable_from is not None]
 
 
 def n_on_sort(values: Iterable[tuple[GroupValues, GroupValues, GroupValues]]) -> dict[Metric, int]:
-    """Return for each metric on an unstable sort in how many groups its value is left to that."""
+    """Return for each metric on an unstable sort in how many groups its value depends on the sort."""
     counts = {}
     for own, worst, best in values:
         of = dialect_of(own.metric)
@@ -324,7 +324,7 @@ def n_on_sort(values: Iterable[tuple[GroupValues, GroupValues, GroupValues]]) ->
 
 
 def unstable_sort_notes(counts: Mapping[Metric, int]) -> list[Note]:
-    """Return a note on the metric whose value is left to a tool's unstable sort in most groups (see ``n_on_sort``)."""
+    """Return a note on the metric whose value depends on a tool's unstable sort in most groups (see ``n_on_sort``)."""
     metric = max(counts, key=counts.__getitem__, default=None)
     of = None if metric is None else dialect_of(metric)
     if metric is None or of is None or not counts[metric]:
@@ -339,7 +339,7 @@ def unstable_sort_notes(counts: Mapping[Metric, int]) -> list[Note]:
 
 
 def unordered_notes(counts: Iterable[int | None]) -> list[Note]:
-    """Return a note where no list of a run has two scores that differ; ``counts``: of its parts (see ``n_unordered``).
+    """Return a note if no list of a run has two scores that differ; ``counts``: of its parts (see ``n_unordered``).
 
     >>> unordered_notes([3, 4]), unordered_notes([3, None])
     ([Note(kind='one_score', facts={}, command=())], [])
@@ -380,7 +380,7 @@ class Scores:
         self.take(scored(judged, self._metrics))
 
     def take(self, groups: ScoredGroups) -> None:
-        """Take the values of groups that were not scored before."""
+        """Add the values of groups that were not scored before."""
         for cutoff, shares in self._shares.items():
             shares.append(groups.shares[cutoff])
         for gathered, number in ((self.values, 0), (self.worst, 1), (self.best, 2)):
@@ -391,22 +391,22 @@ class Scores:
         self.unordered.append(groups.n_unordered)
 
     def add_missing(self, labels: Iterable[LabelLists]) -> None:
-        """Score groups that have labels alone."""
+        """Score groups that only have labels."""
         for lists in labels:
             self.add(judged(NO_ITEMS, lists))
 
     def complete(self, labels: OrderedLabels) -> None:
-        """Score the groups that have labels alone, and put all in the order in which a run is scored at once.
+        """Score the groups that only have labels, and put all groups in the order of a run that is scored at once.
 
-        ``labels``: those that all groups were scored under.
+        ``labels``: the labels that all groups were scored under.
         """
         self.add_missing(labels.rest())
         self._order = self.values.order(labels.places)
 
     def results(self, weights: GroupWeights | None) -> Iterator[tuple[GroupResults, TieBounds]]:
-        """Yield per metric the results, and the means with every tie broken for the worst and for the best.
+        """Yield per metric the results, and the means with every tie broken in the worst and in the best way.
 
-        Those of the next metrics are made while one is in use.
+        The results of the next metrics are computed while one is in use.
         """
         joined = _Joined(self.values, self._order)
 
@@ -420,7 +420,7 @@ class Scores:
         return mapped(of_metric, list(range(len(self._metrics))))
 
     def groups(self, only: Sequence[Metric] | None = None) -> Iterator[tuple[GroupValues, GroupValues, GroupValues]]:
-        """Yield per metric the values of all groups, and those with every tie broken for the worst and for the best.
+        """Yield per metric the values of all groups, and those with every tie broken in the worst and in the best way.
 
         ``only``: of which metrics, None for all.
         """
@@ -432,7 +432,7 @@ class Scores:
             yield joined.of_metric(number), worst, best
 
     def coverage(self) -> dict[int | None, float]:
-        """Return the mean judged share by cutoff, where there is one (see ``judged_shares``)."""
+        """Return the mean judged share by cutoff, if there is one (see ``judged_shares``)."""
         shares = {cutoff: np.concatenate(parts) for cutoff, parts in self._shares.items() if parts}
         return {cutoff: plain_mean(of_groups) for cutoff, of_groups in shares.items() if of_groups.size}
 
@@ -446,7 +446,7 @@ def stored_scores(
 ) -> Scores:
     """Return the scores of a stored run, computed from its stored items a block at a time.
 
-    ``ranking``: its items, where they are in memory.
+    ``ranking``: its items, if they are in memory.
     """
     scores = Scores(metrics)
     for items in tx.runs.ranking_blocks(run) if ranking is None else [ranking]:
@@ -497,7 +497,7 @@ def store_scores(
 
 
 def restore(tx: WriteTransaction, run: RunRecord) -> None:
-    """Mark a run as having its items again, and compute the group results that it lacks from them."""
+    """Mark a run as having its items again, and compute its missing group results from them."""
     has_results = "results" in tx.runs.holds(run.id)
     tx.write.runs.restored(run.id, run.digest)
     if has_results:
@@ -520,13 +520,13 @@ def restore(tx: WriteTransaction, run: RunRecord) -> None:
 
 
 def _of_groups(result: GroupResults) -> dict[str, Any]:
-    """Return what is stored of each group."""
+    """Return the stored columns of the group results."""
     reasons = [REASONS[code] or None for code in result.reasons.tolist()] if result.reasons.any() else None
     return {"values": result.values, "dcg": result.dcg, "ideal_dcg": result.ideal_dcg, "reasons": reasons}
 
 
 def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWeights | None) -> GroupWeights | None:
-    """Return the weights of a dataset's groups, those that came with a run included and stored.
+    """Return the weights of a dataset's groups, including those in a run, which are stored.
 
     Raises: ConflictError for a weight that contradicts the stored one.
     """
@@ -540,13 +540,13 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
         if differs.any():
             at = int(np.argmax(differs))
             raise ConflictError(
-                f"group {given.group_keys[at]!r} has the weight {given.values[at]:g} here and {before[at]:g} in "
+                f"group {given.group_keys[at]!r} has the weight {given.values[at]:g} here but {before[at]:g} in "
                 f"dataset {dataset.name!r}",
                 advice="leave the weight column out, or use another dataset",
             )
         new = np.isnan(before)
         if new.any():
-            if tx.keep_creators_out():  # another process may just have given some of them weights
+            if tx.keep_creators_out():  # another process may have given some of them weights just now
                 return settle_weights(tx, dataset, given)
             tx.write.groups.set_weights(dataset.id, given_ids[new], given.values[new])
     elif given is not None:
@@ -555,7 +555,7 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
 
 
 def stored_weights(tx: ReadTransaction, dataset_id: int) -> GroupWeights | None:
-    """Return the weights of a dataset's groups, None where none has one."""
+    """Return the weights of a dataset's groups, None if none has one."""
     ids, values = tx.groups.weights(dataset_id)
     is_set = ~np.isnan(values)
     if not is_set.any():

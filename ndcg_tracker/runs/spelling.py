@@ -1,4 +1,4 @@
-"""Ids that a run and its labels write otherwise, so that they do not meet: found in a few groups, with an example."""
+"""Find ids that a run and its labels write differently, so that they do not match: in a few groups, with examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ndcg_tracker.words.notes import Fact, Note
 _GROUPS = 16  # of a block are looked at
 _ITEMS = 1000  # of a group
 _ENOUGH = 4000  # items and labels of all groups
-_PAIRED = 20  # labels of a group, and ten times as many items, of which each is held against each
+_PAIRED = 20  # labels of a group, and ten times as many items: all pairs are compared
 _LEAST_MET = 0.1
 _WHOLE = re.compile(r"(-?[0-9]+)\.0")
 
@@ -24,12 +24,12 @@ Pair = tuple[str, str]
 
 @dataclass(slots=True)
 class Spelling:
-    """What the items without label and the labels without item have in common, in some groups.
+    """How the items without label and the labels without item differ, in some groups.
 
-    ``example``: an item of the run and one of the labels that do not meet, of one group, None where there are none.
-    ``n``: how many labels no item meets. ``met``: how many of these would meet an item, were the ids written alike, by
-    how they differ, and an example of each: by "case" (or blanks), by "decimals" (``10.0`` for ``10``), by the prefix
-    of either; as "chunks" are counted labels of which some item is a part.
+    ``example``: an item of the run and one of the labels in the same group that do not match, None if there are none.
+    ``n``: how many labels match no item. ``met``: how many of these would match an item if the ids were written the
+    same way, with an example for each difference. Differences are "case" (or blanks), "decimals" (``10.0`` for ``10``),
+    or a prefix of either side. "chunks" counts labels of which some item is a part.
     """
 
     n: int = 0
@@ -39,7 +39,7 @@ class Spelling:
 
     @classmethod
     def of(cls, both: Judged) -> Spelling:
-        """Return what is seen in some groups of a run and its labels.
+        """Return the differences in some groups of a run and its labels.
 
         >>> from ndcg_tracker.rankings.join import judged
         >>> from ndcg_tracker.rankings.keys import Keys
@@ -57,7 +57,7 @@ class Spelling:
         return found
 
     def _take(self, items: list[str], labels: list[str]) -> None:
-        """Take the items and the labels of a group that do not meet."""
+        """Add the items and the labels of a group that do not match."""
         self.n += len(labels)
         self.example = self.example or (items[0], labels[0])
         self._count("case", items, labels, lambda item: item.casefold().strip())
@@ -71,7 +71,7 @@ class Spelling:
         self._add("chunks", [(starts[label], label) for label in labels if label in starts])
 
     def _count(self, how: str, items: list[str], labels: list[str], alike: Callable[[str], str]) -> None:
-        """Count the labels that meet an item where both are written in a way."""
+        """Count the labels that match an item if both are written in the way of ``alike``."""
         of_run = {alike(item): item for item in reversed(items)}
         self._add(how, [(of_run[key], label) for label in labels if (key := alike(label)) in of_run])
 
@@ -81,28 +81,28 @@ class Spelling:
             self.examples.setdefault(how, pairs[0])
 
     def add(self, other: Spelling) -> None:
-        """Take what was seen in groups that were not looked at before."""
+        """Add the differences in other groups."""
         self.n += other.n
         self.example = self.example or other.example
         self.met += other.met
         self.examples = other.examples | self.examples
 
     def _likely(self, least: int) -> str | None:
-        """Return how most ids differ, None where hardly any do so."""
+        """Return how most ids differ, None if hardly any do."""
         how, n = max(self.met.items(), key=lambda pair: (pair[1], pair[0] != "chunks"), default=("", 0))
         return how if n >= max(least, _LEAST_MET * self.n) else None
 
     def notes(self) -> list[Note]:
-        """Return a note where ids of the run are written otherwise than in the labels, and some meet."""
+        """Return a note if ids of the run are written differently than in the labels, although some match."""
         how = self._likely(2)
-        if how is None or how == "chunks":  # a document may well be labelled beside its parts
+        if how is None or how == "chunks":  # a document may be labelled along with its parts
             return []
         of_run, of_labels = self.examples[how]
         facts: dict[str, Fact] = {"how": how, "of_run": of_run, "of_labels": of_labels}
         return [Note("spelled_otherwise", facts | {"n": self.met[how], "of": self.n})]
 
     def none_met(self) -> Note:
-        """Return the note that no item has a label, with an example of either side where they share a group."""
+        """Return the note that no item has a label, with an example of either side if they share a group."""
         if self.example is None:
             return Note("no_label")
         how = self._likely(1)
@@ -111,14 +111,14 @@ class Spelling:
         if how != "chunks":
             return Note("no_label", facts if how is None else facts | {"how": how})
         mark = of_run[len(of_labels)]
-        if mark in of_labels:  # a pattern would cut the labels, too
+        if mark in of_labels:  # a pattern would also cut the labels
             return Note("no_label", facts | {"how": "parts"})
         pattern = f"{mark}.*" if mark in "#_:/-@~ " else f"\\{mark}.*"
         return Note("no_label", facts | {"how": how}, ("--item-to-document", pattern))
 
 
 def _unmet(both: Judged) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the items and the labels that do not meet, of some groups that have both."""
+    """Yield the items and the labels that do not match, of some groups that have both."""
     shared = np.flatnonzero((both.run_groups >= 0) & (both.label_groups >= 0))
     n_seen = 0
     for place in shared[:: max(1, shared.size // _GROUPS)][:_GROUPS].tolist():
@@ -141,7 +141,7 @@ def _unmet(both: Judged) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def _prefixes(items: list[str], labels: list[str]) -> list[tuple[str, bool]]:
-    """Return what stands before some ids of one side beside those of the other, and whether the run has it.
+    """Return prefixes that some ids of one side have but those of the other lack, and whether the run has them.
 
     >>> _prefixes(["p:7", "p:8"], ["7", "9"]), _prefixes(["7"], ["sku7"]), _prefixes(["17"], ["7"])
     ([('p:', True)], [('sku', False)], [])

@@ -1,4 +1,4 @@
-"""Groups of a run that are scored elsewhere: as bytes, for the database, and published as one run."""
+"""Groups of a run that are scored elsewhere: as bytes for the database, and published as one run."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 _OWN_SEED = 9  # no other hash of ids has this seed
 _OF_GROUPS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
 _OF_BOUNDS = ("values", "reasons", "empty")
-"""The columns that a mean needs of the values with ties broken."""
+"""The columns of the values with ties broken that a mean needs."""
 
 
 @dataclass(frozen=True)
 class StagedGroups:
-    """Some groups of a run, scored: ``table`` has the items of those that keep theirs, and none of the others.
+    """Some groups of a run, scored: ``table`` only has the items of groups whose items are stored.
 
-    ``digest``, ``n_items``: of the items of all of them. ``labels_digest``: of the labels that they were scored under.
+    ``digest``, ``n_items``: of the items of all groups. ``labels_digest``: of the labels that they were scored under.
     """
 
     table: RankedTable
@@ -48,7 +48,7 @@ class StagedGroups:
 
     @classmethod
     def of(cls, table: RankedTable, labels: LabelLists, scored: ScoredGroups, kept_share: float | None) -> StagedGroups:
-        """Return groups that were scored under some labels, with the items of a share of them; None: of all."""
+        """Return groups that were scored under some labels, with the items of a share of them; None for all."""
         digest, n_items = table.run.digest(), table.run.n_items
         if kept_share is not None:
             run = _of_kept(table.ranking, is_kept(table.run.group_keys, kept_share))
@@ -59,7 +59,7 @@ class StagedGroups:
 
 
 def is_kept(keys: Keys, share: float) -> Mask:
-    """Return which groups are among a share of all, by a hash of their ids alone: the same for every run.
+    """Return which groups belong to a share of all, only by a hash of their ids, so it is the same for every run.
 
     >>> is_kept(Keys.from_strings(["a", "b", "c", "d"]), 0.5).tolist()
     [False, False, True, True]
@@ -68,7 +68,7 @@ def is_kept(keys: Keys, share: float) -> Mask:
 
 
 def _of_kept(run: Any, kept: Mask) -> Ranking:
-    """Return a run that has all groups, and the items of some."""
+    """Return a run with all groups, and the items of some."""
     lengths = np.diff(run.offsets)
     rows = np.repeat(kept, lengths)
     offsets = np.concatenate([[0], np.cumsum(np.where(kept, lengths, 0))])
@@ -78,7 +78,7 @@ def _of_kept(run: Any, kept: Mask) -> Ranking:
 def to_bytes(groups: StagedGroups) -> bytes:
     """Return groups as an Arrow stream of one row: a list per column, equal ones once, and the rest as JSON.
 
-    Reading it runs no code from it, whoever wrote it.
+    Reading it never runs code from it, even if somebody else wrote it.
     """
     columns = _Columns()
     table, scored = groups.table, groups.scored
@@ -104,7 +104,7 @@ def to_bytes(groups: StagedGroups) -> bytes:
 
 
 def from_bytes(content: bytes, metrics: Sequence[Metric]) -> StagedGroups:
-    """Return what ``to_bytes`` was given, for the same metrics."""
+    """Return the groups that ``to_bytes`` was given, for the same metrics."""
     columns = _Columns.from_bytes(content)
     facts = columns.facts
     keys = columns.keys("groups")
@@ -134,11 +134,11 @@ def from_bytes(content: bytes, metrics: Sequence[Metric]) -> StagedGroups:
 
 
 class StagedBlocks:
-    """A run that comes in staged groups, with its labels; it has what ``runs/ingest.py`` asks of blocks that are read.
+    """A run that comes in staged groups, with its labels; ``runs/ingest.py`` uses it like blocks that are read.
 
     ``kept_share``: the share of groups whose items it brings, by a hash of their ids; None for all. ``scores``: of the
     groups that came. ``group_ids`` returns the ids of groups in the database. ``check_labels``: whether the labels may
-    be others than those that the groups were scored under.
+    differ from those that the groups were scored under.
     """
 
     def __init__(
@@ -173,16 +173,16 @@ class StagedBlocks:
         return self._stated
 
     def blocks(self) -> Iterator[tuple[Ranking, LabelLists]]:
-        """Yield the items that are kept, and the labels, of one block after the other.
+        """Yield the stored items and the labels, block by block.
 
-        Raises: DatabaseError where they are not what was staged; InputError for a group that came twice.
+        Raises: DatabaseError if they differ from what was staged; InputError for a group that came twice.
         """
         for content in self._contents:
             groups = from_bytes(content, self._metrics)
             table = groups.table
             ranking = table.ranking
             if self.kept_share is None and ranking.digest() != groups.digest:
-                raise DatabaseError("staged rows are not those that were written", advice="please report this")
+                raise DatabaseError("staged rows differ from those that were written", advice="please report this")
             self._refuse_seen(group_keys_of(table))
             self.digest = joined_digest([self.digest, groups.digest])
             self.n_groups += ranking.n_groups
@@ -198,7 +198,7 @@ class StagedBlocks:
                 )
             yield ranking, labels
         if self.digest != self._stated:
-            raise DatabaseError("what was staged is not what the tasks said", advice="please report this")
+            raise DatabaseError("the staged rows do not match the reports of the tasks", advice="please report this")
 
     def _refuse_seen(self, keys: Keys) -> None:
         ids = self._group_ids(keys)
@@ -208,7 +208,7 @@ class StagedBlocks:
         if self._seen[ids].any():
             twice = keys[int(np.argmax(self._seen[ids]))]
             raise InputError(
-                f"group {twice!r} came from two tasks, so the rows are others each time that they are computed",
+                f"group {twice!r} came from two tasks, so the rows change each time they are computed",
                 advice="write them to a table first, and log that",
             )
         self._seen[ids] = True
@@ -229,7 +229,7 @@ class _Columns:
         self.facts: dict[str, Any] = {}
 
     def add(self, name: str, array: NDArray[Any]) -> None:
-        """Add an array; equal ones are kept once."""
+        """Add an array; equal ones are stored once."""
         first = self._names.setdefault((array.dtype.str, array.tobytes()), name)
         if first == name:
             self._arrays[name] = array
@@ -237,7 +237,7 @@ class _Columns:
             self._same_as[name] = first
 
     def add_keys(self, name: str, keys: Keys) -> None:
-        """Add ids: numbers where they are, else their bytes and lengths."""
+        """Add ids: as numbers if they are numbers, else their bytes and lengths."""
         if keys.numbers is not None and keys.dictionary is None:
             self.add(f"{name}.numbers", keys.numbers)
         else:
@@ -253,7 +253,7 @@ class _Columns:
         self.add(f"{name}.numbers", items.numbers)
 
     def has(self, name: str) -> bool:
-        """Return whether there are such items."""
+        """Return whether there are items of this name."""
         return f"{name}.n" in self._arrays or f"{name}.n" in self._same_as
 
     def get(self, name: str) -> NDArray[Any]:
@@ -274,7 +274,7 @@ class _Columns:
         return self.keys(f"{name}.groups"), offsets, self.keys(f"{name}.items"), self.get(f"{name}.numbers")
 
     def to_bytes(self, facts: Mapping[str, object]) -> bytes:
-        """Return all of it."""
+        """Return everything as bytes."""
         import pyarrow as pa
 
         lists = {}
@@ -291,7 +291,7 @@ class _Columns:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> _Columns:
-        """Return what ``to_bytes`` was made of."""
+        """Return the arrays and facts that ``to_bytes`` wrote."""
         import pyarrow as pa
 
         with pa.ipc.open_stream(content) as stream:

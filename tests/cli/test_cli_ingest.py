@@ -130,7 +130,7 @@ def test_labels_in_the_file_itself(command: CommandLine, files: None, folder: Pa
     before = row_counts(command.url)
     write_csv(folder / "conflict.csv", joint_frame({"q1": {"a": 1.0, "x": 0.5}}, {"q1": {"x": 3}}))
     assert command.refused("ingest", "conflict.csv") == (
-        "item 'x' of group 'q1' has the label 3 here and 2 in the newest labels of dataset 'default'; "
+        "item 'x' of group 'q1' has the label 3 here but 2 in the latest labels of dataset 'default'; "
         "to change labels, make a new version with ndcg-track labels add FILE"
     )
     assert row_counts(command.url) == before

@@ -55,7 +55,7 @@ def test_nights_are_stored_together_compared_and_gated(files: CommandLine) -> No
         (["--summaries", "none.jsonl"], "none.jsonl: no such file; check the path"),
         (
             both("after"),
-            "the sums are of differences to a baseline, and none is named; name the run they were paired with: "
+            "the sums hold differences to a baseline, but no baseline is named; name the run they were paired with: "
             "--baseline RUN",
         ),
     ],

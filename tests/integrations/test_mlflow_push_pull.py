@@ -256,7 +256,7 @@ def test_names_and_conflicts(store: MlflowStore, tracker: nt.Tracker, other: nt.
     assert pull(other, run_id, replace=True)[0].result.outcome == "replaced"
     wrong = {**LABELS, "q3": {"e": 0}}
     other.ingest(frame_of(BM25), labels=labels_frame(wrong), name="x", dataset="wrong")
-    with pytest.raises(ConflictError, match="has the label 1 here and 0 in the newest labels of dataset 'wrong'"):
+    with pytest.raises(ConflictError, match="has the label 1 here but 0 in the latest labels of dataset 'wrong'"):
         pull(other, run_id, dataset="wrong")
 
 

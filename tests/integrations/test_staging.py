@@ -430,7 +430,7 @@ def test_a_part_of_what_was_split_takes_no_staged_run(postgres_url: str, when: s
     if when == "before":
         split()
     with pytest.raises(
-        InputError, match=r"^dataset 'shop' is the open part of one that was split, and a run that was staged "
+        InputError, match=r"^dataset 'shop' is the open part of a split dataset, and a run that was staged "
     ):
         log(postgres_url, stage)
     with pytest.raises(InputError, match=r"^dataset 'shop-sealed' is sealed: "), nt.Tracker(postgres_url) as tracker:

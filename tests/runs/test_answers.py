@@ -48,11 +48,11 @@ def test_answers_that_would_bias_are_refused_with_their_line(shop: Tracker, tmp_
 
     assert refused((*pairs[0], 1), (*left_out, 1)) == (
         f"answers.csv:3: group {left_out[0]!r}, item {left_out[1]!r} was not drawn by design 1; the answer would bias "
-        "it; leave it out, or keep it apart with keep_others=True"
+        "it; leave it out, or store it separately with keep_others=True"
     )
     assert refused((*pairs[0], 1), ("no such", "d1", 1)) == (
         "answers.csv:3: group 'no such', item 'd1' was not drawn by design 1; the answer would bias it; leave it out, "
-        "or keep it apart with keep_others=True"
+        "or store it separately with keep_others=True"
     )
     for grade in (4, 1.5, -1):
         assert refused((group, item, grade)) == (
@@ -61,19 +61,19 @@ def test_answers_that_would_bias_are_refused_with_their_line(shop: Tracker, tmp_
         )
     assert refused((group, item, 1), (group, item, 2)).startswith("answers.csv:3: ")
     assert refused((group, item, 1), design=7) == (
-        "there is no design 7 of dataset 'shop' (it has 1 alone); draw one with: ndcg-track labels sample A B --judge "
+        "there is no design 7 of dataset 'shop' (it only has 1); draw one with: ndcg-track labels sample A B --judge "
         "JUDGE --budget N"
     )
     assert refused((group, item, 1), judge="llama") == (
         "design 1 checks judge 'llama', who cannot answer it; name another judge="
     )
-    assert refused((group, item, 1), judge="") == "answers to a design have a name; say whose they are with judge="
+    assert refused((group, item, 1), judge="") == "answers to a design need a judge; say who gave them with judge="
     assert all(grade is None for _, grade in drawn(shop).values())
     answered(shop, n=2)
     other = (TRUE[pairs[1]] + 1) % 4
     assert refused((*pairs[3], 1), (group, item, other)) == (
-        f"answers.csv:3: group {group!r}, item {item!r} was answered with {TRUE[pairs[1]]}, not {other}; an answer "
-        "stays; leave it out"
+        f"answers.csv:3: group {group!r}, item {item!r} was answered with {TRUE[pairs[1]]}, not {other}; answers "
+        "cannot be changed; leave it out"
     )
     assert refused((*pairs[3], 1), judge="somebody") == (
         "design 1 is answered by 'human', not by 'somebody'; give judge='human'"
@@ -111,11 +111,11 @@ def test_answers_to_items_that_were_not_drawn_are_kept_apart_on_demand(shop: Tra
         assert tx.damage() == []
     changed = {**every, "label": [(int(grade) + 1) % 4 for grade in every["label"]]}
     assert refusal_of(errors.ConflictError, shop.add_answers, changed, **call).endswith(
-        "; an answer stays; leave it out"
+        "; answers cannot be changed; leave it out"
     )
     stranger = {"group": ["no such"], "item": ["d1"], "label": [1]}
     assert refusal_of(errors.InputError, shop.add_answers, stranger, **call) == (
-        "group 'no such' of item 'd1' is none of the dataset; leave it out, or correct it"
+        "group 'no such' of item 'd1' is not in the dataset; leave it out, or correct it"
     )
     more = shop.labels_sample(*PAIR, judge="llama", budget=60).sample
     assert (more.look, more.items) == (2, ()), "what is drawn now and was kept apart has its answer"
@@ -193,8 +193,8 @@ def test_an_answer_to_another_design_stays(shop: Tracker) -> None:
     other = {"group": [pair[0]], "item": [pair[1]], "label": [(TRUE[pair] + 1) % 4]}
     refused = refusal_of(errors.ConflictError, shop.add_answers, other, design=2, judge="human", dataset="shop")
     assert refused == (
-        f"group {pair[0]!r}, item {pair[1]!r} was answered with {TRUE[pair]}, not {(TRUE[pair] + 1) % 4}; an answer "
-        "stays; leave it out"
+        f"group {pair[0]!r}, item {pair[1]!r} was answered with {TRUE[pair]}, not {(TRUE[pair] + 1) % 4}; answers "
+        "cannot be changed; leave it out"
     )
 
 

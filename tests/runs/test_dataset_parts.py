@@ -217,7 +217,7 @@ def held_by(tracker: nt.Tracker, run: str, dataset: str) -> set[str]:
     return groups
 
 
-NOTED = "of the other part of what was split, or of none, were left out"
+NOTED = "that are not in this part of the split dataset were left out"
 
 
 @pytest.mark.parametrize("cluster", [None, "user"])
@@ -239,7 +239,7 @@ def test_a_run_goes_to_both_parts(shop: nt.Tracker, cluster: str | None) -> None
 
 
 LABELS_TOO = (
-    "dataset 'shop-sealed' is sealed, and so are its labels: none are taken with a run; leave labels= out, and a "
+    "dataset 'shop-sealed' is sealed, and so are its labels: a run cannot bring any; leave out labels= and any "
     "column of labels"
 )
 
@@ -348,12 +348,12 @@ def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
         return refusal_of(kind, shop.split_dataset, dataset, **{"seal": 0.5, **asked})
 
     assert told("single") == (
-        "dataset 'single' has 1 group with labels, which make no two parts; split a dataset of more, or with another "
+        "dataset 'single' has 1 group with labels, which cannot form two parts; split a larger dataset, or use another "
         "share"
     )
-    assert told(seal=1e-12).startswith("dataset 'shop' has 120 groups with labels, which make no two parts; ")
+    assert told(seal=1e-12).startswith("dataset 'shop' has 120 groups with labels, which cannot form two parts; ")
     for share in (0, 1, -1, 2, float("nan")):
-        assert told(seal=share) == f"seal= must lie between 0 and 1, not at {share:g}; try 0.5"
+        assert told(seal=share) == f"seal= must be between 0 and 1, not {share:g}; try 0.5"
     assert told(cluster="device") == (
         "120 of 120 groups of dataset 'shop' have no attribute 'device'; give it with: ndcg-track groups set FILE "
         "--dataset shop"
@@ -362,7 +362,7 @@ def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
     assert told("nope", nt.ReferenceNotFoundError).startswith("no dataset 'nope'; there are ")
     for name in ("seen", "shop", "shop-2"):
         found = told(kind=nt.ConflictError, sealed=name)
-        assert found == f"there is a dataset {name!r} already; name another one with sealed='NAME'"
+        assert found == f"there already is a dataset {name!r}; name another one with sealed='NAME'"
     assert told("shop-2").startswith("dataset 'shop-2' is sealed: only gate and ingest take it; ")
     assert told(budget=0.5) == "a budget must lie between 0 and 0.5, not at 0.5; give for example 0.05"
     assert told(looks=0) == "a budget is shared by 1 look or more, not by 0"
@@ -383,7 +383,7 @@ def test_a_failed_split_leaves_no_part_in_another_database(shop: nt.Tracker, tmp
 
 def test_the_command(typed: CommandLine, shop: nt.Tracker, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert typed.refused("datasets", "split", "shop", "--seal", "1") == (
-        "--seal must lie between 0 and 1, not at 1; try 0.5"
+        "--seal must be between 0 and 1, not 1; try 0.5"
     )
     monkeypatch.setenv("NDCG_TRACK_SEALED_DB", str(folder / "held.db"))
     said = typed.said(
@@ -412,8 +412,8 @@ def test_no_import_brings_the_other_part_back(parts: nt.Tracker, tmp_path: Path,
     before = row_counts(ready_url)
     told = refusal_of(nt.InputError, parts.import_runs, tmp_path / "shop")
     refused = (
-        "dataset 'shop' is the open part of one that was split, and {} may hold groups of the other; ingest the run's "
-        "own file, of which only the groups of this part are kept"
+        "dataset 'shop' is the open part of a split dataset, and {} may hold groups of the sealed part; ingest the "
+        "run's own file; only the groups of this part are stored"
     )
     assert told == refused.format("an export")
     told = refusal_of(nt.InputError, parts.import_runs, tmp_path / "shop-sealed", dataset="shop")

@@ -138,7 +138,7 @@ def test_what_cannot_be_drawn_is_refused(shop: Tracker) -> None:
     assert refused("dense", "dense") == "run 'dense' cannot differ from itself; name two runs"
     assert refused("dense", "tag:a=b") == "a judge is checked on single runs, not on arm 'tag:a=b'; name its runs"
     assert refused(*PAIR, judge="gpt") == (
-        "dataset 'shop' has no labels of judge 'gpt', but those of judge 'llama'; choose with judge="
+        "dataset 'shop' has no labels of judge 'gpt', only those of judge 'llama'; choose with judge="
     )
     shop.ingest(RUNS["dense"], labels=LABELS, judge="llama", name="twin", dataset="shop")
     assert refused("dense", "twin") == "no item tells 'twin' and 'dense' apart under ndcg@10; name other runs"
@@ -301,9 +301,7 @@ def test_looks_are_planned_and_drawn_one_after_another(shop: Tracker) -> None:
     assert (sample(120).look, drawn(shop).keys() > two.keys()) == (3, True)
     assert sample(120).look == 3
     answered(shop)
-    assert refused(budget=120) == (
-        "design 1 has had its 3 looks; there is no further one; compare these runs, or draw for others"
-    )
+    assert refused(budget=120) == ("design 1 has had all of its 3 looks; compare these runs, or draw for others")
     assert (designs(shop)[0].look, designs(shop)[0].budget) == (3, 120)
 
 
@@ -313,14 +311,16 @@ def test_looks_are_planned_and_drawn_one_after_another(shop: Tracker) -> None:
         ({"looks": 0}, "a design has 1 to 100 looks, not 0"),
         ({"looks": 101}, "a design has 1 to 100 looks, not 101"),
         ({"looks": 9, "budget": 8}, "9 looks need a budget of 9 labels or more, not 8; raise budget=, or lower looks="),
-        ({"scale": 0.0}, "the greatest grade of a scale is above 0, not 0"),
-        ({"scale": float("nan")}, "the greatest grade of a scale is above 0, not nan"),
+        ({"scale": 0.0}, "the highest grade of a scale must be above 0, not 0"),
+        ({"scale": float("nan")}, "the highest grade of a scale must be above 0, not nan"),
         (
             {"scale": 2},
-            "grades of judge 'llama' go up to 3; answers up to 2 are on another scale; give scale=3 or more, or leave "
-            "it out",
+            "grades of judge 'llama' go up to 3, but answers would go up to 2; give scale=3 or more, or leave it out",
         ),
-        ({"scale": 4.5}, "grades of judge 'llama' are whole, so the greatest one of people is not 4.5; give scale=5"),
+        (
+            {"scale": 4.5},
+            "grades of judge 'llama' are whole, so the highest grade of people cannot be 4.5; give scale=5",
+        ),
     ],
 )
 def test_plans_that_cannot_be_are_refused(shop: Tracker, options: dict[str, Any], words: str) -> None:
@@ -376,7 +376,7 @@ def test_answers_to_older_designs_are_known_to_one_with_numbers_of_its_own(shop:
     tuned = refusal_of(
         errors.ConflictError, shop.labels_sample, "dense", "tuned", judge="llama", budget=60, not_tuned=True
     )
-    assert tuned == "design 2 was drawn with random numbers of its own; leave out not_tuned="
+    assert tuned == "design 2 was drawn with its own random numbers; leave out not_tuned="
     shop.labels_sample("dense", "tuned", judge="llama", budget=10_000, scale=4, metric="dcg@10")
     with shop.store().read() as tx:
         assert known_answers(tx, tx.designs.all(1)[2]) == {}, "they were given on another scale"

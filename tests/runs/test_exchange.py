@@ -123,7 +123,9 @@ def test_another_name_for_the_dataset(filled: nt.Tracker, other: nt.Tracker, tmp
     filled.export_runs(tmp_path / "both")
     with pytest.raises(InputError) as caught:
         other.import_runs(tmp_path / "both", dataset="new")
-    assert str(caught.value) == "the export holds the datasets default, o; dataset= is for an export of one"
+    assert str(caught.value) == (
+        "the export holds the datasets default, o, but dataset= needs an export of a single dataset"
+    )
 
 
 def test_a_name_with_other_content(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
@@ -134,7 +136,7 @@ def test_a_name_with_other_content(filled: nt.Tracker, other: nt.Tracker, tmp_pa
         other.import_runs(tmp_path / "out")
     assert str(caught.value) == (
         "run 'bm25' of dataset 'default' is already stored with other content; import into another dataset with "
-        "dataset=, or first give the run here another name with: ndcg-track runs rename bm25 NEW"
+        "dataset=, or first rename the run here with: ndcg-track runs rename bm25 NEW"
     )
     assert shown(other) == before
 
@@ -161,11 +163,11 @@ def test_what_cannot_be_exported(tracker: nt.Tracker, tmp_path: Path) -> None:
 DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("items", lambda table: table.slice(1), "has 10 rows left, not the 11 of dataset 'default', run 'bm25'"),
     ("labels", lambda table: pa.concat_tables([table, table]), "has 8 rows without an owner"),
-    ("items", with_column("score", first_value(7.5)), "the content of run 'bm25' is not that which was exported"),
+    ("items", with_column("score", first_value(7.5)), "the content of run 'bm25' differs from what was exported"),
     ("items", with_column("score", first_value(np.inf)), "has a number that is not finite in column 'score'"),
     ("items", with_column("item_key", first_value(None)), "has a null in column 'item_key'"),
-    ("labels", with_column("grade", first_value(7.0)), "the content of labels version 1 is not that which was "),
-    ("runs", lambda table: table.drop_columns("tags"), "has other columns than dataset, run, digest, created_at_utc, "
+    ("labels", with_column("grade", first_value(7.0)), "the content of labels version 1 differs from what was "),
+    ("runs", lambda table: table.drop_columns("tags"), "has columns other than dataset, run, digest, created_at_utc, "
      "git_commit, source, parameters, tags, n_groups, n_items"),
     ("runs", with_column("tags", first_value("[1]")), "holds facts that are not a JSON object"),
     ("groups", with_column("weight", first_value(-1.0)), "has a weight that is not from 0 to 1e+30"),
@@ -256,7 +258,9 @@ def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
     with nt.Tracker(tmp_path / "other.db") as other:
         for length in range(0, len(content), 61):
             file.write_bytes(content[:length])
-            with pytest.raises(InputError, match=r"items\.parquet: no readable Parquet file .*; export the runs again"):
+            with pytest.raises(
+                InputError, match=r"items\.parquet: not a readable Parquet file .*; export the runs again"
+            ):
                 other.import_runs(tmp_path / "out")
         for place in range(0, len(content), 37):
             file.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
@@ -281,11 +285,14 @@ def test_row_numbers_are_row_numbers_in_the_other_database_too(
     tracker.export_runs(tmp_path / "out")
     other.import_runs(tmp_path / "out")
     assert other.ingest(numbered | {"score": [1.0, 2.0]}, name="again").label_set_version == 1
-    with pytest.raises(ConflictError, match=r"^the labels of dataset 'default' know items by row numbers, and here "):
+    with pytest.raises(
+        ConflictError,
+        match=r"^the labels of dataset 'default' identify items by row numbers, but here ",
+    ):
         other.ingest({"q": {"1": 2.0, "2": 1.0}}, name="ids")
     other.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", dataset="ids")
     with pytest.raises(
-        ConflictError, match=r"^the labels of dataset 'ids' have item ids, and here items are known by "
+        ConflictError, match=r"^the labels of dataset 'ids' have item ids, but here items are identified by "
     ):
         other.import_runs(tmp_path / "out", dataset="ids")
 
@@ -328,7 +335,7 @@ def test_results_are_computed_again_whatever_the_metric(tracker: nt.Tracker, oth
     assert (run.outcome, run.n_evaluations, run.n_not_verifiable) == ("stored", len(metrics), 0)
     path = tmp_path / "out" / "group_results.parquet"
     pq.write_table(with_column("value", first_value(0.01))(pq.read_table(path)), path)
-    with pytest.raises(InputError, match=r"value 0\.01 of group 'q0' is stated, and its items and labels give "):
+    with pytest.raises(InputError, match=r"value 0\.01 of group 'q0' is stated, but its items and labels give "):
         other.import_runs(tmp_path / "out", dataset="again")
 
 

@@ -228,7 +228,7 @@ DAMAGE: list[tuple[str, str, object, str]] = [
     ("designs", "seed", None, "has a row without seed"),
     ("designs", "created_at_utc", "soon", "'soon' is not a time"),
     ("design_runs", "design", 9, "names design 9, which is not there"),
-    ("design_runs", "dataset", "nope", "names dataset 'nope', of which nothing else is here"),
+    ("design_runs", "dataset", "nope", "names dataset 'nope', but has nothing else of it"),
     ("drawn_items", "design", 9, "names design 9, which is not there"),
     ("drawn_items", "probability", 1.5, "has an item of design 1 that cannot be"),
     ("drawn_items", "grade", None, "has an item of design 1 that cannot be"),

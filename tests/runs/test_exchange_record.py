@@ -208,7 +208,7 @@ def test_a_decision_that_stands_twice_is_stored_once(tmp_path: Path) -> None:
 RECORD_DAMAGE: list[tuple[str, str, object, str]] = [
     ("aliases", "run", "nope", "points @baseline at run 'nope', which is not there"),
     ("aliases", "created_at_utc", "soon", "'soon' is not a time; write it as 2025-01-31T08:00:00.000000Z"),
-    ("aliases", "dataset", "nope", "names dataset 'nope', of which nothing else is here"),
+    ("aliases", "dataset", "nope", "names dataset 'nope', but has nothing else of it"),
     ("alias_moves", "run", "a\0", "has a text with a NUL character, which no database keeps"),
     ("decisions", "decision", "maybe", "has a decision 'maybe'"),
     ("decisions", "metric", "ndcg@@", "holds a metric that this program does not know"),
@@ -216,7 +216,7 @@ RECORD_DAMAGE: list[tuple[str, str, object, str]] = [
     ("decisions", "label_set_version", 9, "lacks version 9 of dataset 'default'"),
     ("decisions", "reason", None, "has a decision without reason"),
     ("suite_decisions", "runs", "[" * 5000, "holds runs that no decision has"),
-    ("paired_sums", "sums", "{}", "holds sums that are none"),
+    ("paired_sums", "sums", "{}", "holds invalid sums"),
     ("prunings", "kept_share", 7.0, "says that 7.0 of the groups of run 'pruned' have items"),
     ("prunings", "n_groups", 3, "has 3 groups of 4 for run 'pruned'"),
 ]

@@ -172,12 +172,10 @@ def test_the_same_again_and_other_results(timed: nt.Tracker) -> None:
     values = dict(zip(GROUPS, VALUES["old"].tolist(), strict=True))
     again = timed.log_results(values, name="old", **LATENCY)
     assert (again.outcome, again.metrics[0].is_new) == ("already stored", False)
-    with pytest.raises(
-        nt.ConflictError, match=r"keep both with name='old-2', or put these in their place with replace=True$"
-    ):
+    with pytest.raises(nt.ConflictError, match=r"keep both with name='old-2', or replace them with replace=True$"):
         timed.log_results({**values, "q000": 1.0}, name="old", **LATENCY)
     with pytest.raises(
-        nt.ConflictError, match=r"knows external:latency\(direction=lower, range=0..inf\), and here it is"
+        nt.ConflictError, match=r"has external:latency\(direction=lower, range=0..inf\), but here it is"
     ):
         timed.log_results(values, name="old", metric="latency", direction="higher", range=(0, np.inf))
     assert timed.log_results({**values, "q000": 1.0}, name="old", replace=True, **LATENCY).outcome == "replaced"

@@ -51,8 +51,8 @@ def test_a_weight_that_contradicts_the_stored_one_is_refused_whole(tracker: nt.T
     with pytest.raises(nt.ConflictError) as caught:
         tracker.ingest({**FULL, "weight": [2.0, 2.0, 7.5]}, name="other", dataset="shop")
     assert str(caught.value) == (
-        "group 'q2' has the weight 7.5 here and 6 in dataset 'shop'; "
-        "leave the weight column out, or use another dataset"
+        "group 'q2' has the weight 7.5 here but 6 in dataset 'shop'; leave the weight column out, or use another "
+        "dataset"
     )
     assert row_counts(ready_url) == before
 

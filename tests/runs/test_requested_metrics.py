@@ -41,7 +41,7 @@ def test_results_have_the_names_that_were_given() -> None:
     assert list(nt.evaluate(frame_of(BM25), [*ASKED, "AP"], labels=labels_frame()).mean.index) == [*TEXTS, "AP"]
     both = nt.evaluate(frame_of(BM25), ["map", "AP"], labels=labels_frame()).mean
     assert both["map"] == both["AP"]
-    with pytest.raises(InputError, match=r"^no metric was asked for; name at least one, such as ndcg@10$"):
+    with pytest.raises(InputError, match=r"^no metric was given; name at least one, such as ndcg@10$"):
         nt.evaluate(frame_of(BM25), [], labels=labels_frame())
 
 
@@ -111,7 +111,7 @@ def test_an_export_with_what_nobody_can_type_is_refused(asked: nt.Tracker, tmp_p
     pq.write_table(table.set_column(column, "requested_as", [["a\0b"] * table.num_rows]), path)
     with nt.Tracker(tmp_path / "other.db") as other:
         other.ingest(frame_of(DENSE), labels=labels_frame(), name="dense")
-        with pytest.raises(InputError, match=r": says that a metric was asked for by 'a\\x00b', which nobody can type"):
+        with pytest.raises(InputError, match=r": says that a metric was requested as 'a\\x00b', which nobody can type"):
             other.import_runs(tmp_path / "out")
 
 

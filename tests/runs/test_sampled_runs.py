@@ -127,7 +127,7 @@ def test_a_sample_is_corrected_with_replace(tracker: nt.Tracker) -> None:
 def test_what_is_no_sample(tracker: nt.Tracker, text: object) -> None:
     assert refusal_of(nt.InputError, tracker.ingest, BM25, name="one", sampled=text, **HERE) == (
         f"sampled={'100' if text in ('100', 100) else repr(text)} does not say how many negatives of how many; "
-        "write the sampled ones and all there are, such as sampled='100/50000'"
+        "write the number of sampled negatives and of all, such as sampled='100/50000'"
     )
 
 
@@ -166,7 +166,7 @@ def test_an_export_keeps_the_sample(tracker: nt.Tracker, tmp_path: Path) -> None
     with nt.Tracker(tmp_path / "other.db") as other:
         other.ingest(BM25, name="one", **HERE)
         assert refusal_of(ConflictError, other.import_runs, tmp_path / "out") == (
-            "run 'one' of dataset 'shop' is stored with all its items here, and stored as a sample of 100/50000 in the "
+            "run 'one' of dataset 'shop' is stored with all its items here, but stored as a sample of 100/50000 in the "
             "export; import into another dataset with dataset=, or ingest the run again with sampled='100/50000' and "
             "replace=True"
         )

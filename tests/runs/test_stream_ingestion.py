@@ -198,8 +198,8 @@ def test_other_content_under_a_name_is_refused_or_replaces(tracker: nt.Tracker, 
     with pytest.raises(ConflictError) as refused:
         ingest_stream(tracker, "shop", blocks_of(DENSE, 2), LABELS)
     assert str(refused.value) == (
-        "run 'shop' of dataset 'default' is already stored with other content; keep both with name='shop-2', or put "
-        "this one in its place with replace=True"
+        "run 'shop' of dataset 'default' is already stored with other content; keep both with name='shop-2', or "
+        "replace it with replace=True"
     )
     assert row_counts(ready_url) == before
     found = ingest_stream(tracker, "shop", blocks_of(DENSE, 2), LABELS, replace=True)
@@ -248,7 +248,7 @@ def test_a_grade_that_contradicts_a_stored_one_is_refused(tracker: nt.Tracker, r
     with pytest.raises(ConflictError) as refused:
         ingest_stream(tracker, "dense", blocks_of(DENSE, 2, {**LABELS, "q3": {"e": 2}}))
     assert str(refused.value) == (
-        "item 'e' of group 'q3' has the label 2 here and 1 in the newest labels of dataset 'default'; to change "
+        "item 'e' of group 'q3' has the label 2 here but 1 in the latest labels of dataset 'default'; to change "
         "labels, make a new version with ndcg-track labels add FILE"
     )
     assert row_counts(ready_url) == before

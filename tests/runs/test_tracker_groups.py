@@ -41,7 +41,7 @@ def facts(tracker: nt.Tracker, dataset: str = "shop") -> dict[str, tuple[float |
 
 
 def evaluations(tracker: nt.Tracker, run: str, dataset: str = "shop") -> list[tuple[Any, ...]]:
-    """Return all that is kept of the evaluations of a run, and the results of the groups."""
+    """Return all that is kept of the evaluations of a run, but the results of the groups."""
     found = tracker.run(run, dataset)[1]
     with tracker.store().read() as tx:
         results = [tx.evaluations.results(one.id, components=True) for one in found]

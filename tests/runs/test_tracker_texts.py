@@ -163,7 +163,7 @@ def test_an_export_with_texts_of_nothing_is_refused(shop: nt.Tracker, tmp_path: 
     path = tmp_path / "out" / "texts.parquet"
     table = pq.read_table(path)
     for name, value, message in (
-        ("item_key", None, "has a text of no group and no item"),
+        ("item_key", None, "has a text without a group or an item"),
         ("item_key", "a\0", "an item id contains a NUL character"),
         ("title", "\0", "a text contains a NUL character"),
     ):

@@ -255,7 +255,7 @@ def test_labels_that_came_while_a_stream_was_read_are_not_lost(shop: Store) -> N
         ),
     ):
         assert stored(shop, "two", table_of(BM25, {"q1": {"b": 2.0}})).label_set_version == 2
-    said = "dataset 'shop' got new labels while this run with labels of its own was read; run the same command again"
+    said = "dataset 'shop' got new labels while this run with its own labels was read; run the same command again"
     assert str(caught.value) == said
     assert names(shop) == ["first", "two"]
     again = (table_of({"q1": BM25["q1"]}), table_of({"q2": BM25["q2"]}, {"q2": {"d": 3.0}}))
@@ -277,7 +277,7 @@ def test_the_weights_that_two_runs_bring_must_agree(shop: Store, told: Callable[
             tx.write.groups.set_weights(1, tx.groups.ids(1, Keys.from_strings(["q1"])), np.array([2.0]))
             second = thread.submit(store_run, shop, [weighted(3.0)], None, RunDetails("two", "shop"), [metric])
             told()
-        with pytest.raises(ConflictError, match="has the weight 3 here and 2 in dataset 'shop'"):
+        with pytest.raises(ConflictError, match="has the weight 3 here but 2 in dataset 'shop'"):
             second.result(LONG)
 
 

@@ -87,8 +87,8 @@ def _as_text(rows: list[Row]) -> pa.Table:
     return pa.Table.from_pylist([row | {"score": "high"} for row in rows])
 
 
-_IN_GROUPS = "of group 'q1' is stated, and its items and labels give "
-_GIVE = "is stated, and its items and labels give "
+_IN_GROUPS = "of group 'q1' is stated, but its items and labels give "
+_GIVE = "is stated, but its items and labels give "
 _EXTERNAL = "external:latency(direction=lower, range=0..100)"
 _CONTENT = "is not that which was exported"
 FORGERIES = [
@@ -164,7 +164,7 @@ FORGERIES = [
     Forgery("value of another engine out of its range", "group_results", _set(
         "value", 900.0, metric=_EXTERNAL), "value 900.0 is stated, which the metric cannot have"),
     Forgery("mean of another engine", "evaluations", _set(
-        "mean", 1.0, metric=_EXTERNAL), "mean 1.0 is stated, and the results of the groups give 12.0"),
+        "mean", 1.0, metric=_EXTERNAL), "mean 1.0 is stated, but the results of the groups give 12.0"),
     Forgery("alias of no run", "aliases", _set("run", "x"), "points @baseline at run 'x', which is not there"),
     Forgery("alias with control characters", "aliases", _set("alias", "\x1b[2J"), "control characters"),
     Forgery("move of an alias at no time", "alias_moves", _set("created_at_utc", "soon"), "'soon' is not a time"),
@@ -172,8 +172,8 @@ FORGERIES = [
     Forgery("decision without a reason", "decisions", _set("reason", None), "has a decision without reason"),
     Forgery("decision under no labels", "decisions", _set("label_set_version", 7), "lacks version 7 of dataset"),
     Forgery("loss that is no number", "decisions", _set("delta", float("inf")), "has a number that is not finite"),
-    Forgery("dataset of no rows", "aliases", _set("dataset", "x"), "names dataset 'x', of which nothing else is here"),
-    Forgery("file cut short", "items", lambda rows: b"PAR1", "no readable Parquet file"),
+    Forgery("dataset of no rows", "aliases", _set("dataset", "x"), "names dataset 'x', but has nothing else of it"),
+    Forgery("file cut short", "items", lambda rows: b"PAR1", "not a readable Parquet file"),
     Forgery("file of another table", "items", lambda rows: pa.table({"a": [1]}), "has other columns than"),
 ]  # fmt: skip
 

@@ -124,8 +124,8 @@ def test_what_cannot_be_explained_is_5(shop: CommandLine, folder: Path) -> None:
         (["bm25", "dense", "--group", "q11"], "no group 'q11' in dataset 'shop'; did you mean 'q1'?"),
         (
             ["bm25", "dense", "--labels-candidate", "3"],
-            "no version 3 of the labels of dataset 'shop' (it has version 1 alone); see: "
-            "ndcg-track labels list --dataset shop",
+            "no version 3 of the labels of dataset 'shop' (it only has version 1); see: ndcg-track labels list "
+            "--dataset shop",
         ),
         (["bm25", "dens", "--dataset", "shops"], "no dataset 'shops'; did you mean 'shop'?"),
     ],

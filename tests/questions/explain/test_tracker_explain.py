@@ -396,8 +396,8 @@ def test_what_cannot_be_explained(shop: nt.Tracker) -> None:
     with pytest.raises(nt.ReferenceNotFoundError) as no_version:
         shop.explain("bm25", "dense", labels_baseline=7)
     assert str(no_version.value) == (
-        "no version 7 of the labels of dataset 'shop' (it has version 1 alone); see: "
-        "ndcg-track labels list --dataset shop"
+        "no version 7 of the labels of dataset 'shop' (it only has version 1); see: ndcg-track labels list --dataset "
+        "shop"
     )
 
 

@@ -317,7 +317,7 @@ def test_no_metric_asks_a_label_at_ingest(sealed: nt.Tracker, metric: str) -> No
         one = {"group": ["q0000"], "item": [item], "score": [1.0]}
         told.add(refusal_of(nt.InputError, sealed.ingest, one, name="ask", dataset="held", metrics=metric))
     (said,) = told
-    assert " may refuse a run for what its labels are, which sealed dataset 'held' does not tell; leave " in said
+    assert " may refuse a run because of its labels, which would reveal labels of sealed dataset 'held'; leave " in said
 
 
 def test_usual_metrics_are_stored(sealed: nt.Tracker) -> None:
@@ -344,7 +344,8 @@ def test_ingest_tells_no_stored_weight(sealed: nt.Tracker) -> None:
     weighted["weight"] = [3.0] * len(weighted["group"])
     told = refusal_of(nt.InputError, sealed.ingest, weighted, name="heavier", dataset="held")
     assert told == (
-        "the run cannot be stored on sealed dataset 'held'; why is not said; ingest one like it on open data, and see"
+        "the run cannot be stored on sealed dataset 'held'; the reason is not shown; ingest a run like it on "
+        "open data to see the reason"
     )
 
 

@@ -214,7 +214,7 @@ def test_labels_of_a_judge_and_how_far_it_agrees(newer: CommandLine, folder: Pat
     assert [run["run"] for run in found["runs"]] == ["dense", "bm25"]
     assert (found["kappa"]["n"], found["kendall_tau"], found["n_pairs"], found["n_opposite"]) == (4, 1.0, 1, 0)
     assert newer.refused("labels", "agreement", "--dataset", "shop", "--judge", "human") == (
-        "dataset 'shop' has no labels of judge 'human', but those of the unnamed judge, judge 'gpt'; choose with "
+        "dataset 'shop' has no labels of judge 'human', only those of the unnamed judge, judge 'gpt'; choose with "
         "--judge"
     )
 
@@ -237,7 +237,7 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
     write_qrels(folder / "ada.txt", {"q1": {"a": 0, "k": 1}})
     add = ["labels", "add", "ada.txt", "--dataset", "shop", "--extend"]
     assert newer.refused(*add) == (
-        "item 'a' of group 'q1' has the label 0 here and 1 in the newest labels of dataset 'shop'; to replace those, "
+        "item 'a' of group 'q1' has the label 0 here but 1 in the latest labels of dataset 'shop'; to replace those, "
         "make a new version with: ndcg-track labels add FILE --dataset shop; to keep both, as labels of another judge: "
         "ndcg-track labels add FILE --dataset shop --judge NAME"
     )
@@ -248,7 +248,7 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
     ]
     write_qrels(folder / "more.txt", {"q1": {"a": 2}})
     assert newer.refused("labels", "add", "more.txt", "--dataset", "shop", "--extend", "--judge", "ada") == (
-        "item 'a' of group 'q1' has the label 2 here and 0 in the newest labels of judge 'ada' of dataset 'shop'; to "
+        "item 'a' of group 'q1' has the label 2 here but 0 in the latest labels of judge 'ada' of dataset 'shop'; to "
         "replace those, make a new version with: ndcg-track labels add FILE --dataset shop --judge ada; to keep both, "
         "as labels of another judge: ndcg-track labels add FILE --dataset shop --judge NAME"
     )
@@ -263,7 +263,7 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
 
 
 TWO_JUDGES = "group,item,label,judge\nq1,a,2,gpt\nq1,b,0,gpt\nq1,a,0,human\nq1,b,1,human\n"
-UNCLEAR = "dataset 'default' has labels of judges 'gpt' and 'human', and none without a judge; choose with --judge gpt"
+UNCLEAR = "dataset 'default' has labels of judges 'gpt' and 'human', but none without a judge; choose with --judge gpt"
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from ndcg_tracker.questions.labels.say import agreement_said
 
 GPT: Run = {"q1": {"a": 0, "b": 3, "c": 0}, "q2": {"a": 2, "d": 2}, "q3": {"e": 1}, "q5": {"x": 1}}
 NO_JUDGE = (
-    "dataset 'default' has no labels of judge 'human', but those of the unnamed judge, judge 'gpt'; choose with judge="
+    "dataset 'default' has no labels of judge 'human', only those of the unnamed judge, judge 'gpt'; choose with judge="
 )
 
 
@@ -146,7 +146,7 @@ def test_a_dataset_whose_only_labels_are_of_a_named_judge(tracker: nt.Tracker) -
     with pytest.raises(nt.InputError) as caught:
         tracker.labels_agreement()
     assert str(caught.value) == (
-        "dataset 'default' has no labels of the unnamed judge, but those of judge 'gpt'; choose with judge="
+        "dataset 'default' has no labels of the unnamed judge, only those of judge 'gpt'; choose with judge="
     )
 
 
@@ -163,7 +163,7 @@ def test_of_several_named_judges_one_is_to_be_named(tracker: nt.Tracker) -> None
     tracker.add_labels(labels_of(GPT), judge="gpt")
     tracker.add_labels(labels_of(LABELS), judge="human")
     expected = (
-        "dataset 'default' has labels of judges 'gpt' and 'human', and none without a judge; choose with judge='gpt'"
+        "dataset 'default' has labels of judges 'gpt' and 'human', but none without a judge; choose with judge='gpt'"
     )
     with pytest.raises(nt.InputError) as unclear:
         tracker.ingest(frame_of(BM25), name="bm25")
@@ -218,7 +218,7 @@ def test_of_several_named_judges_one_is_to_be_named(tracker: nt.Tracker) -> None
     assert tracker.labels_agreement().diff.first.judge == "gpt"
     with pytest.raises(nt.InputError) as several:
         tracker.rescore(labels=1, judge=["gpt", "human"])
-    assert str(several.value) == "labels=1 is of one judge; leave it out, or judge="
+    assert str(several.value) == "labels=1 belongs to one judge; leave it out, or leave out judge="
 
 
 def test_labels_that_come_with_a_run_are_of_the_judge_that_is_named(tracker: nt.Tracker) -> None:
@@ -227,7 +227,7 @@ def test_labels_that_come_with_a_run_are_of_the_judge_that_is_named(tracker: nt.
     with pytest.raises(nt.InputError) as several:
         tracker.ingest(frame_of(DENSE), name="dense", labels=labels_of(GPT), judge=["gpt", "human"])
     assert str(several.value) == (
-        "the labels that come with a run are of one judge, and 2 are named; name one, and add the labels of others "
+        "the labels in a run belong to one judge, but 2 are named; name one, and add the labels of others "
         "with ndcg-track labels add FILE --judge NAME"
     )
     own = {"group": ["q1", "q1"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0.0, 1.0]}
@@ -237,7 +237,7 @@ def test_labels_that_come_with_a_run_are_of_the_judge_that_is_named(tracker: nt.
     with pytest.raises(nt.ConflictError, match=r"labels of judge 'gpt' of dataset 'default'; to replace those, make a"):
         tracker.ingest(own, name="other", judge="gpt")
     assert tracker.ingest(frame_of(DENSE), name="dense").judge == ""
-    with pytest.raises(nt.InputError, match=r"^dataset 'default' has no labels of judge 'ada', but those of"):
+    with pytest.raises(nt.InputError, match=r"^dataset 'default' has no labels of judge 'ada', only those of"):
         tracker.ingest(frame_of(DENSE), name="ada's", judge="ada")
 
 
@@ -419,6 +419,9 @@ def test_a_judge_without_labels_begins_with_the_first_ranks_of_every_group(shop:
 
 def test_every_judge_is_refused_where_one_counts(tracker: nt.Tracker) -> None:
     tracker.ingest({"q": {"a": 1.0}}, name="one", labels={"q": {"a": 1}})
-    told = r"^judge='\*' is every judge, and here one counts; name one; compare, ingest and rescore take all$"
+    told = (
+        r"^judge='\*' means every judge, but here only one can count; name one; only compare, ingest and "
+        r"rescore accept all$"
+    )
     with pytest.raises(nt.InputError, match=told):
         tracker.history("ndcg@10", judge="*")

@@ -277,7 +277,7 @@ def test_a_judge_without_labels_and_answers_is_refused_as_before(judged: nt.Trac
     with pytest.raises(nt.InputError) as caught:
         judged.labels_agreement("llama", "ann")
     assert str(caught.value) == (
-        "dataset 'default' has no labels of judge 'ann', but those of judge 'llama'; choose with judge="
+        "dataset 'default' has no labels of judge 'ann', only those of judge 'llama'; choose with judge="
     )
 
 

@@ -14,12 +14,12 @@ from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.runs.ingest import RunDetails
 
 NUMBERED_HERE = (
-    "the labels of dataset 'default' have item ids, and here items are known by row numbers, which stand for items "
-    "only inside one table; name the item column with item=, or use another dataset="
+    "the labels of dataset 'default' have item ids, but here items are identified by row numbers, which are valid only "
+    "inside one table; name the item column with item=, or use another dataset="
 )
 IDS_HERE = (
-    "the labels of dataset 'default' know items by row numbers, and here items have ids; use another dataset=, with "
-    "labels that have item ids"
+    "the labels of dataset 'default' identify items by row numbers, but here items have ids; use another dataset=, "
+    "with labels that have item ids"
 )
 FEWER: Run = {"q1": {"a": 3}, "q2": {"d": 2}}
 IN_BOTH = {group: LABELS[group] for group in ("q1", "q2", "q3", "q4")}
@@ -101,7 +101,7 @@ def test_a_grade_that_contradicts_the_newest_labels_is_refused_whole(tracker: nt
     with pytest.raises(nt.ConflictError) as caught:
         tracker.ingest(joint_frame(BM25, other), name="again", dataset="shop")
     assert str(caught.value) == (
-        "item 'd' of group 'q2' has the label 0.5 here and 2 in the newest labels of dataset 'shop'; "
+        "item 'd' of group 'q2' has the label 0.5 here but 2 in the latest labels of dataset 'shop'; "
         "to change labels, make a new version with ndcg-track labels add FILE"
     )
     assert row_counts(ready_url) == before
@@ -134,8 +134,8 @@ def test_row_numbers_do_not_join_the_items_of_a_group(tracker: nt.Tracker) -> No
     with pytest.raises(nt.ConflictError) as caught:
         tracker.ingest({"group": ["q"] * 3, "score": [2.0, 1.0, 0.5], "label": [0, 1, 1]}, name="more", dataset="rows")
     assert str(caught.value) == (
-        "group 'q' has labels of other items in dataset 'rows', and here items are known by row numbers, which "
-        "stand for items only inside one table; name the item column with item=, or use another dataset="
+        "group 'q' has labels of other items in dataset 'rows', but here items are identified by row numbers, which "
+        "are valid only inside one table; name the item column with item=, or use another dataset="
     )
 
 

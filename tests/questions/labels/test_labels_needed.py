@@ -130,7 +130,7 @@ def test_labels_that_extend_are_the_union_and_never_change_a_grade(shop: Tracker
     with pytest.raises(errors.ConflictError) as refused:
         shop.add_labels(answers(tmp_path, "group,item,label\nq1,a,0\n"), dataset="shop", extend=True)
     assert str(refused.value) == (
-        "item 'a' of group 'q1' has the label 0 here and 2 in the newest labels of dataset 'shop'; to replace those, "
+        "item 'a' of group 'q1' has the label 0 here but 2 in the latest labels of dataset 'shop'; to replace those, "
         "make a new version with: ndcg-track labels add FILE --dataset shop; to keep both, as labels of another judge: "
         "ndcg-track labels add FILE --dataset shop --judge NAME"
     )

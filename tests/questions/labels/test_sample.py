@@ -126,7 +126,7 @@ def test_answers_of_others_are_kept_apart_and_counted(judged: CommandLine, folde
         file.write(f"{left_out[0]},{left_out[1]},1,\n")
     assert judged.refused(*ADD) == (
         f"answers.csv:{len(pairs) + 2}: group {left_out[0]!r}, item {left_out[1]!r} was not drawn by design 1; the "
-        "answer would bias it; leave it out, or keep it apart with --keep-others"
+        "answer would bias it; leave it out, or store it separately with --keep-others"
     )
     assert judged.said(*ADD, "--keep-others") == (
         f"stored {len(pairs)} answers of 'human' to design 1 of dataset 'shop', 1 more stored apart, for items that "
@@ -159,7 +159,7 @@ def test_what_is_newer_than_the_answers_is_told(judged: CommandLine, folder: Pat
     judged.said("labels", "add", "answers.csv", "--judge", "human", "--design", "2", "--dataset", "shop")
     assert judged.rows(*plan)["notes"][0].endswith(", so it has random numbers of its own")
     assert judged.refused(*plan, "--not-tuned") == (
-        "design 2 was drawn with random numbers of its own; leave out --not-tuned"
+        "design 2 was drawn with its own random numbers; leave out --not-tuned"
     )
     found = judged.rows(*found["notes"][0].rpartition(": ndcg-track ")[2].split())
     assert (found["design"], found["not_tuned"], found["n_known"]) == (3, True, 0)
@@ -186,8 +186,7 @@ def test_when_all_is_answered_the_next_command_is_told(judged: CommandLine, fold
     assert printed.endswith(f"note: all items of design 1 have an answer; to compare its runs: ndcg-track {compare}")
     assert "checked by 'human'" in judged.done(*compare.split())
     assert judged.refused(*SAMPLE, "--budget", "60", "--metric", "dcg@10", "--scale", "2") == (
-        "grades of judge 'llama' go up to 3; answers up to 2 are on another scale; give --scale 3 or more, or leave it "
-        "out"
+        "grades of judge 'llama' go up to 3, but answers would go up to 2; give --scale 3 or more, or leave it out"
     )
 
 
