@@ -255,7 +255,7 @@ def test_the_page_has_the_corrected_verdict_and_the_groups_of_the_judge(shop: Co
             .metrics
         )
     assert f"{metric.delta:+.4f}" in page
-    assert "judge &#39;llama&#39;, corrected by &#39;human&#39;; groups and charts by the judge alone" in page
+    assert "judge &#39;llama&#39;, corrected by &#39;human&#39;; groups and charts use the judge alone" in page
     assert "--check-with human" in page
 
 
@@ -357,7 +357,7 @@ def test_other_runs_judges_and_people_are_refused(shop: CommandLine) -> None:
         for name in ("stylish", "other"):
             tracker.tag_run(name, {"arm": "x"}, dataset="shop")
     assert shop.refused("compare", "dense", "tag:arm=x", *COMPARE[3:]) == (
-        "a judge is checked on single runs, not on arm 'tag:arm=x'; name runs"
+        "checking a judge takes single runs, not arm 'tag:arm=x'; name runs"
     )
     assert shop.refused("compare", "dense", "stylish", "--judge", "*", "--check-with", "human") == (
         "--judge '*' does not go with --check-with: it checks one judge; leave it out"

@@ -65,12 +65,12 @@ def test_runs_of_one_sample_are_compared_and_marked(sampled: nt.Tracker) -> None
         (
             "smaller",
             "items are ranked among 100/50000 sampled ones in run 'one', and among 50/50000 sampled ones in run "
-            "'smaller': the easier task has the higher metric; rank the same items in both, best all of them",
+            "'smaller': the easier task has the higher metric; rank the same items in both, preferably all of them",
         ),
         (
             "whole",
             "items are ranked among 100/50000 sampled ones in run 'one', and among all items in run 'whole': the "
-            "easier task has the higher metric; rank the same items in both, best all of them",
+            "easier task has the higher metric; rank the same items in both, preferably all of them",
         ),
     ],
 )

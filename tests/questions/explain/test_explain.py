@@ -72,7 +72,7 @@ items that cost most
 item  group  grade    rank     change
 d2    q1         3  1 → 12  -0.000200
 
-items that brought most
+items that gained most
 item  group        grade   rank     change
 d1    in 2 groups                +0.000400
 d3    q2               -  - → 3  +0.000100

@@ -126,7 +126,7 @@ def test_runs_of_an_older_version_are_in_doubt(trained: nt.Tracker) -> None:
     assert refusal(trained, "drop", **asked).startswith(
         "margin='auto' needs at least 3 runs of one unchanged system, and there is 1 with the parameters and tags of "
         "'new-0' but for the seed (new-0); 'old-0' does not count: data_features is '7' in 'new-0', and 'old-0' has "
-        "none, as runs that an older version stored; if it is a repeat, name all repeats with repeats='RUN', or "
+        "none, like runs that an older version stored; if it is a repeat, name all repeats with repeats='RUN', or "
     )
 
 
@@ -134,8 +134,9 @@ def test_a_tag_does_not_make_repeats_of_runs_with_other_data(trained: nt.Tracker
     for name in ("geo-0", "geo-1", "geo-2", "plain-1"):
         trained.tag_run(name, {"aa": "ranker"})
     expected = (
-        "runs 'geo-0' and 'plain-1' with the tag aa=ranker are no repeats of one system: data_features is "
-        "'2: price, geo' in 'geo-0' and '1: price' in 'plain-1'; 'geo-0' alone has 'geo'; name the repeats of one with "
+        "runs 'geo-0' and 'plain-1' with the tag aa=ranker are not repeats of one system: data_features is "
+        "'2: price, geo' in 'geo-0' and '1: price' in 'plain-1'; 'geo-0' alone has 'geo'; name the repeats of one "
+        "system with "
         "repeats='RUN', or correct the tags"
     )
     assert refusal(trained, "plain-0", **AUTO) == expected

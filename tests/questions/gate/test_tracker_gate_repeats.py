@@ -70,7 +70,7 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
     for name in ("copy1", "copy2"):
         repeated.ingest(frame_of_ranks(BASE), name=name, dataset="shop")
     assert refusal(repeated, "noisy", **asked, repeats=["base", "copy1", "copy2"]) == (
-        "the 3 repeats have the same mean, so there is no chance to learn a margin from; for a system that always "
+        "the 3 repeats have the same mean, so they show no chance to learn a margin from; for a system that always "
         "gives the same results use scope='set', or give margin= a number"
     )
     repeated.rescore(["base", "noisy"], metrics=["dcg@3"])

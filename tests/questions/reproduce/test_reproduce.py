@@ -83,10 +83,10 @@ def test_rows_have_a_metric_each() -> None:
 @pytest.mark.parametrize(
     ("found", "first"),
     [
-        (PUBLISHED, "OUTSIDE: ours on shop: the published mean lies outside of the 95% interval of this run's mean"),
+        (PUBLISHED, "OUTSIDE: ours on shop: the published mean is outside the 95% interval of this run's mean"),
         (
             replace(PUBLISHED, published=0.375),
-            "WITHIN: ours on shop: the published mean lies in the 95% interval of this run's mean",
+            "WITHIN: ours on shop: the published mean is in the 95% interval of this run's mean",
         ),
         (replace(PUBLISHED, ci=None), "ours on shop: this run's mean has no interval"),
     ],
