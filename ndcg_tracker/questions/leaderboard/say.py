@@ -348,8 +348,8 @@ def suite_table_report(table: SuiteTable) -> Report:
     ]
     if has_places:
         legend += [
-            "ranks: from 1 + the systems with a significantly better macro mean to all minus those with a significantly "
-            "worse one",
+            "ranks: from 1 + the systems with a significantly better macro mean to all minus those with a "
+            "significantly worse one",
             "better than: the letters of the systems that this system is significantly better than",
             "test: paired t-tests for other queries, Holm-corrected over all pairs",
         ]
