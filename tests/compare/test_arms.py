@@ -359,7 +359,7 @@ def test_a_gate_learns_from_runs_that_differ_in_the_seed_alone(ltr: nt.Tracker) 
     with pytest.raises(InputError, match=r"^baseline 'old-0' and candidate 'old-1' are of one recipe \("):
         ltr.gate("old-1", baseline="old-0", margin="auto", dry_run=True)
     ltr.tag_run("old-2", {"stage": "iteration"})
-    with pytest.raises(InputError, match="there are 2 with the parameters and tags of 'old-0' but for the seed"):
+    with pytest.raises(InputError, match="there are 2 with the parameters and tags of 'old-0' except for the seed"):
         ltr.gate("new-0", baseline="old-0", margin="auto", dry_run=True)
 
 

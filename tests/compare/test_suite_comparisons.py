@@ -216,7 +216,7 @@ def test_gates_at_the_same_time_spend_one_budget(beir: nt.Tracker, database_url:
 
 
 def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
-    lacking = "'splade' or 'bm25' has no run on beir-a, beir-c, and a gate decides on every dataset of suite 'beir'"
+    lacking = "'splade' or 'bm25' has no run on beir-a, beir-c, but a gate decides on every dataset of suite 'beir'"
     with pytest.raises(NotComparableError, match=lacking):
         beir.gate_suite("beir", "splade", baseline="bm25", margin=0.1)
     with pytest.raises(InputError, match="strict_datasets= needs dataset_margin="):

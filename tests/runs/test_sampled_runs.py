@@ -97,7 +97,7 @@ def test_a_leaderboard_of_two_samples_has_one_run_of_each(tracker: nt.Tracker) -
     tracker.ingest(BM25, name="one", sampled="100/50000", **HERE)
     tracker.ingest(DENSE, name="whole", **HERE)
     assert refusal_of(ReferenceNotFoundError, tracker.leaderboard, dataset="shop", metrics="ndcg@10") == (
-        "a leaderboard needs two runs or more with ndcg@10 and the same items, and there is 1; see what there is with: "
+        "a leaderboard needs two runs or more with ndcg@10 and the same items, but there is 1; see the runs with: "
         "ndcg-track runs list"
     )
 

@@ -164,7 +164,7 @@ def test_the_first_look_sets_the_budget(pinned: nt.Tracker) -> None:
     anew = "restart it, on the record: ndcg-track gate reset --baseline @prod --dataset shop --reason REASON"
     for asked in ({"budget": 0.2}, {"budget": 0.05, "looks": 1000}):
         told = refusal(pinned, "noisy", margin=0.06, **asked)
-        shared = "looks at the lists of '@prod' share a budget of 0.05 for 40 looks already"
+        shared = "looks at the lists of '@prod' already share a budget of 0.05 for 40 looks"
         assert told == f"{shared}; leave budget= out, or {anew}"
     for name, asked in (("alpha_budget", {"alpha_budget": 0.05}), ("dry_run", {"dry_run": True})):
         assert refusal(pinned, "noisy", margin=0.06, **asked).startswith(
@@ -355,7 +355,7 @@ def test_the_budget_is_spent(pinned: nt.Tracker) -> None:
     for number in (1, 2, 3):
         assert pinned.gate("noisy", **asked).to_dict()["look"]["number"] == number
     spent = (
-        "the budget of 0.05 for 3 looks at the lists of {!r} is spent; gate on other groups, or begin anew, on the "
+        "the budget of 0.05 for 3 looks at the lists of {!r} is spent; gate on other groups, or restart it, on the "
         "record: ndcg-track gate reset --baseline {} --dataset shop --reason REASON"
     )
     assert refusal(pinned, "same", **asked) == spent.format("@prod", "@prod")
@@ -388,7 +388,7 @@ def test_the_budget_of_an_alias_holds_for_its_lists(pinned: nt.Tracker) -> None:
 
 DRY = (
     "dry_run= does not go with the budget of 0.05 at the lists of {!r}: each decision is a look that counts; leave it "
-    "out, or look at the difference with: ndcg-track compare"
+    "out, or see the difference with: ndcg-track compare"
 )
 
 

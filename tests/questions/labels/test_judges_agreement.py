@@ -238,8 +238,8 @@ def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
     assert (found.kappa, found.signed_error.error, found.signed_errors) == (None, None, ())
     assert agreement_said(found).in_format("text").splitlines() == [
         "human against llama on default: weighted kappa is undefined",
-        "labels of default, version 2 of judge 'human' against version 1 of judge 'llama': they share no",
-        "label",
+        "labels of default, version 2 of judge 'human' against version 1 of judge 'llama': they have no label",
+        "in common",
         "",
         "        version 1 of judge 'llama'  version 2 of judge 'human'  in both  gone  new",
         "groups                           1                           1        1     0    0",
@@ -324,8 +324,8 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
     assert lines[1] == (f"138 answers of 'human' to design 1, weighted by 1/probability: {share} have the same grade")
     assert lines[-5:] == [
         "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
-        "error: the mean among the first 10 items of a run; alone: of items that no other of these runs has",
-        "there; 95% interval: t over groups",
+        "error: the mean among the first 10 items of a run; alone: of items that no other run has there; 95%",
+        "interval: t over groups",
         "weighted: each answer counts 1 / probability, so these figures are about the items that design 1",
         "could draw; an item that tells no two runs apart is not among them",
     ]

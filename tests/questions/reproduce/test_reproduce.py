@@ -42,7 +42,7 @@ def test_every_part_is_told() -> None:
         "baselines        bm25 (original), bm25 again (reproduced)",
         "identical lists  50.0% of 11,000 groups that are in both runs",
         "labels           version 3 of judge 'llm', digest 0123456789ab",
-        "groups           12,000 paired, 1 with a result in their alone, 2 with a result in a|b alone",
+        "groups           12,000 paired, 1 with a result only in their, 2 with a result only in a|b",
     ):
         assert line in text.splitlines(), text
     assert "pruned" in text
@@ -58,7 +58,7 @@ def test_the_first_line_says_whether_the_runs_are_the_same() -> None:
     other = replace(same, same_lists=0.5)
     assert "not the same as their on <b>: 50.0% of the 11,000 lists" in reproduction_said(other).in_format("text")
     no_lists = replace(same, same_lists=None, lists=(), n_lists=0)
-    assert "every result is identical, and there are no lists to compare" in reproduction_said(no_lists).in_format(
+    assert "every result is identical, but there are no lists to compare" in reproduction_said(no_lists).in_format(
         "text"
     )
 

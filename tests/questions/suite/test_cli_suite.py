@@ -95,7 +95,7 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     told = "--strict-datasets needs --dataset-margin: the allowed drop of a dataset, in absolute points, such as "
     assert two.refused(*asked, "--strict-datasets") == f"{told}--dataset-margin 0.05"
     lacking = (
-        "'third' or 'bm25' has no run on shop, and a gate decides on every dataset of suite 'both'; see what there "
+        "'third' or 'bm25' has no run on shop, but a gate decides on every dataset of suite 'both'; see what there "
     )
     write_csv(folder / "third.csv", frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}))
     two.done("ingest", "third.csv", "--dataset", "books")
@@ -238,7 +238,7 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
         ),
         (
             ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", ".1", "--strict-slices"),
-            "--by dataset, --slice-margin and --strict-slices go together; say how large a drop a dataset is allowed",
+            "--by dataset, --slice-margin and --strict-slices go together; give the allowed drop of a dataset",
         ),
         (
             ("suite", "gate", "both", "dense", "--baseline", "bm25", "--margin", ".1", "--strict-datasets"),
