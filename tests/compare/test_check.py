@@ -357,7 +357,7 @@ def test_other_runs_judges_and_people_are_refused(shop: CommandLine) -> None:
         for name in ("stylish", "other"):
             tracker.tag_run(name, {"arm": "x"}, dataset="shop")
     assert shop.refused("compare", "dense", "tag:arm=x", *COMPARE[3:]) == (
-        "checking a judge takes single runs, not arm 'tag:arm=x'; name runs"
+        "a judge is checked on single runs, not on arm 'tag:arm=x'; name runs"
     )
     assert shop.refused("compare", "dense", "stylish", "--judge", "*", "--check-with", "human") == (
         "--judge '*' does not go with --check-with: it checks one judge; leave it out"

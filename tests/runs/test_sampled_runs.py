@@ -65,12 +65,12 @@ def test_runs_of_one_sample_are_compared_and_marked(sampled: nt.Tracker) -> None
         (
             "smaller",
             "items are ranked among 100/50000 sampled ones in run 'one', and among 50/50000 sampled ones in run "
-            "'smaller': the easier task has the higher metric; rank the same items in both, preferably all of them",
+            "'smaller': the easier task has the higher metric; rank the same items in both, best all of them",
         ),
         (
             "whole",
             "items are ranked among 100/50000 sampled ones in run 'one', and among all items in run 'whole': the "
-            "easier task has the higher metric; rank the same items in both, preferably all of them",
+            "easier task has the higher metric; rank the same items in both, best all of them",
         ),
     ],
 )
@@ -205,4 +205,4 @@ def test_a_sealed_gate_says_why_samples_do_not_go_together(tracker: nt.Tracker) 
     tracker.ingest(BM25, name="one", dataset="exam", sampled="100/50000")
     tracker.ingest(DENSE, name="whole", dataset="exam")
     told = refusal_of(NotComparableError, tracker.gate_sealed, "whole", baseline="one", dataset="exam", margin=0.1)
-    assert told.startswith("'whole' and 'one' rank other items of each group")
+    assert told.startswith("'whole' and 'one' rank different items in each group")

@@ -95,12 +95,12 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     told = "--strict-datasets needs --dataset-margin: the allowed drop of a dataset, in absolute points, such as "
     assert two.refused(*asked, "--strict-datasets") == f"{told}--dataset-margin 0.05"
     lacking = (
-        "'third' or 'bm25' has no run on shop, but a gate decides on every dataset of suite 'both'; see what there "
+        "'third' or 'bm25' has no run on shop, but a gate decides on every dataset of suite 'both'; see the systems "
     )
     write_csv(folder / "third.csv", frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}))
     two.done("ingest", "third.csv", "--dataset", "books")
     of_third = ("suite", "gate", "both", "third", "--baseline", "bm25", "--margin", "0.1")
-    assert two.refused(*of_third, code=5) == f"{lacking}is with: ndcg-track leaderboard --suite both"
+    assert two.refused(*of_third, code=5) == f"{lacking}with: ndcg-track leaderboard --suite both"
 
 
 def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
