@@ -219,13 +219,13 @@ ASKED = {
     ),
     "no margin": (
         _gate(),
-        "the gate needs margin=: how large a drop of ndcg@10 is allowed, in absolute points, such as margin=0.01; or "
+        "the gate needs margin=: the allowed drop of ndcg@10, in absolute points, such as margin=0.01; or "
         "learn it from repeats of the baseline with margin='auto'; or give scope='set'",
         [],
     ),
     "repeats and aa": (
         _gate(margin="auto", repeats=["bm25"], aa="x"),
-        "repeats= and aa= both say which runs are the repeats; give one of them",
+        "repeats= and aa= both name the repeats; give one of them",
         ["--margin", "auto", "--repeat", "bm25", "--aa", "x"],
     ),
     "repeats": (
@@ -241,7 +241,7 @@ ASKED = {
     ),
     "dry run": (
         _gate(margin=0.1, acknowledge="x", dry_run=True),
-        "acknowledge= puts an override on the record, and dry_run= records nothing; leave one out",
+        "acknowledge= records an override, but dry_run= records nothing; leave one out",
         ["--margin", "0.1", "--acknowledge", "x", "--dry-run"],
     ),
     "two datasets": (
@@ -255,10 +255,10 @@ OPTIONS = {
     "budget and set": "--alpha-budget belongs to --scope population; --scope set is exact arithmetic: give --tolerance",
     "tolerance": "--tolerance belongs to --scope set; --scope population takes --margin",
     "no margin": (
-        "the gate needs --margin: how large a drop of ndcg@10 is allowed, in absolute points, such as --margin 0.01; "
+        "the gate needs --margin: the allowed drop of ndcg@10, in absolute points, such as --margin 0.01; "
         "or learn it from repeats of the baseline with --margin auto; or give --scope set"
     ),
-    "repeats and aa": "--repeat and --aa both say which runs are the repeats; give one of them",
+    "repeats and aa": "--repeat and --aa both name the repeats; give one of them",
     "repeats": "--repeat and --aa name the runs that --margin auto learns from; add --margin auto",
     "no tag": (
         "--margin auto needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them "
@@ -266,7 +266,7 @@ OPTIONS = {
         "aa=NAME, and give --margin auto and --aa NAME"
     ),
     "empty reason": "--acknowledge needs a reason, for the record; write for example --acknowledge 'known bug 42'",
-    "dry run": "--acknowledge puts an override on the record, and --dry-run records nothing; leave one out",
+    "dry run": "--acknowledge records an override, but --dry-run records nothing; leave one out",
 }
 
 

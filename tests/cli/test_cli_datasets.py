@@ -44,7 +44,7 @@ def test_seal_with_looks(labelled: CommandLine) -> None:
         (("heldd",), "no dataset 'heldd'; did you mean 'held'?"),
         (("held", "--budget", "1"), "a budget must lie between 0 and 0.5, not at 1.0; give for example 0.05"),
         (("held", "--budget", "nan"), "a budget must lie between 0 and 0.5, not at nan; give for example 0.05"),
-        (("held", "--looks", "0"), "a budget is shared by 1 look or more, not by 0"),
+        (("held", "--looks", "0"), "a budget needs 1 look or more, not 0"),
     ],
 )
 def test_what_is_not_sealed(labelled: CommandLine, given: tuple[str, ...], line: str) -> None:

@@ -205,7 +205,7 @@ def test_a_gate_decides_on_arms_and_keeps_their_runs(ltr: nt.Tracker, folder: Pa
         assert copy.repeats is not None
         assert [names[one] for one in copy.repeats["candidate_run_id"]] == list(NEW)
         assert other.import_runs(folder / "out").n_decisions == 0
-    with pytest.raises(InputError, match="learns from repeats of a single run, and the test of arms has theirs in it"):
+    with pytest.raises(InputError, match="learns from repeats of a single run, but a test of arms has repeats in it"):
         ltr.gate("tag:recipe=new", baseline="tag:recipe=old", margin="auto")
 
 
@@ -234,7 +234,7 @@ def test_a_page_shows_arms_as_it_shows_runs_with_the_lists_of_the_first(ltr: nt.
     assert {one.group for one in pair.lists} == set(np.array(pair.groups.keys)[pair.groups.delta != 0])
     at = pair.at_cutoffs[-1]  # as long as the longest list, so as deep as the metric looks
     assert (at.delta, at.ci) == (pytest.approx(first.delta), pytest.approx(first.ci))
-    assert f"Of repeated runs the first is shown: {runs[0]} of tag:recipe=old (" in html
+    assert f"Of repeated runs, the first is shown: {runs[0]} of tag:recipe=old (" in html
     n_runs = [len(ref.runs) for ref in (pair.comparison.baseline, pair.comparison.candidate)]
     assert f"over 40 groups of ltr, means of {n_runs[0]} and of {n_runs[1]} runs</p>" in html
     assert f"ndcg-track explain {' '.join(runs)} --dataset ltr" in html
@@ -359,7 +359,7 @@ def test_a_gate_learns_from_runs_that_differ_in_the_seed_alone(ltr: nt.Tracker) 
     with pytest.raises(InputError, match=r"^baseline 'old-0' and candidate 'old-1' are of one recipe \("):
         ltr.gate("old-1", baseline="old-0", margin="auto", dry_run=True)
     ltr.tag_run("old-2", {"stage": "iteration"})
-    with pytest.raises(InputError, match="there are 2 with the parameters and tags of 'old-0' but for the seed"):
+    with pytest.raises(InputError, match="there are 2 with the parameters and tags of 'old-0' except for the seed"):
         ltr.gate("new-0", baseline="old-0", margin="auto", dry_run=True)
 
 
@@ -413,8 +413,7 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
         ({"strict_slices": True}, "strict_slices= needs slices: name the attribute that makes them with by="),
         (
             {"by": "device"},
-            "by= needs slice_margin=: how large a drop a slice is allowed, in absolute points, such as "
-            "slice_margin=0.05",
+            "by= needs slice_margin=: the allowed drop of a slice, in absolute points, such as slice_margin=0.05",
         ),
         (
             {"by": "device", "slice_margin": 0.1, "scope": "set", "margin": None},

@@ -255,7 +255,7 @@ def test_the_page_has_the_corrected_verdict_and_the_groups_of_the_judge(shop: Co
             .metrics
         )
     assert f"{metric.delta:+.4f}" in page
-    assert "judge &#39;llama&#39;, corrected by &#39;human&#39;; groups and charts by the judge alone" in page
+    assert "judge &#39;llama&#39;, corrected by &#39;human&#39;; groups and charts use the judge alone" in page
     assert "--check-with human" in page
 
 

@@ -63,7 +63,7 @@ def test_a_gate_refuses_what_is_only_shown(with_diagnostics: nt.Tracker, scope: 
     with pytest.raises(nt.InputError) as caught:
         with_diagnostics.gate("short", baseline="bm25", metric="GMAP", scope=scope, **allowed)
     why = "shown, not compared: its summary is not a mean of groups, and the tests are about such means"
-    assert str(caught.value) == f"a gate decides nothing on GMAP: {why}"
+    assert str(caught.value) == f"a gate cannot decide on GMAP: {why}"
 
 
 def test_a_history_of_what_is_only_shown_has_no_intervals_and_no_steps(with_diagnostics: nt.Tracker) -> None:

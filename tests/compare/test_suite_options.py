@@ -248,7 +248,7 @@ def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
         (lambda t: t.suite("beir", metric=["ndcg@10", "RR@3"]), "7 of 7 runs, such as 'old-0', lack RR@3"),
         (
             lambda t: t.history_of_suite("beir", "P@3"),
-            "no system has P@3 on every dataset of suite 'beir'; see what there is with: "
+            "no system has P@3 on every dataset of suite 'beir'; see the systems with: "
             "ndcg-track leaderboard --suite beir",
         ),
     ],

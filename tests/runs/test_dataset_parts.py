@@ -365,7 +365,7 @@ def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
         assert found == f"there already is a dataset {name!r}; name another one with sealed='NAME'"
     assert told("shop-2").startswith("dataset 'shop-2' is sealed: only gate and ingest take it; ")
     assert told(budget=0.5) == "a budget must lie between 0 and 0.5, not at 0.5; give for example 0.05"
-    assert told(looks=0) == "a budget is shared by 1 look or more, not by 0"
+    assert told(looks=0) == "a budget needs 1 look or more, not 0"
     assert row_counts(ready_url) == before
     shop.split_dataset("shop", seal=0.5)
     after = row_counts(ready_url)

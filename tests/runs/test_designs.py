@@ -136,7 +136,7 @@ def test_what_cannot_be_drawn_is_refused(shop: Tracker) -> None:
 
     assert refused(*PAIR, budget=0) == "the budget must be 1 to 10,000,000 labels, not 0"
     assert refused("dense", "dense") == "run 'dense' cannot differ from itself; name two runs"
-    assert refused("dense", "tag:a=b") == "a judge is checked on single runs, not on arm 'tag:a=b'; name its runs"
+    assert refused("dense", "tag:a=b") == "checking a judge takes single runs, not arm 'tag:a=b'; name its runs"
     assert refused(*PAIR, judge="gpt") == (
         "dataset 'shop' has no labels of judge 'gpt', only those of judge 'llama'; choose with judge="
     )
@@ -181,7 +181,7 @@ def test_a_design_of_several_candidates_has_the_largest_weight_of_each_item(shop
     assert sample.n_apart == len(drawn(shop, 2).keys() | drawn(shop, 3).keys())
     assert [one.design for one in everything] == [2, 3]
     assert refusal_of(errors.InputError, shop.labels_sample, "dense", budget=60, judge="llama") == (
-        "a judge is checked on two runs or more; name a candidate after the baseline"
+        "checking a judge takes two runs or more; name a candidate after the baseline"
     )
 
 

@@ -227,8 +227,8 @@ def test_runs_that_have_nothing_else_cannot_be_explained(timed: nt.Tracker) -> N
     with pytest.raises(nt.NotComparableError) as refused:
         timed.explain("old", "fast")
     assert str(refused.value) == (
-        "run 'old' has results of other engines alone: which items made them is not known; "
-        "ingest its ranking, under a name of its own"
+        "run 'old' has only results of other engines, so the items behind them are not known; "
+        "ingest its ranking under another name"
     )
 
 

@@ -105,7 +105,7 @@ def test_candidates_come_one_after_the_other_each_with_its_versions(shop: nt.Tra
         "ndcg-track rescore bm25 late --dataset default --metric ndcg@10 --labels 1",
     )
     text = str(found)
-    assert text.startswith("late against bm25 on default, 1 version of the labels: nothing to hold it against\n")
+    assert text.startswith("late against bm25 on default, 1 version of the labels: nothing to compare it with\n")
     assert "\ndense against bm25 on default, 2 versions of the labels: the conclusion is the same under each\n" in text
     assert found.to_html() == found._repr_html_()
 

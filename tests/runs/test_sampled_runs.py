@@ -97,7 +97,7 @@ def test_a_leaderboard_of_two_samples_has_one_run_of_each(tracker: nt.Tracker) -
     tracker.ingest(BM25, name="one", sampled="100/50000", **HERE)
     tracker.ingest(DENSE, name="whole", **HERE)
     assert refusal_of(ReferenceNotFoundError, tracker.leaderboard, dataset="shop", metrics="ndcg@10") == (
-        "a leaderboard needs two runs or more with ndcg@10 and the same items, and there is 1; see what there is with: "
+        "a leaderboard needs two runs or more with ndcg@10 and the same items, but there is 1; see the runs with: "
         "ndcg-track runs list"
     )
 
@@ -205,4 +205,4 @@ def test_a_sealed_gate_says_why_samples_do_not_go_together(tracker: nt.Tracker) 
     tracker.ingest(BM25, name="one", dataset="exam", sampled="100/50000")
     tracker.ingest(DENSE, name="whole", dataset="exam")
     told = refusal_of(NotComparableError, tracker.gate_sealed, "whole", baseline="one", dataset="exam", margin=0.1)
-    assert told.startswith("'whole' and 'one' rank other items of each group")
+    assert told.startswith("'whole' and 'one' rank different items in each group")

@@ -241,7 +241,7 @@ def test_bounds_of_gates_have_their_levels_and_p_values_their_correction(filled_
     every, alone = (
         text_of(pages.page(f"/compare?run={old.id}&run={new.id}&metric={quote(metric)}")) for metric in ("", accuracy)
     )
-    assert f", p {one.p_adjusted:.4f} (Holm-corrected over 3 tests; on its own {one.p_value:.4f})" in every
+    assert f", p {one.p_adjusted:.4f} (Holm-corrected over 3 tests; uncorrected {one.p_value:.4f})" in every
     assert f", p {one.p_value:.4f}" in alone
     assert "asked for alone. Holm-corrected over the 3 tests of all metrics that these runs share" in alone
     assert f" share it is {one.p_adjusted:.4f}: " in alone

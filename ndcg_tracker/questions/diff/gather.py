@@ -31,7 +31,7 @@ BLOCK_ITEMS = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """How alike both lists of each group are, an array per number."""
+    """How similar both lists of each group are, with an array per number."""
 
     overlap: Floats
     rbo: Floats

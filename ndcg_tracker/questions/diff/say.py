@@ -13,7 +13,7 @@ from ndcg_tracker.words.texts import counted, percent, points
 
 @dataclass(frozen=True, slots=True)
 class ListDiff:
-    """One group: how alike its two lists are.
+    """One group: how similar its two lists are.
 
     ``overlap``: the share of the first items that are in both. ``rbo``: rank-biased overlap. ``tau``: Kendall's tau of
     the ``n_shared`` items, None for fewer than two. ``first_change``: the first rank at which the lists differ, None if

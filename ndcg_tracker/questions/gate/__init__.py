@@ -144,11 +144,11 @@ def gate(
     see ``compare``. ``by``: a group attribute: FAIL if one of its slices of 25 groups or more is shown to have dropped
     by more than ``slice_margin`` (Holm). ``strict_slices``: also no PASS if a slice is not shown to have dropped by
     less. ``max_harm``: such as ".3:2%": PASS only if at most 2% of groups like these lose more than .3 (an exact bound
-    at 95%), FAIL if more do, among all groups or in a slice (Holm). ``limits``: on measures of the runs, which are tags
-    with numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one
-    whose number is more than 5 lower. ``check_with``: see ``compare``; PASS and FAIL are those of the corrected
-    difference, and there is neither with fewer than 100 answers that differ from the judge. Raises: InputError for
-    options that do not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
+    at 95%); FAIL if more do, in all or in a slice (Holm). ``limits``: on measures of the runs, which are tags with
+    numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one whose
+    number is more than 5 lower. ``check_with``: see ``compare``; PASS and FAIL are those of the corrected difference,
+    and there is neither with fewer than 100 answers that differ from the judge. Raises: InputError for options that do
+    not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.compare.limits import HarmLimit, Limit
     from ndcg_tracker.questions.gate.gather import GateResult, gated

@@ -287,8 +287,9 @@ def population_decision(
     upper bound is also below 0). FAIL if not PASS and the one-sided upper bound at 1 - ``fail_alpha`` is below 0.
     Otherwise INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds. But if
     information is too low for their level (``Information.is_low_at``), the betting bound decides about PASS, and FAIL
-    needs both the betting bound and the t bound below 0: if only few groups lose much, most small samples do not
-    contain them. If all differences are the same, the betting bounds decide alone. Equal lists in all groups: PASS.
+    needs both the betting bound and the t bound below 0. Otherwise gates would err: if few groups lose much, most small
+    samples do not contain them. If all differences are the same, the betting bounds decide alone. Equal lists in all
+    groups: PASS.
 
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the allowed drop, finite,
     >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how often

@@ -33,11 +33,11 @@ Limits = tuple[float, float] | None
 class SuiteGated:
     """A decision on a suite with everything that a report says about it.
 
-    ``comparison``: of both systems, none of which lacks a run. ``decision``: on the macro mean; its ``slices`` are the
-    datasets, if each has its own allowed drop. ``number``: which decision of this gate it is (of this suite, metric and
-    baseline), from 1. ``decision_id``: its number in the database, None if it was not recorded. ``alpha_budget``: of
-    all decisions of this gate, None without one. ``acknowledgement``: None if nobody overrode it. ``judge_alone``: see
-    ``Gated``.
+    ``comparison``: of both systems, which have runs on every dataset. ``decision``: on the macro mean; its ``slices``
+    are the datasets, if each has its own allowed drop. ``number``: which decision of this gate it is (of this suite,
+    metric and baseline), from 1. ``decision_id``: its number in the database, None if it was not recorded.
+    ``alpha_budget``: of all decisions of this gate, None without one. ``acknowledgement``: None if nobody overrode it.
+    ``judge_alone``: see ``Gated``.
     """
 
     comparison: SuiteComparison

@@ -514,7 +514,7 @@ def by_t_alone(decision: GateDecision) -> list[tuple[str, str]]:
     if gains.t_upper is not None and gains.betting_upper is not None and (by_t or decision.low_information):
         bound = points(sides.shown(gains.t_upper), signed=True)
         by_t.append(f"{sides.most} {bound} ({percent_of(1 - decision.fail_alpha)})")
-    return [("by t alone", f"{', '.join(by_t)}; not trusted, because information is low")] if by_t else []
+    return [("by t alone", f"{', '.join(by_t)}; not trusted, as information is low")] if by_t else []
 
 
 def _margin(gated: Gated) -> str:

@@ -347,11 +347,12 @@ def suite_table_report(table: SuiteTable) -> Report:
         f"other queries: what {OTHER_QUERIES} would give; other datasets: what {OTHER_DATASETS} would give",
     ]
     if has_places:
-        legend.append(
-            "ranks: from 1 + the systems with a significantly better macro mean, to all systems minus those with a "
-            "significantly worse one; better than: the letters of the latter; paired t-tests for other queries, "
-            "Holm-corrected over all pairs"
-        )
+        legend += [
+            "ranks: from 1 + the systems with a significantly better macro mean to all minus those with a "
+            "significantly worse one",
+            "better than: the letters of the systems that this system is significantly better than",
+            "test: paired t-tests for other queries, Holm-corrected over all pairs",
+        ]
     if lacking:
         legend.append(f"{UNDEFINED}: no run on this dataset, so no mean over the suite ({counted(lacking, 'system')})")
     facts = [

@@ -425,8 +425,7 @@ def _lists_words(pair: PairReport, first: MetricComparison) -> str:
 
 
 def _tab(report: RunsReport, comparison: Comparison) -> str:
-    """Return the label of a pair's tab: the candidate, or on a suite the dataset, with the candidate if there are
-    several."""
+    """Return the label of a pair's tab: the candidate, or on a suite the dataset, with the candidate if several."""
     if report.suite is None:
         return visible(comparison.candidate.name)
     n = len({pair.comparison.candidate.name for pair in report.pairs})

@@ -72,13 +72,12 @@ items that cost most
 item  group  grade    rank     change
 d2    q1         3  1 → 12  -0.000200
 
-items that brought most
+items that gained most
 item  group        grade   rank     change
 d1    in 2 groups                +0.000400
 d3    q2               -  - → 3  +0.000100
 
-change: part of the difference of the means over 1,234 groups; n: the items whose contribution
-changed
+change: part of the difference of the means over 1,234 groups; n: items whose contribution changed
 
 note: 1 group has a result in one run only: left out
 note: the group that lost most:
@@ -309,7 +308,7 @@ def test_groups_that_came_or_went_are_told_first() -> None:
         "ranking       0.6250  +0.1250  dense instead of bm25, labels version 1",
         "labels        0.5625  -0.0625  1 grade changed in version 2",
         "coverage      0.7500  +0.1875  100 labels added in version 2, 2 gone",
-        "ranking, labels, coverage: over the 30 groups that all steps have",
+        "ranking, labels, coverage: over the 30 groups with a value at every step",
     ]
     assert explanation_said(explanation).table()[1][:4] == [
         ["ndcg@10", "part", "groups", 23, pytest.approx(-0.3), None, None, None, None],

@@ -161,10 +161,10 @@ def test_the_first_look_sets_the_budget(pinned: nt.Tracker) -> None:
     assert look(pinned) == 1
     found = pinned.gate("noisy", baseline="base", margin=0.06).to_dict()["look"]
     assert (found["number"], found["budget"], found["looks"]) == (2, 0.05, 40)
-    anew = "begin anew, on the record: ndcg-track gate reset --baseline @prod --dataset shop --reason REASON"
+    anew = "restart it, on the record: ndcg-track gate reset --baseline @prod --dataset shop --reason REASON"
     for asked in ({"budget": 0.2}, {"budget": 0.05, "looks": 1000}):
         told = refusal(pinned, "noisy", margin=0.06, **asked)
-        shared = "looks at the lists of '@prod' share a budget of 0.05 for 40 looks already"
+        shared = "looks at the lists of '@prod' already share a budget of 0.05 for 40 looks"
         assert told == f"{shared}; leave budget= out, or {anew}"
     for name, asked in (("alpha_budget", {"alpha_budget": 0.05}), ("dry_run", {"dry_run": True})):
         assert refusal(pinned, "noisy", margin=0.06, **asked).startswith(
@@ -355,7 +355,7 @@ def test_the_budget_is_spent(pinned: nt.Tracker) -> None:
     for number in (1, 2, 3):
         assert pinned.gate("noisy", **asked).to_dict()["look"]["number"] == number
     spent = (
-        "the budget of 0.05 for 3 looks at the lists of {!r} is spent; gate on other groups, or begin anew, on the "
+        "the budget of 0.05 for 3 looks at the lists of {!r} is spent; gate on other groups, or restart it, on the "
         "record: ndcg-track gate reset --baseline {} --dataset shop --reason REASON"
     )
     assert refusal(pinned, "same", **asked) == spent.format("@prod", "@prod")
@@ -388,7 +388,7 @@ def test_the_budget_of_an_alias_holds_for_its_lists(pinned: nt.Tracker) -> None:
 
 DRY = (
     "dry_run= does not go with the budget of 0.05 at the lists of {!r}: each decision is a look that counts; leave it "
-    "out, or look at the difference with: ndcg-track compare"
+    "out, or see the difference with: ndcg-track compare"
 )
 
 
@@ -446,8 +446,8 @@ def test_the_levels_decide_on_sums(tracker: nt.Tracker) -> None:
 
 POSITIVE = "give for example 0.05"
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"looks": 0}, "a budget is shared by 1 look or more, not by 0"),
-    ({"looks": -3}, "a budget is shared by 1 look or more, not by -3"),
+    ({"looks": 0}, "a budget needs 1 look or more, not 0"),
+    ({"looks": -3}, "a budget needs 1 look or more, not -3"),
     ({"budget": 1}, f"a budget must lie between 0 and 0.5, not at 1; {POSITIVE}"),
     ({"budget": 0.5}, f"a budget must lie between 0 and 0.5, not at 0.5; {POSITIVE}"),
     ({"budget": 0}, f"a budget must lie between 0 and 0.5, not at 0; {POSITIVE}"),
@@ -546,7 +546,7 @@ def test_the_command_keeps_and_resets_the_budget_of_an_alias(typed: CommandLine)
 def test_the_command_refuses_what_is_no_budget(typed: CommandLine) -> None:
     for words, told in (
         (("--budget", "1"), "a budget must lie between 0 and 0.5, not at 1.0; give for example 0.05"),
-        (("--budget", ".05", "--looks", "0"), "a budget is shared by 1 look or more, not by 0"),
+        (("--budget", ".05", "--looks", "0"), "a budget needs 1 look or more, not 0"),
         (("--looks", "4"), "--looks says how many looks share --budget; give both"),
         (
             ("--budget", ".05", "--alpha-budget", ".05"),

@@ -218,7 +218,7 @@ def test_a_learned_margin(gate: CommandLine, folder: Path) -> None:
 
 def test_what_is_refused(gate: CommandLine) -> None:
     assert gate.refused("gate", "drop", "--baseline", "@prod") == (
-        "the gate needs --margin: how large a drop of ndcg@10 is allowed, in absolute points, such as --margin 0.01; "
+        "the gate needs --margin: the allowed drop of ndcg@10, in absolute points, such as --margin 0.01; "
         "or learn it from repeats of the baseline with --margin auto; or give --scope set"
     )
     assert gate.refused("gate", "drop", "--baseline", "@prod", "--margin", "1%") == (
@@ -356,7 +356,7 @@ def test_the_report_page_of_a_decision(gate: CommandLine, folder: Path, monkeypa
     assert "mermaid" not in text
     summary = (folder / "s.md").read_text("utf-8")
     assert picture.splitlines()[0] in summary
-    assert "[every group, and why](https://github.com/shop/search/actions/runs/77#artifacts)" in summary
+    assert "[every group, and why it changed](https://github.com/shop/search/actions/runs/77#artifacts)" in summary
 
 
 def test_a_report_that_cannot_be_written_decides_nothing(gate: CommandLine) -> None:

@@ -128,14 +128,14 @@ def test_looks_share_the_levels(shop: CommandLine) -> None:
 
 
 REFUSED = {
-    "--scope set": "--scope set does not go with --check-with: a sample of labels leaves chance, and this is exact "
+    "--scope set": "--scope set does not go with --check-with: a sample of labels involves chance, but this is exact "
     "arithmetic; leave one out",
-    "--margin 0.1 --max-harm .3:2%": "--max-harm does not go with --check-with: a few labels of many say of no group "
-    "how much it loses; leave one out",
-    "--margin auto": "--margin auto does not go with --check-with: it learns how runs vary by the labels that are "
+    "--margin 0.1 --max-harm .3:2%": "--max-harm does not go with --check-with: a few labels do not show how much "
+    "each group loses; leave one out",
+    "--margin auto": "--margin auto does not go with --check-with: it learns how runs vary from the labels that are "
     "checked; leave one out",
-    "--margin 0.1 --unjudged zero": "--unjudged zero does not go with --check-with: drawn items that nobody judged are "
-    "asked about; leave one out",
+    "--margin 0.1 --unjudged zero": "--unjudged zero does not go with --check-with: people grade drawn items that "
+    "nobody judged; leave one out",
 }
 
 

@@ -75,7 +75,7 @@ def test_a_measure_that_has_a_limit_is_no_tag_of_a_recipe(trained: nt.Tracker) -
     assert repeats(trained, limits={"latency_ms": "+10%"}) == [f"geo-{number}" for number in range(5)]
     assert refusal(trained, "plain-0", **AUTO) == (
         "margin='auto' needs at least 3 runs of one unchanged system, and there is 1 with the parameters and tags of "
-        "'geo-0' but for the seed (geo-0); 'geo-1' does not count: tag latency_ms is '20' in 'geo-0' and '21' in "
+        "'geo-0' except for the seed (geo-0); 'geo-1' does not count: tag latency_ms is '20' in 'geo-0' and '21' in "
         "'geo-1'; if it is a repeat, name all repeats with repeats='RUN', or tag them and the baseline, each as in: "
         "ndcg-track runs tag geo-0 aa=NAME --dataset shop"
     )
@@ -91,24 +91,24 @@ def test_where_early_stopping_ended_a_training_is_no_recipe(trained: nt.Tracker)
 
 def test_the_siblings_of_the_candidate_teach_nothing(trained: nt.Tracker) -> None:
     how = (
-        "so the runs like them may be repeats of either; name those of the baseline with repeats='RUN', or tag them "
+        "so similar runs may be repeats of either; name those of the baseline with repeats='RUN', or tag them "
         "and the baseline, each as in: ndcg-track runs tag geo-0 aa=NAME --dataset shop"
     )
     assert refusal(trained, "geo-1", **AUTO) == (
-        "baseline 'geo-0' and candidate 'geo-1' are of one recipe (parameters are equal but for the seed, and so are "
-        f"tags), {how}"
+        "baseline 'geo-0' and candidate 'geo-1' are of one recipe (parameters and tags are equal except for the "
+        f"seed), {how}"
     )
     assert repeats(trained, "geo-1", repeats=["geo-0", "geo-2", "geo-3"]) == ["geo-0", "geo-2", "geo-3"]
     train(trained, "old-0", 8, {})
     assert refusal(trained, "old-0", **AUTO) == (
-        "baseline 'geo-0' and candidate 'old-0' may be of one recipe (parameters are equal but for the seed, and so "
-        "are tags; only data_features is '2: price, geo' in 'geo-0', and 'old-0' has none, as runs that an older "
+        "baseline 'geo-0' and candidate 'old-0' may be of one recipe (parameters and tags are equal except for the "
+        "seed; only data_features is '2: price, geo' in 'geo-0', and 'old-0' has none, like runs that an older "
         f"version stored), {how}"
     )
     trained.tag_run("geo-4", {"aa": "four"})
     assert refusal(trained, "geo-4", **AUTO).startswith(
-        "baseline 'geo-0' and candidate 'geo-4' may be of one recipe (parameters are equal but for the seed, and so "
-        "are tags; only tag aa is 'four' in 'geo-4', and 'geo-0' has none), "
+        "baseline 'geo-0' and candidate 'geo-4' may be of one recipe (parameters and tags are equal except for the "
+        "seed; only tag aa is 'four' in 'geo-4', and 'geo-0' has none), "
     )
     for seed in range(4):
         trained.tag_run(f"geo-{seed}", {"aa": "geo"})
@@ -125,8 +125,8 @@ def test_runs_of_an_older_version_are_in_doubt(trained: nt.Tracker) -> None:
     asked = {**AUTO, "baseline": "new-0"}
     assert refusal(trained, "drop", **asked).startswith(
         "margin='auto' needs at least 3 runs of one unchanged system, and there is 1 with the parameters and tags of "
-        "'new-0' but for the seed (new-0); 'old-0' does not count: data_features is '7' in 'new-0', and 'old-0' has "
-        "none, as runs that an older version stored; if it is a repeat, name all repeats with repeats='RUN', or "
+        "'new-0' except for the seed (new-0); 'old-0' does not count: data_features is '7' in 'new-0', and 'old-0' has "
+        "none, like runs that an older version stored; if it is a repeat, name all repeats with repeats='RUN', or "
     )
 
 
@@ -134,8 +134,9 @@ def test_a_tag_does_not_make_repeats_of_runs_with_other_data(trained: nt.Tracker
     for name in ("geo-0", "geo-1", "geo-2", "plain-1"):
         trained.tag_run(name, {"aa": "ranker"})
     expected = (
-        "runs 'geo-0' and 'plain-1' with the tag aa=ranker are no repeats of one system: data_features is "
-        "'2: price, geo' in 'geo-0' and '1: price' in 'plain-1'; 'geo-0' alone has 'geo'; name the repeats of one with "
+        "runs 'geo-0' and 'plain-1' with the tag aa=ranker are not repeats of one system: data_features is "
+        "'2: price, geo' in 'geo-0' and '1: price' in 'plain-1'; only 'geo-0' has 'geo'; name the repeats of one "
+        "system with "
         "repeats='RUN', or correct the tags"
     )
     assert refusal(trained, "plain-0", **AUTO) == expected

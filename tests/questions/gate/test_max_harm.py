@@ -190,7 +190,7 @@ def test_too_few_groups_and_what_does_not_go_together(pinned: nt.Tracker) -> Non
     weighted = "ndcg(weights=group)@10"
     pinned.rescore(["base", "noisy"], metrics=weighted, dataset="shop")
     assert refusal(pinned, "noisy", metric=weighted, margin=0.01, max_harm=".3:2%").startswith(
-        "max_harm= counts groups alike, and ndcg("
+        "max_harm= counts all groups equally, but ndcg("
     )
     assert decisions(pinned) == []
 

@@ -51,4 +51,4 @@ def test_no_pair_of_repeats_lies_farther_apart_than_it_says(means: list[float]) 
 def test_three_are_needed() -> None:
     with pytest.raises(InputError) as refusal:
         learned_margin(["a", "b"], [0.5, 0.6])
-    assert str(refusal.value) == "a margin is learned from 3 repeats or more, not from 2"
+    assert str(refusal.value) == "learning a margin needs at least 3 repeats, not 2"

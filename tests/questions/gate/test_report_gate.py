@@ -120,9 +120,7 @@ def test_text(inconclusive: Gated, overridden: Gated) -> None:
 def test_t_bounds_that_were_not_trusted_are_shown(inconclusive: Gated) -> None:
     known = replace(OPEN, t_lower=-0.0111, t_upper=0.0072, betting_upper=0.03, lower_method="betting")
     lines = gate_said(replace(inconclusive, decision=known)).in_format("text").splitlines()
-    assert (
-        "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, because information is low" in lines
-    )
+    assert "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, as information is low" in lines
     for trusted in (replace(known, lower_method="t", low_information=None), replace(known, t_lower=None, t_upper=None)):
         assert "by t alone" not in gate_said(replace(inconclusive, decision=trusted)).in_format("text")
 

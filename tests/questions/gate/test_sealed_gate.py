@@ -194,7 +194,7 @@ def test_what_lacks_groups_or_the_metric_spends_no_look(sealed: nt.Tracker, cand
         told = refusal_of(nt.NotComparableError, sealed.gate_sealed, one, **ASKED | {"baseline": other})
         assert told == (
             f"{one!r} and {other!r} do not both have ndcg@10 for all groups of sealed dataset 'held'; no look was "
-            "spent; ingest both whole and with this metric, or give missing='zero'"
+            "spent; ingest both completely and with this metric, or give missing='zero'"
         )
     assert rows(sealed) == []
 
@@ -254,7 +254,7 @@ def test_open_data_is_not_sealed(sealed: nt.Tracker) -> None:
     told = refusal_of(
         nt.InputError, sealed.gate_sealed, "open-run", **ASKED | {"dataset": "open", "baseline": "open-run"}
     )
-    assert told == "dataset 'open' is not sealed; ask gate, which takes open data"
+    assert told == "dataset 'open' is not sealed; use gate, which takes open data"
     refusal_of(nt.ReferenceNotFoundError, sealed.gate_sealed, "good", **ASKED | {"dataset": "nope"})
     told = refusal_of(nt.InputError, sealed.gate, "good", **ASKED)
     assert told == "dataset 'held' is sealed; use gate_sealed, which says only PASS or NOT PASSED"

@@ -102,7 +102,7 @@ def test_an_override_is_on_the_record(pinned: nt.Tracker) -> None:
     asked: dict[str, Any] = {"margin": 0.01}
     assert refusal(pinned, "drop", **asked, acknowledge="  ").startswith("acknowledge= needs a reason, for the record")
     assert refusal(pinned, "drop", **asked, acknowledge="x", dry_run=True).startswith(
-        "acknowledge= puts an override on the record, and dry_run= records nothing"
+        "acknowledge= records an override, but dry_run= records nothing"
     )
 
 
@@ -190,7 +190,7 @@ def test_drift_adds_up_where_the_alias_follows_each_accepted_candidate(tracker: 
 
 def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "drop") == (
-        "the gate needs margin=: how large a drop of ndcg@10 is allowed, in absolute points, such as margin=0.01; "
+        "the gate needs margin=: the allowed drop of ndcg@10, in absolute points, such as margin=0.01; "
         "or learn it from repeats of the baseline with margin='auto'; or give scope='set'"
     )
     assert refusal(pinned, "drop", scope="set", margin=0.01) == (
@@ -226,9 +226,7 @@ def test_a_metric_that_both_have_is_named_before_a_margin_is_asked_for(tracker: 
         f"; ask for {metric}, which they have, or type: ndcg-track rescore base other --dataset default --metric "
         "ndcg@10"
     )
-    assert f"how large a drop of {metric} is allowed" in refusal(
-        tracker, "other", baseline="base", metric=metric, margin=None
-    )
+    assert f"the allowed drop of {metric}" in refusal(tracker, "other", baseline="base", metric=metric, margin=None)
 
 
 def test_a_mean_that_is_no_mean_of_groups_is_for_a_fixed_set_only(tracker: nt.Tracker) -> None:
@@ -243,7 +241,7 @@ def test_a_mean_that_is_no_mean_of_groups_is_for_a_fixed_set_only(tracker: nt.Tr
     with pytest.raises(nt.InputError) as caught:
         tracker.gate("worse", baseline="better", metric=metric, margin=0.5)
     assert str(caught.value) == (
-        f"{metric}: {sentence(NO_INFERENCE)}; so no bound says anything about further groups: use scope='set', which "
+        f"{metric}: {sentence(NO_INFERENCE)}; so no bound applies to further groups: use scope='set', which "
         "judges the stored means of these groups"
     )
     found = tracker.gate("worse", baseline="better", metric=metric, scope="set", tolerance=0.2).to_dict()

@@ -65,13 +65,13 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
     assert refusal(repeated, "noisy", **asked, repeats=["repeat0", "noisy", "base"]) == (
         "run 'noisy' is the candidate and cannot be a repeat as well; leave it out"
     )
-    assert refusal(repeated, "noisy", **asked, aa="base", repeats=["repeat0"]).startswith("repeats= and aa= both say")
+    assert refusal(repeated, "noisy", **asked, aa="base", repeats=["repeat0"]).startswith("repeats= and aa= both name")
     assert refusal(repeated, "noisy", margin=0.01, aa="base").endswith("add margin='auto'")
     for name in ("copy1", "copy2"):
         repeated.ingest(frame_of_ranks(BASE), name=name, dataset="shop")
     assert refusal(repeated, "noisy", **asked, repeats=["base", "copy1", "copy2"]) == (
-        "the 3 repeats have the same mean, so there is no chance to learn a margin from; for a system that always "
-        "gives the same results use scope='set', or give margin= a number"
+        "the 3 repeats have the same mean, so they show no chance to learn a margin from; for a system that always "
+        "gives the same results, use scope='set', or give margin= a number"
     )
     repeated.rescore(["base", "noisy"], metrics=["dcg@3"])
     assert refusal(repeated, "noisy", nt.NotComparableError, **asked, metric="dcg@3", aa="base") == (

@@ -70,7 +70,7 @@ def test_two_versions_as_text(newer: CommandLine) -> None:
         "groups          5          3        2     3    1\n"
         "labels          8          6        4     4    2\n"
         "\n"
-        "grades: rows are those of version 1, columns those of version 2\n"
+        "grades: rows from version 1, columns from version 2\n"
         "      0  1  2  3  none\n"
         "0     0  0  0  0     2\n"
         "1     0  1  1  0     2\n"
@@ -136,7 +136,7 @@ def test_a_run_is_scored_under_an_older_version_by_the_command_that_is_named(new
 
 def test_all_versions_and_what_is_missing(newer: CommandLine) -> None:
     text = newer.done("compare", "bm25", "dense", "--labels", "all").splitlines()
-    assert text[0] == "dense against bm25 on shop, 1 version of the labels: nothing to hold it against"
+    assert text[0] == "dense against bm25 on shop, 1 version of the labels: nothing to compare it with"
     assert [line.split() for line in text if "not evaluated" in line] == [["2", "not", "evaluated", *"------"]]
     assert text[-2:] == [
         "note: no results under version 2 of the labels for 'dense' and the baseline together; to add them:",
@@ -207,7 +207,7 @@ def test_labels_of_a_judge_and_how_far_it_agrees(newer: CommandLine, folder: Pat
         "labels of shop, version 3 of judge 'gpt' against version 2: 50.0% of the 4 labels in both have the"
     )
     assert text[3:5] == [
-        "ndcg@10 of 2 runs under the 4 labels that both gave: Kendall's tau of their order 1.000",
+        "ndcg@10 of 2 runs under the 4 labels that both gave: Kendall's tau of the two orders 1.000",
         "verdicts on 1 pair of runs: 0 opposite, 0 under one judge alone",
     ]
     found = newer.rows("labels", "agreement", "--dataset", "shop", "--judge", "gpt", "--metric", "ndcg@10")

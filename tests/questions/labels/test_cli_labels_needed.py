@@ -16,7 +16,7 @@ def test_the_table_the_csv_and_the_json_are_of_the_same_items(shop: CommandLine)
     assert (found["dataset"], found["metric"], found["label_set"]["version"]) == ("shop", "ndcg@10", 1)
     assert len(found["items"]) == 2
     text = shop.done("labels", "needed", "bm25", "dense", "--budget", "2")
-    title = f"dense against bm25 on shop: judge these 2 of {found['n_unjudged']} unjudged items next, for ndcg@10\n"
+    title = f"dense against bm25 on shop: judge these 2 of {found['n_unjudged']} unjudged items next for ndcg@10\n"
     assert text.startswith(title)
     printed = shop.done("labels", "needed", "bm25", "dense", "--budget", "2", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(printed)))
@@ -55,7 +55,7 @@ def test_wrong_questions_are_2(shop: CommandLine, folder: Path) -> None:
         "the budget must be 1 label or more, not 0"
     )
     assert shop.refused("labels", "needed", "bm25", "dense", "--metric", "AP", "-o", "x.csv") == (
-        "AP: how far unjudged items leave it open is not known for this measure; use --metric ndcg@10"
+        "AP: it is not known how far unjudged items leave it open for this measure; use --metric ndcg@10"
     )
     assert not (folder / "x.csv").exists()
     assert "no run 'sparse'" in shop.refused("labels", "needed", "bm25", "sparse")

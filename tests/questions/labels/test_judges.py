@@ -314,7 +314,7 @@ def test_two_judges_and_the_runs_under_each(shop: nt.Tracker) -> None:
     assert (found.kendall_tau, found.n_pairs, found.turned, found.notes) == (1.0, 1, (), ())
     with pytest.raises(nt.InputError) as twice:
         shop.labels_agreement("gpt", "gpt")
-    assert str(twice.value) == "two judges are held against each other, not 'gpt', 'gpt'; name two"
+    assert str(twice.value) == "a comparison of judges needs two, not 'gpt', 'gpt'; name two"
 
 
 def test_which_of_several_named_judges(shop: nt.Tracker) -> None:

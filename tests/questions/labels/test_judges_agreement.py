@@ -226,7 +226,7 @@ def test_slices_of_a_dataset_without_runs(tracker: nt.Tracker) -> None:
     with pytest.raises(nt.InputError) as caught:
         tracker.labels_agreement(by="lang")
     assert str(caught.value) == (
-        "dataset 'default' has no runs, so by= has nothing to tell apart; store one with: ndcg-track ingest FILE "
+        "dataset 'default' has no runs, so by= has nothing to slice; store one with: ndcg-track ingest FILE "
         "--dataset default"
     )
 
@@ -238,14 +238,14 @@ def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
     assert (found.kappa, found.signed_error.error, found.signed_errors) == (None, None, ())
     assert agreement_said(found).in_format("text").splitlines() == [
         "human against llama on default: weighted kappa is undefined",
-        "labels of default, version 2 of judge 'human' against version 1 of judge 'llama': they share no",
-        "label",
+        "labels of default, version 2 of judge 'human' against version 1 of judge 'llama': they have no label",
+        "in common",
         "",
         "        version 1 of judge 'llama'  version 2 of judge 'human'  in both  gone  new",
         "groups                           1                           1        1     0    0",
         "labels                           1                           1        0     1    1",
         "",
-        "grades: rows are those of version 1 of judge 'llama', columns those of version 2 of judge 'human'",
+        "grades: rows from version 1 of judge 'llama', columns from version 2 of judge 'human'",
         "      1  none",
         "1     0     1",
         "none  1",
@@ -307,7 +307,7 @@ def test_answers_to_items_that_the_judge_did_not_label(tracker: nt.Tracker) -> N
     found = tracker.labels_agreement()
     assert (found.signed_error.n, found.signed_error.error, found.kappa) == (8, 0.0, None)
     assert agreement_said(found).in_format("text").splitlines()[1:3] == [
-        "16 answers of 'human' to design 1, weighted by 1/probability (8 of them to items without a grade of",
+        "16 answers of 'human' to design 1, weighted by 1/probability (8 of them for items without a grade of",
         "judge 'llama'): 100.0% have the same grade",
     ]
 
@@ -324,10 +324,10 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
     assert lines[1] == (f"138 answers of 'human' to design 1, weighted by 1/probability: {share} have the same grade")
     assert lines[-5:] == [
         "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
-        "error: the mean among the first 10 items of a run; alone: of items that no other of these runs has",
-        "there; 95% interval: t over groups",
-        "weighted: each answer counts 1 / probability, so that these figures are of the items that design 1",
-        "could draw; one that tells no two runs apart is none of them",
+        "error: the mean among the first 10 items of a run; alone: of items that no other run has there; 95%",
+        "interval: t over groups",
+        "weighted: each answer counts 1 / probability, so these figures are about the items that design 1",
+        "could draw; an item that tells no two runs apart is not among them",
     ]
     title = lines.index("grade of llama minus grade of human")
     assert lines[title + 1].split() == [
@@ -355,5 +355,5 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
         "no group of dataset 'default' has an attribute 'product'; there is lang"
     )
     assert command.refused("labels", "agreement", "a", "b", "c") == (
-        "two judges are held against each other, not 'a', 'b', 'c'; name two"
+        "a comparison of judges needs two, not 'a', 'b', 'c'; name two"
     )

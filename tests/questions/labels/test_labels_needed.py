@@ -189,13 +189,13 @@ def test_wrong_questions_are_refused(shop: Tracker) -> None:
             shop.labels_needed(*runs, **rest)  # type: ignore[arg-type]
         return str(refused.value)
 
-    assert refusal("old") == "what to judge next takes two runs or more; name a candidate after the baseline"
+    assert refusal("old") == "choosing what to judge takes two runs or more; name a candidate after the baseline"
     assert refusal("old", "new", budget=0) == "the budget must be 1 label or more, not 0"
     assert refusal("old", "new", metric="AP") == (
-        "AP: how far unjudged items leave it open is not known for this measure; use metric='ndcg@10'"
+        "AP: it is not known how far unjudged items leave it open for this measure; use metric='ndcg@10'"
     )
     assert refusal("old", "new", metric="ndcg(ties=optimistic)@5") == (
-        "ndcg(ties=optimistic)@5: how far unjudged items leave it open is not known with ties=optimistic; use "
+        "ndcg(ties=optimistic)@5: it is not known how far unjudged items leave it open with ties=optimistic; use "
         "metric='ndcg@10'"
     )
     shop.ingest(rows(RUNS["old"]), labels=labelled(LABELS), name="other", dataset="elsewhere")
@@ -206,7 +206,7 @@ def test_wrong_questions_are_refused(shop: Tracker) -> None:
     for name in ("old", "new"):
         shop.ingest(rows(RUNS[name]), labels=labelled(LABELS), name=name, metrics="AP", dataset="ap")
     assert refusal("old", "new", dataset="ap") == (
-        "the runs share no metric of which is known how far unjudged items leave it open, such as ndcg@10; type: "
+        "the runs share no metric for which it is known how far unjudged items leave it open, such as ndcg@10; type: "
         "ndcg-track rescore old new --dataset ap --metric ndcg@10"
     )
 

@@ -101,8 +101,7 @@ def test_runs_of_several_datasets_and_without_the_metric(shop: CommandLine, fold
 def test_what_is_refused(shop: CommandLine) -> None:
     assert shop.refused("leaderboard", "bm25", "--all") == "--all and RUN are both given; leave one out"
     assert shop.refused("leaderboard", "bm25") == (
-        "a leaderboard needs two runs or more with ndcg@10, and there is 1; see what there is with: "
-        "ndcg-track runs list"
+        "a leaderboard needs two runs or more with ndcg@10, but there is 1; see the runs with: ndcg-track runs list"
     )
 
 

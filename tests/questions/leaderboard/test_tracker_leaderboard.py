@@ -219,7 +219,7 @@ def test_groups_that_some_runs_lack(ten: nt.Tracker) -> None:
     ("runs", "options", "kind", "said"),
     [
         (("run-1",), {}, ReferenceNotFoundError,
-         "a leaderboard needs two runs or more with ndcg@10, and there is 1; see what there is with: "
+         "a leaderboard needs two runs or more with ndcg@10, but there is 1; see the runs with: "
          "ndcg-track runs list"),
         (("x*",), {}, ReferenceNotFoundError, "no run fits 'x*'; list all with: ndcg-track runs list"),
         ((), {"tags": {"other": "None"}}, ReferenceNotFoundError,
@@ -228,7 +228,7 @@ def test_groups_that_some_runs_lack(ten: nt.Tracker) -> None:
          "no run has these tags; see them with: ndcg-track runs list"),
         ((), {"test": "anova"}, InputError, "test='anova' is unknown; give test='t' or test='permutation'"),
         ((), {"missing": "none"}, InputError, "missing='none' is unknown; give error, zero, intersect or skip"),
-        ((), {"metrics": "Judged@10"}, InputError, "Judged@10 is shown and not tested; rank by another metric"),
+        ((), {"metrics": "Judged@10"}, InputError, "Judged@10 is only shown, not tested; rank by another metric"),
     ],
 )  # fmt: skip
 def test_what_is_refused(
@@ -294,7 +294,7 @@ def test_labels_of_a_version(ten: nt.Tracker) -> None:
     with pytest.raises(ReferenceNotFoundError) as caught:
         ten.leaderboard(labels="newest")
     assert str(caught.value) == (
-        "a leaderboard needs two runs or more with ndcg@10 under version 2 of the labels, and there is 1; to add more: "
+        "a leaderboard needs two runs or more with ndcg@10 under version 2 of the labels, but there is 1; to add more: "
         "ndcg-track rescore --all --dataset shop --metric ndcg@10"
     )
     ten.rescore(["run-1", "run-2", "run-3"], metrics="ndcg@10")

@@ -63,7 +63,8 @@ def test_bad_input(shop: CommandLine, folder: Path) -> None:
         ),
         (
             ["runs", "cost", "--dataset", "shop", "-o", "x.svg"],
-            "no run has a number 'cost' among its parameters and tags; there is none; give runs one with --param of "
+            "no run has a number 'cost' among its parameters and tags; there is none; give runs a number with --param "
+            "of "
             "ingest",
         ),
     ):

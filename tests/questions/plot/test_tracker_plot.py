@@ -145,7 +145,7 @@ def test_quality_against_a_number(shop: nt.Tracker) -> None:
         with pytest.raises(InputError) as caught:
             shop.plot_runs(parameter, "AP", dataset="shop", tags=tags)
         assert str(caught.value) == message
-    with pytest.raises(ReferenceNotFoundError, match=r"^no run of dataset 'shop' that was asked for has P@3$"):
+    with pytest.raises(ReferenceNotFoundError, match=r"^none of the requested runs of dataset 'shop' has P@3$"):
         shop.plot_runs("latency_ms", "P@3", dataset="shop")
 
 

@@ -20,7 +20,7 @@ def told(changes: dict[str | None, float]) -> dict[str, object]:
 def test_groups_without_the_attribute_are_none_of_its_values() -> None:
     first = told({"tent": 0.2, "lamp": -0.3, None: -0.25})
     assert first["words"] == "1 of 2 products regressed"
-    assert first["after"] == "; 1 improved; the groups without one regressed: -0.25"
+    assert first["after"] == "; 1 improved; the groups without a value regressed: -0.25"
     assert first["named"] == [{"value": "lamp", "delta": "-0.30"}]
     nothing = told({"tent": 0.2, "lamp": 0.3, None: 0.1})
     assert (nothing["words"], nothing["after"]) == ("None of 2 products is shown to have regressed", "; 2 improved")

@@ -136,7 +136,7 @@ def test_a_metric_that_is_no_sum_has_lists_without_contributions(shop: nt.Tracke
     assert pair.lists_metric is None
     assert {item.contribution_baseline for lists in pair.lists for item in lists.items} == {None}
     page = shop.report("bm25", "dense", metrics="AP").to_html()
-    assert "AP is no sum over items, so no item has a part of it." in page
+    assert "AP is not a sum over items, so items have no part of it." in page
 
 
 def test_several_candidates_are_compared_with_one_another(shop: nt.Tracker) -> None:
@@ -176,7 +176,7 @@ def test_a_decision_under_other_labels_is_not_told_as_one_under_these(shop: nt.T
     shop.add_labels(labels_of({**LABELS, "q1": {"a": 2}}), dataset="shop")
     shop.rescore(["bm25", "dense"], dataset="shop")
     page = shop.report("bm25", "dense").to_html()
-    assert "Gate on ndcg@10: not asked under these labels. Under others it was PASS (" in page
+    assert "Gate on ndcg@10: not decided under these labels. Under other labels it was PASS (" in page
 
 
 def test_a_decision_without_the_clusters_of_the_page_is_told_as_such(shop: nt.Tracker) -> None:

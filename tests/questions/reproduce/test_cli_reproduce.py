@@ -40,7 +40,7 @@ def test_beside_a_published_mean(shop: CommandLine) -> None:
 def test_what_is_refused(shop: CommandLine) -> None:
     assert (
         shop.refused("reproduce", "bm25", "--published", "41.23")
-        == "--published 41.23 is no mean of ndcg@10, which is from 0 to 1; give a share, not percent"
+        == "--published 41.23 cannot be a mean of ndcg@10, which is from 0 to 1; give a share, not percent"
     )
     assert (
         shop.refused("reproduce", "bm25", "dense", "--baseline-reproduced", "bm25")

@@ -42,7 +42,7 @@ def test_every_part_is_told() -> None:
         "baselines        bm25 (original), bm25 again (reproduced)",
         "identical lists  50.0% of 11,000 groups that are in both runs",
         "labels           version 3 of judge 'llm', digest 0123456789ab",
-        "groups           12,000 paired, 1 with a result in their alone, 2 with a result in a|b alone",
+        "groups           12,000 paired, 1 with a result only in their, 2 with a result only in a|b",
     ):
         assert line in text.splitlines(), text
     assert "pruned" in text
@@ -58,7 +58,7 @@ def test_the_first_line_says_whether_the_runs_are_the_same() -> None:
     other = replace(same, same_lists=0.5)
     assert "not the same as their on <b>: 50.0% of the 11,000 lists" in reproduction_said(other).in_format("text")
     no_lists = replace(same, same_lists=None, lists=(), n_lists=0)
-    assert "every result is identical, and there are no lists to compare" in reproduction_said(no_lists).in_format(
+    assert "every result is identical, but there are no lists to compare" in reproduction_said(no_lists).in_format(
         "text"
     )
 
@@ -83,10 +83,10 @@ def test_rows_have_a_metric_each() -> None:
 @pytest.mark.parametrize(
     ("found", "first"),
     [
-        (PUBLISHED, "OUTSIDE: ours on shop: the published mean lies outside of the 95% interval of this run's mean"),
+        (PUBLISHED, "OUTSIDE: ours on shop: the published mean is outside the 95% interval of this run's mean"),
         (
             replace(PUBLISHED, published=0.375),
-            "WITHIN: ours on shop: the published mean lies in the 95% interval of this run's mean",
+            "WITHIN: ours on shop: the published mean is in the 95% interval of this run's mean",
         ),
         (replace(PUBLISHED, ci=None), "ours on shop: this run's mean has no interval"),
     ],

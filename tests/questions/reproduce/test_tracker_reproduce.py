@@ -228,11 +228,11 @@ def test_frames_and_reports(tracker: nt.Tracker) -> None:
         ),
         (
             lambda tracker: tracker.reproduce("original", published=41.23),
-            "published=41.23 is no mean of P@5, which is from 0 to 1; give a share, not percent",
+            "published=41.23 cannot be a mean of P@5, which is from 0 to 1; give a share, not percent",
         ),
         (
             lambda tracker: tracker.reproduce("original", published=float("nan")),
-            "published='nan' is no mean of P@5, which is from 0 to 1; give another number",
+            "published='nan' cannot be a mean of P@5, which is from 0 to 1; give another number",
         ),
         (
             lambda tracker: tracker.reproduce("original", "reproduced", rbo_p=1.0),

@@ -70,7 +70,7 @@ def test_a_run_whose_results_are_gone(shop: nt.Tracker) -> None:
     assert found.hardest == ()
     with pytest.raises(InputError) as refused:
         shop.show("bm25", by="kind")
-    assert str(refused.value) == "run 'bm25' has no results of groups to slice; ingest its ranking again"
+    assert str(refused.value) == "run 'bm25' has no group results to slice; ingest its ranking again"
     assert found.pruned_at_utc is not None
     assert found.evaluations[0].mean is not None
 

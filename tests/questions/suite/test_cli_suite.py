@@ -95,12 +95,12 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     told = "--strict-datasets needs --dataset-margin: the allowed drop of a dataset, in absolute points, such as "
     assert two.refused(*asked, "--strict-datasets") == f"{told}--dataset-margin 0.05"
     lacking = (
-        "'third' or 'bm25' has no run on shop, and a gate decides on every dataset of suite 'both'; see what there "
+        "'third' or 'bm25' has no run on shop, but a gate decides on every dataset of suite 'both'; see the systems "
     )
     write_csv(folder / "third.csv", frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}))
     two.done("ingest", "third.csv", "--dataset", "books")
     of_third = ("suite", "gate", "both", "third", "--baseline", "bm25", "--margin", "0.1")
-    assert two.refused(*of_third, code=5) == f"{lacking}is with: ndcg-track leaderboard --suite both"
+    assert two.refused(*of_third, code=5) == f"{lacking}with: ndcg-track leaderboard --suite both"
 
 
 def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
@@ -238,7 +238,7 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
         ),
         (
             ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", ".1", "--strict-slices"),
-            "--by dataset, --slice-margin and --strict-slices go together; say how large a drop a dataset is allowed",
+            "--by dataset, --slice-margin and --strict-slices go together; give the allowed drop of a dataset",
         ),
         (
             ("suite", "gate", "both", "dense", "--baseline", "bm25", "--margin", ".1", "--strict-datasets"),
