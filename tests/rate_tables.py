@@ -1,6 +1,6 @@
 """Print the tables of rates in docs/verdicts.md: ``python tests/rate_tables.py NAME [SAMPLES]``.
 
-The tests measure the same cells; here they stand in rows.
+The tests measure the same cells; this prints them in rows.
 """
 
 import sys
@@ -190,9 +190,10 @@ def span(numbers: Iterable[float], digits: int) -> str:
 
 def judges(worlds: int) -> None:
     """Verdicts under a judge that people checked, over judges without and with bias, of equal and different systems."""
-    columns = ("informative", "false verdicts", "false PASS", "false FAIL", "equal in ndcg, differ")
+    columns = ("informative", "false verdicts", "false PASS", "false FAIL", "equal in ndcg, called different")
     head(
-        "groups, agreement, labels", (*columns, "judge alone, by bias", "people alone", "width", "by people", "work of")
+        "groups, agreement, labels",
+        (*columns, "judge alone, by bias", "people alone", "width", "width, people alone", "worth"),
     )
     for n in SIZES:
         for agreement in (0.5, 0.7, 0.9):
