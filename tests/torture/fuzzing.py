@@ -194,7 +194,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
             11,
             f"fuzzing the reader of {reader.name}",
             "-",
-            "0 tracebacks, 0 silent acceptances, valid files accepted with equal values, faults told at their line",
+            "0 tracebacks, 0 silent acceptances, valid files accepted with equal values, faults reported at their line",
             f"{n_files} files (seed {SEED}), {n_valid} of them valid: {told}",
             met=not found,
         )

@@ -23,7 +23,7 @@ from .databases import database, engine_name
 from .programs import here
 from .report import Outcome, Setting
 
-GOAL = "each told in the right direction, nothing written"
+GOAL = "each refused with the right cause, nothing written"
 COMMANDS = (
     "ingest {files}/new.csv --labels {files}/labels.csv",
     "ingest {files}/new.csv --labels {files}/labels.csv --stream",

@@ -65,7 +65,7 @@ class Tally:
         figure = (
             f"{self.n} faults, {self.n_inside} of them in the write transaction or at its commit: "
             f"{self.n_partial} partial, "
-            f"{self.n - len(self.wrong)}/{self.n} told truly and stored once by the same command again, "
+            f"{self.n - len(self.wrong)}/{self.n} reported correctly and stored once by the same command again, "
             f"{self.n_stored} were stored at once; "
             f"{self.n_commits} faults at the commit, {self.n_resolved} of them told for certain (stored or not)"
         )

@@ -436,7 +436,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
         server.postgres.remove()
     what = f"servers that refuse: {len(CONDITIONS)} conditions x commands"
     figure = (
-        f"{n - len(wrong)} of {n} told truly: {n - n_read} refused in one line with the cause, "
+        f"{n - len(wrong)} of {n} reported correctly: {n - n_read} refused in one line with the cause, "
         f"{n_read} that only read went on; {sum('was written' in one for one in wrong)} wrote"
     )
     yield Outcome(23, what, "Postgres", GOAL, figure, not wrong, " // ".join(wrong[:20]))
