@@ -39,7 +39,7 @@ def checked_name(kind: str, name: object) -> str:
     if len(name) > MAX_NAME_LENGTH:
         raise InputError(f"{kind} {name[:20] + '...'!r}: a name has at most {MAX_NAME_LENGTH} characters")
     if kind != "dataset" and name.startswith("@"):
-        advice = "write it without the @" if kind == "alias" else "only aliases are written with it; give another name"
+        advice = "give it without the @" if kind == "alias" else "only aliases are written with it; give another name"
         raise InputError(f"{kind} {name!r}: a name does not begin with @", advice=advice)
     return name
 
@@ -127,7 +127,7 @@ def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]
             f"{what} cannot be stored as JSON ({error})", advice="use text, numbers, lists and true or false"
         ) from error
     if _NUL.search(text):
-        raise InputError(f"{what} contain a NUL character, which no database keeps", advice="remove it")
+        raise InputError(f"{what} contain a NUL character, which no database can store", advice="remove it")
     if text.count("[") + text.count("{") > MAX_NESTING and is_nested_deeply(given):
         raise _too_deep(what)
     return dict(given)
@@ -157,7 +157,8 @@ def _too_deep(what: str) -> InputError:
 def check_group_keys(keys: Keys, role: str = "group") -> None:
     """Raise InputError for a group id, or one of another role, that no index can hold: with a NUL, or too long."""
     if has_nul(keys):
-        raise InputError(f"{_article(role)} id contains a NUL character, which no database keeps", advice="remove it")
+        what = f"{_article(role)} id contains a NUL character, which no database can store"
+        raise InputError(what, advice="remove it")
     lengths = keys.lengths
     if lengths.size and int(lengths.max()) > MAX_GROUP_KEY_BYTES:
         longest = int(lengths.argmax())

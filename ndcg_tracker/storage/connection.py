@@ -110,7 +110,7 @@ _POSTGRES_REASONS = tuple(
         ("too many connections for database", "the database has all the connections that it may have", _LATER),
         ("too many connections for role", "this role has all the connections that it may have", _LATER),
         ("too many clients|slots are reserved", "the server has no free connection", _LATER),
-        ("hot standby mode is disabled", "this is a replica that answers nobody", "connect to the primary"),
+        ("hot standby mode is disabled", "this is a replica that does not accept queries", "connect to the primary"),
         ("the database system is starting up", "the server is starting up", "try again in a moment"),
         ("the database system is shutting down", "the server is shutting down", "try again in a moment"),
         ("the database system is in recovery mode", "the server is recovering from a crash", "try again in a moment"),
@@ -123,9 +123,9 @@ _POSTGRES_REASONS = tuple(
         ("pg_hba.conf", "the server does not let this user connect from here", "ask for an entry in pg_hba.conf"),
         (
             "root certificate file",
-            "sslmode= of the URL asks to verify the server, and there is no root certificate to verify it by",
-            "put that of the server's authority into ~/.postgresql/root.crt, or add sslrootcert=FILE or "
-            "sslrootcert=system to the URL",
+            "sslmode= in the URL asks to verify the server, but there is no root certificate for it",
+            "put the root certificate of the server's authority into ~/.postgresql/root.crt, or add sslrootcert=FILE "
+            "or sslrootcert=system to the URL",
         ),
         (
             "certificate verify failed",
@@ -135,16 +135,16 @@ _POSTGRES_REASONS = tuple(
         (
             "does not match host name",
             "the server's certificate is for another host name",
-            "give the host as the certificate has it",
+            "use the host name in the certificate",
         ),
         (
             "does not support ssl",
-            "sslmode= of the URL asks for SSL, and the server has none",
-            "leave it out, or ask for SSL on the server",
+            "sslmode= in the URL asks for SSL, but the server has none",
+            "remove it, or enable SSL on the server",
         ),
         (
             "expected authentication request|invalid response to ssl negotiation",
-            "what answers there is no Postgres server",
+            "the program that answers there is not a Postgres server",
             "correct the host and the port",
         ),
         ("could not translate host name|failed to resolve host", "the host name is unknown", "correct it"),
@@ -159,17 +159,17 @@ _POSTGRES_REASONS = tuple(
         ("does not exist", "the database or the user does not exist", "create it with createdb or createuser"),
         (
             "unsupported startup parameter",
-            "a pooler of connections does not take ?options=",
-            "leave it out of the URL, and let ALTER ROLE ... SET say it",
+            "a connection pooler does not accept ?options=",
+            "remove it from the URL, and set it with ALTER ROLE ... SET",
         ),
         (
             'unrecognized configuration parameter|invalid value for parameter ""',
-            "the server does not take a setting of ?options= or PGOPTIONS",
+            "the server does not accept a setting in ?options= or PGOPTIONS",
             "correct its name and its value",
         ),
         (
             'invalid uri query parameter|invalid connection option|bad value for|value: ""',
-            "the URL has an option that libpq does not take",
+            "the URL has an option that libpq does not know",
             "correct its name and its value",
         ),
         ("ssl", "the server and this URL do not agree about SSL", "see sslmode"),
@@ -501,7 +501,7 @@ def _held(holder: Holder | None) -> Reason:
 
 def _words_of(holder: Holder) -> str:
     """Return who holds a lock, in words."""
-    since = f", since {holder.since}" if holder.since else " (only members of pg_read_all_stats see since when)"
+    since = f", since {holder.since}" if holder.since else " (only members of pg_read_all_stats see when it began)"
     idle = f", idle since {holder.idle_since}" if holder.idle_since else ""
     return f"process {holder.pid}, {holder.program} of role {holder.role!r}{since}{idle}"
 

@@ -83,7 +83,7 @@ def parsed_location(text: str) -> Location:
     if scheme in _SQLITE_SCHEMES:
         if "?" in rest or (rest and not rest.startswith(("/", MEMORY))):
             raise InputError(
-                "a SQLite URL is sqlite:///path, without host, user or options", advice="or give the path alone"
+                "a SQLite URL is sqlite:///path, without host, user or options", advice="or give only the path"
             )
         return _sqlite(rest.removeprefix("/"))
     if scheme not in _POSTGRES_SCHEMES:
@@ -99,7 +99,7 @@ def parsed_location(text: str) -> Location:
 def _sqlite(path: str) -> Location:
     if path in ("", MEMORY):
         raise InputError(
-            "a database in memory keeps nothing",
+            "a database in memory stores nothing",
             advice=f"give {argument('location')} the path of a SQLite file, such as ndcg-track.db",
             joint=": ",
         )

@@ -127,7 +127,7 @@ class DatasetReads:
     def _opened(self, row: Mapping[str, Any]) -> DatasetRecord:
         if row["is_sealed"] and not self._session.opens_seals:
             raise SealedError(
-                f"dataset {row['name']!r} is sealed: only gate and ingest take it",
+                f"dataset {row['name']!r} is sealed: only gate and ingest may use it",
                 advice="see the open ones with: ndcg-track runs list",
             )
         return DatasetRecord(**{name: value for name, value in row.items() if name != "is_sealed"})
@@ -139,7 +139,7 @@ class DatasetReads:
             if row.split is not None and row.split.get("other_part") == name:
                 raise SealedError(
                     f"dataset {name!r} is the sealed part of {row.name!r}, in another database: only gate and ingest "
-                    "take it",
+                    "may use it",
                     advice="name that database with NDCG_TRACK_SEALED_DB",
                 )
 
@@ -209,7 +209,7 @@ class DatasetWrites:
                 if table is schema.suite_datasets:
                     what, advice = "is part of a suite", "delete the suite first, with: ndcg-track suite delete NAME"
                 else:
-                    what, advice = "has recorded results: it was seen already", "seal one before its first run"
+                    what, advice = "has recorded results, so it was already seen", "seal one before its first run"
                 raise ConflictError(f"dataset {dataset.name!r} {what}", advice=advice)
 
 
@@ -244,7 +244,7 @@ class SuiteReads:
             names = ", ".join(repr(suite.name) for suite in suites)
             raise ReferenceNotFoundError(
                 f"there is no suite {name!r}; there is {names}" if suites else "there is no suite yet",
-                advice="make one with: ndcg-track suite create NAME DATASET...",
+                advice="create one with: ndcg-track suite create NAME DATASET...",
             )
         return named
 
@@ -269,7 +269,7 @@ class SuiteWrites:
             if not replace:
                 raise ConflictError(
                     f"suite {name!r} has other datasets: {', '.join(existing.datasets)}",
-                    advice=f"give {argument('replace', True)} for these ones instead",
+                    advice=f"give {argument('replace', True)} to use these instead",
                 )
             self.delete(name)
         ids = [self._datasets.known(dataset).id for dataset in datasets]
@@ -408,7 +408,7 @@ class GroupWrites:
         if not np.isfinite(items.numbers).all():
             raise InputError(f"a {number} is not a finite number; only finite numbers are stored")
         if has_nul(items.item_keys):
-            raise InputError("an item id contains a NUL character, which no database keeps", advice="remove it")
+            raise InputError("an item id contains a NUL character, which no database can store", advice="remove it")
         return Lists(self.ensure(dataset_id, items.group_keys), items.offsets, items.item_keys, items.numbers)
 
     def _new_groups(self, dataset_id: int, keys: Keys) -> Index:
@@ -529,7 +529,7 @@ class TextWrites:
     def _insert(self, dataset_id: int, texts: Sequence[TextRecord], on_conflict: str) -> None:
         check_group_keys(Keys.from_strings(record.item_key for record in texts), "item")
         if any("\0" in (getattr(record, name) or "") for record in texts for name in _TEXT_COLUMNS):
-            raise InputError("a text contains a NUL character, which no database keeps", advice="remove it")
+            raise InputError("a text contains a NUL character, which no database can store", advice="remove it")
         names = ("dataset_id", "group_id", "item_key", *_TEXT_COLUMNS)
         values = ", ".join(f":{name}" for name in names)
         statement = sa.text(

@@ -157,7 +157,7 @@ class LabelWrites:
         for name in new:
             if getattr(label_set, name) is not None:
                 raise ConflictError(
-                    f"these labels are stored as version {label_set.version}, with another {argument(name)}",
+                    f"these labels are stored as version {label_set.version}, with a different {argument(name)}",
                     advice="see it with: ndcg-track labels list",
                 )
         if not new:

@@ -95,7 +95,7 @@ class AliasWrites:
         checked_name("alias", name)
         run = self._run_of(run_id)
         if run.dataset_id != dataset_id:
-            raise ConflictError(f"run {run.name!r} is of dataset {run.dataset!r}; an alias stays within its dataset")
+            raise ConflictError(f"run {run.name!r} is in dataset {run.dataset!r}; an alias stays within its dataset")
         table, now = schema.aliases, utc_now()
         key = (table.c.dataset_id == dataset_id, table.c.name == name)
         before = self._session.execute(sa.select(table.c.run_id).where(*key)).scalar()

@@ -486,7 +486,7 @@ Part = Literal["means", "sums", "groups", "results", "some items", "items"]
 
 _RESULTS = "means", "sums", "groups", "results"
 _ADD = "to add them, ingest all its rows under the same name"
-_STORE = "ask where its rows are, or store the results of groups with: ndcg-track ingest"
+_STORE = "run the command where its rows are, or store the results of groups with: ndcg-track ingest"
 _RESTORE = "to restore them, ingest its file again under the same name"
 
 
@@ -497,8 +497,8 @@ class Holds(Enum):
     """
 
     WHOLE = (*_RESULTS, "some items", "items"), "is whole", ""
-    SAMPLE = (*_RESULTS, "some items"), "was stored with the items of {share:.3g} of its groups alone", _ADD
-    NO_ITEMS = _RESULTS, "was stored with no items", _ADD
+    SAMPLE = (*_RESULTS, "some items"), "was stored with the items of only {share:.3g} of its groups", _ADD
+    NO_ITEMS = _RESULTS, "was stored without items", _ADD
     SUMS = ("means", "sums"), "was stored as sums over its groups: the groups themselves are not here", _STORE
     PRUNED = _RESULTS, "was pruned at {at}: its items are gone", _RESTORE
     MEANS = ("means", "groups"), "was pruned at {at}: its items and group results are gone", _RESTORE

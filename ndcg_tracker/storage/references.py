@@ -51,7 +51,7 @@ def referenced_run(
         return _alias(reference[1:], aliases(), dataset)
     if reference.startswith(ARM):
         raise ReferenceNotFoundError(
-            f"{reference!r} is an arm of several runs, which this does not take", advice="name one run"
+            f"{reference!r} is an arm of several runs, but this takes a single run", advice="name one run"
         )
     if latest := _LATEST.fullmatch(reference):
         return _latest(reference, int(latest[1] or 0), runs, dataset)
@@ -75,7 +75,7 @@ def _only(reference: str, runs: Sequence[RunName]) -> int:
             f"run {names[0]!r} exists in several datasets ({datasets})", advice=f"say which with {argument('dataset')}"
         )
     raise ReferenceNotFoundError(
-        f"{reference!r} matches several runs ({_listed(names)})", advice="type more of the name"
+        f"{reference!r} matches several runs ({_listed(names)})", advice="give more of the name"
     )
 
 

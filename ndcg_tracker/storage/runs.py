@@ -183,7 +183,7 @@ class RunReads:
             run for run in every if fnmatchcase(run.name, reference)
         ]
         if not fitting:
-            raise ReferenceNotFoundError(f"no run fits {reference!r}", advice="list all with: ndcg-track runs list")
+            raise ReferenceNotFoundError(f"no run matches {reference!r}", advice="list all with: ndcg-track runs list")
         return fitting
 
     def named(self, dataset_id: int, name: str) -> RunRecord | None:

@@ -27,7 +27,7 @@ from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.locks import WriterLocks, holders, publishing
 from ndcg_tracker.storage.schema import datasets, seals, staged_batches, staged_runs
 
-_GONE = "the staged run was published, given up or cleared; nothing was stored"
+_GONE = "the staged run was published, abandoned or cleared; nothing was stored"
 _NO_OWNER = "23503"
 """The SQLSTATE of a row that refers to one that is gone."""
 
@@ -70,7 +70,7 @@ def staged_run(location: Location, dataset: str, run: str) -> Iterator[int]:
         raise InputError(
             "several processes of a cluster cannot write to a SQLite file",
             where=location.display_url,
-            advice="give a database on Postgres, or write Parquet with integrations.spark.staged and ingest that",
+            advice="use a Postgres database, or write Parquet with integrations.spark.staged and ingest that",
         )
     values = {"dataset": dataset, "run": run, "started_by": _this_process(), "created_at_utc": utc_now()}
     with ExitStack() as stack:
@@ -156,7 +156,7 @@ class StagedWrites:
         )
         if n_lacking:
             raise DatabaseError(
-                f"what {n_lacking} of {len(attempts)} tasks staged is not there any more, such as after a crash of the "
+                f"the batches of {n_lacking} of {len(attempts)} tasks are gone, for example after a crash of the "
                 "server; nothing was stored",
                 advice="run the same command again",
             )

@@ -68,7 +68,7 @@ def test_check_of_tags_that_someone_changed(shop: CommandLine) -> None:
     assert (printed.code, printed.err.splitlines()) == (
         2,
         [
-            "1 runs whose tags are no JSON object",
+            "1 runs whose tags are not a JSON object",
             "error: the database is damaged; restore a backup, or report the lines above",
         ],
     )
@@ -76,7 +76,7 @@ def test_check_of_tags_that_someone_changed(shop: CommandLine) -> None:
         " where a JSON object should be; see what is damaged with: ndcg-track db check"
     )
     (row,) = [one for one in json.loads(shop("doctor", "--format", "json").out) if one["check"] == "integrity"]
-    assert row["found"] == "1 runs whose tags are no JSON object"
+    assert row["found"] == "1 runs whose tags are not a JSON object"
 
 
 def test_what_is_not_verifiable_is_counted(command: CommandLine, files: None) -> None:
@@ -161,7 +161,7 @@ def test_databases_of_others_are_left_alone(folder: Path, capsys: pytest.Capture
     [
         (
             "",
-            "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db",
+            "a database in memory stores nothing: give --db the path of a SQLite file, such as ndcg-track.db",
         ),
         (
             "mysql://me:secret@host/db",

@@ -26,7 +26,7 @@ def test_seal(labelled: CommandLine) -> None:
     assert labelled.said("datasets", "seal", "held") == told + note
     assert labelled.refused("datasets", "seal", "held") == "dataset 'held' is sealed already; take another dataset"
     assert labelled.refused("labels", "list", "--dataset", "held") == (
-        "dataset 'held' is sealed: only gate and ingest take it; see the open ones with: ndcg-track runs list"
+        "dataset 'held' is sealed: only gate and ingest may use it; see the open ones with: ndcg-track runs list"
     )
     assert {row["dataset"] for row in labelled.rows("runs", "list")} == {"shop"}
 
@@ -40,7 +40,7 @@ def test_seal_with_looks(labelled: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        (("shop",), "dataset 'shop' has recorded results: it was seen already; seal one before its first run"),
+        (("shop",), "dataset 'shop' has recorded results, so it was already seen; seal one before its first run"),
         (("heldd",), "no dataset 'heldd'; did you mean 'held'?"),
         (("held", "--budget", "1"), "a budget must lie between 0 and 0.5, not at 1.0; give for example 0.05"),
         (("held", "--budget", "nan"), "a budget must lie between 0 and 0.5, not at nan; give for example 0.05"),

@@ -203,7 +203,7 @@ def test_references(shop: CommandLine) -> None:
     shop("ingest", "dense.run", "--name", "dense-2", "--dataset", "shop")
     names = {"1": "bm25", "b": "bm25", "dense": "dense", "latest": "dense-2", "latest~1": "dense"}
     assert {reference: shop.rows("runs", "show", reference)["run"] for reference in names} == names
-    assert shop.refused("runs", "show", "den") == ("'den' matches several runs (dense, dense-2); type more of the name")
+    assert shop.refused("runs", "show", "den") == ("'den' matches several runs (dense, dense-2); give more of the name")
     shop("ingest", "bm25.csv", "--dataset", "site", "--labels", "labels.csv")
     assert shop.refused("runs", "show", "bm25") == (
         "run 'bm25' exists in several datasets (shop, site); say which with --dataset"
@@ -216,6 +216,6 @@ def test_a_pattern_tags_every_run_that_fits_and_names_one_where_one_fits(shop: C
     assert [row["tags"]["study"] for row in shop.rows("runs", "list")] == ["s1", "s1"]
     assert shop.said("runs", "tag", "den*", "study=s2") == "tags: study=s2\n"
     assert shop("gate", "den*", "--baseline", "bm25", "--margin", "0.9", "--dry-run").code in (0, 3, 4)
-    told = "'*' matches several runs (bm25, dense); type more of the name"
+    told = "'*' matches several runs (bm25, dense); give more of the name"
     assert shop.refused("gate", "*", "--baseline", "bm25", "--margin", "0.9") == told
     assert shop.refused("explain", "bm25", "x*").startswith("no run 'x*'")

@@ -165,7 +165,7 @@ def test_an_arm_of_one_run_or_of_two_datasets_is_none(ltr: nt.Tracker) -> None:
 
 
 def test_single_runs_are_shown_and_explained(ltr: nt.Tracker) -> None:
-    told = "'tag:recipe=old' is an arm of several runs, which this does not take; name one run"
+    told = "'tag:recipe=old' is an arm of several runs, but this takes a single run; name one run"
     for ask in (ltr.run, lambda name: ltr.explain("rules", name)):
         with pytest.raises(ReferenceNotFoundError) as refusal:
             ask("tag:recipe=old")

@@ -189,7 +189,7 @@ def test_what_labels_come_from_may_be_said_later_and_follows_a_rename(tracker: n
     assert tracker.gate("new", baseline="old", margin=0.01, dry_run=True).decision == "inconclusive"
     tracker.rename_run("old", "prod")
     assert [version.from_runs for version in tracker.label_versions()] == [("prod",)]
-    with pytest.raises(nt.ConflictError, match="stored as version 1, with another from_runs=; see it with"):
+    with pytest.raises(nt.ConflictError, match="stored as version 1, with a different from_runs=; see it with"):
         tracker.add_labels(rows(POSITIVES), from_runs=["new"])
 
 

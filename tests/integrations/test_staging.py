@@ -162,10 +162,10 @@ def test_without_items_and_with_a_sample(postgres_url: str) -> None:
         with pytest.raises(InputError) as refused:
             tracker.explain("whole", "bare", group=sampled, metric="ndcg@3")
         advice = "to add them, ingest all its rows under the same name"
-        assert str(refused.value) == f"run 'bare' was stored with no items; {advice}"
+        assert str(refused.value) == f"run 'bare' was stored without items; {advice}"
         with pytest.raises(InputError) as refused:
             tracker.rescore(["some"], metrics="P@5")
-        assert str(refused.value) == f"run 'some' was stored with the items of 0.5 of its groups alone; {advice}"
+        assert str(refused.value) == f"run 'some' was stored with the items of only 0.5 of its groups; {advice}"
         assert [one.kept_share for one in tracker.rescore(metrics="P@5")] == [0, 0.5, 0.5, None]
         assert log(postgres_url, staged(partitions(rows)), name="bare", metrics=["P@5"]).metrics[0].is_new
         assert database.check(postgres_url) == []
@@ -228,7 +228,7 @@ def test_an_attempt_that_ends_too_late_stores_nothing(postgres_url: str) -> None
             stage(1, b"x")
         with pytest.raises(DatabaseError) as refused:
             end_late(number)
-    said = "the staged run was published, given up or cleared; nothing was stored; run the same command again"
+    said = "the staged run was published, abandoned or cleared; nothing was stored; run the same command again"
     assert str(refused.value) == f"{location.display_url}: {said}"
     assert counts(postgres_url)["staged_batches"] == 0
 
@@ -269,7 +269,7 @@ def test_what_a_crash_of_the_server_takes_is_noticed(postgres_url: str) -> None:
             server.execute("DELETE FROM staged_batches WHERE partition = 1")
         return found
 
-    with pytest.raises(DatabaseError, match="what 1 of 3 tasks staged is not there any more"):
+    with pytest.raises(DatabaseError, match="the batches of 1 of 3 tasks are gone, for example after a crash"):
         log(postgres_url, stage)
     assert set(counts(postgres_url).values()) == {0}
 
@@ -314,7 +314,7 @@ def test_doctor_finds_what_is_left_and_vacuum_deletes_it(postgres_url: str) -> N
             "INSERT INTO staged_runs (dataset, run, started_by, created_at_utc) VALUES (%s, %s, %s, %s)", run
         )
         killed.execute("INSERT INTO staged_batches SELECT id, 'a', 0, 0, 3, 'x' FROM staged_runs")
-    assert found() == [("note", words.format("was given up"))]
+    assert found() == [("note", words.format("was abandoned"))]
     with staged_run(location, "shop", "other"):
         assert database.vacuum(postgres_url).n_cleared == 1
         assert [state for state, _ in found()] == ["ok"]
@@ -326,7 +326,7 @@ def test_sqlite_is_refused_with_another_way(sqlite_url: str) -> None:
         tracker.add_labels(labels_of({"q": {"a": 1.0}}), dataset="shop")
     with pytest.raises(InputError) as refused:
         log(sqlite_url, staged([]))
-    advice = "give a database on Postgres, or write Parquet with integrations.spark.staged and ingest that"
+    advice = "use a Postgres database, or write Parquet with integrations.spark.staged and ingest that"
     what = "several processes of a cluster cannot write to a SQLite file"
     assert str(refused.value).endswith(f"ndcg-track.db: {what}; {advice}")
 

@@ -363,7 +363,7 @@ def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
     for name in ("seen", "shop", "shop-2"):
         found = told(kind=nt.ConflictError, sealed=name)
         assert found == f"there already is a dataset {name!r}; name another one with sealed='NAME'"
-    assert told("shop-2").startswith("dataset 'shop-2' is sealed: only gate and ingest take it; ")
+    assert told("shop-2").startswith("dataset 'shop-2' is sealed: only gate and ingest may use it; ")
     assert told(budget=0.5) == "a budget must lie between 0 and 0.5, not at 0.5; give for example 0.05"
     assert told(looks=0) == "a budget needs 1 look or more, not 0"
     assert row_counts(ready_url) == before
@@ -420,7 +420,7 @@ def test_no_import_brings_the_other_part_back(parts: nt.Tracker, tmp_path: Path,
     assert told == refused.format("an export")
     for asked in ({}, {"dataset": "shop-sealed"}):
         told = refusal_of(nt.InputError, parts.import_runs, tmp_path / "shop-sealed", **asked)
-        assert told.startswith("dataset 'shop-sealed' is sealed: only gate and ingest take it; ")
+        assert told.startswith("dataset 'shop-sealed' is sealed: only gate and ingest may use it; ")
     results: dict[str, Any] = {"metric": "value", "direction": "higher", "range": (0, 1)}
     values = dict.fromkeys(GROUPS, 0.5)
     told = refusal_of(nt.InputError, parts.log_results, values, name="x", dataset="shop", **results)

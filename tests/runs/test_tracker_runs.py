@@ -47,7 +47,7 @@ def test_references(shop: nt.Tracker) -> None:
 
 def test_references_to_nothing_or_to_too_much(shop: nt.Tracker) -> None:
     messages = {
-        "dense": "'dense' matches several runs (dense-a, dense-b); type more of the name",
+        "dense": "'dense' matches several runs (dense-a, dense-b); give more of the name",
         "bm52": "no run 'bm52'; did you mean 'bm25'?",
         "zzz": "no run 'zzz'; there are bm25, dense-a, dense-b",
         "9": "no run '9'; there are bm25, dense-a, dense-b",
@@ -89,7 +89,7 @@ def test_an_alias_moves_from_run_to_run(shop: nt.Tracker) -> None:
 def test_names_that_no_alias_may_have(shop: nt.Tracker) -> None:
     messages = {
         "": "the name of an alias is empty; give it a name",
-        "@@x": "alias '@x': a name does not begin with @; write it without the @",
+        "@@x": "alias '@x': a name does not begin with @; give it without the @",
         "a\tb": "alias 'a\\tb': a name has no control characters or line breaks; give another one",
     }
     assert {alias: refusal_of(nt.InputError, shop.set_alias, alias, "bm25") for alias in messages} == messages

@@ -28,7 +28,7 @@ def test_a_dataset_may_begin_with_at() -> None:
         ("dataset", "\ud800", r"dataset '\ud800': a name has no control characters or line breaks; give another one"),
         ("run", "a\u2028b", r"run 'a\u2028b': a name has no control characters or line breaks; give another one"),
         ("run", "@a", "run '@a': a name does not begin with @; only aliases are written with it; give another name"),
-        ("alias", "@a", "alias '@a': a name does not begin with @; write it without the @"),
+        ("alias", "@a", "alias '@a': a name does not begin with @; give it without the @"),
         ("run", "a" * 251, "run 'aaaaaaaaaaaaaaaaaaaa...': a name has at most 250 characters"),
     ],
 )
@@ -52,7 +52,7 @@ def test_json_objects() -> None:
     for wrong in ({"a": float("nan")}, {"a": object()}, {"a": "\ud800"}):
         with pytest.raises(InputError, match="tags cannot be stored as JSON"):
             checked_object("tags", wrong)
-    with pytest.raises(InputError, match="tags contain a NUL character, which no database keeps; remove it"):
+    with pytest.raises(InputError, match="tags contain a NUL character, which no database can store; remove it"):
         checked_object("tags", {"a": "x\0"})
 
 

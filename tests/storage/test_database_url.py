@@ -130,16 +130,16 @@ def test_a_server_has_ten_seconds_to_answer_unless_it_is_said(monkeypatch: pytes
         ),
         (
             "sqlite://",
-            "a database in memory keeps nothing: give location= the path of a SQLite file, such as ndcg-track.db",
+            "a database in memory stores nothing: give location= the path of a SQLite file, such as ndcg-track.db",
         ),
         (
             ":memory:",
-            "a database in memory keeps nothing: give location= the path of a SQLite file, such as ndcg-track.db",
+            "a database in memory stores nothing: give location= the path of a SQLite file, such as ndcg-track.db",
         ),
-        ("", "a database in memory keeps nothing: give location= the path of a SQLite file, such as ndcg-track.db"),
+        ("", "a database in memory stores nothing: give location= the path of a SQLite file, such as ndcg-track.db"),
         (
             "sqlite:///x.db?mode=ro",
-            "a SQLite URL is sqlite:///path, without host, user or options; or give the path alone",
+            "a SQLite URL is sqlite:///path, without host, user or options; or give only the path",
         ),
         (
             "postgresql://me:pw@db:port/shop",

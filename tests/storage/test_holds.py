@@ -22,15 +22,15 @@ RESTORE, ADD = (
     "to restore them, ingest its file again under the same name",
     "to add them, ingest all its rows under the same name",
 )
-SUMS = "ask where its rows are, or store the results of groups with: ndcg-track ingest"
+SUMS = "run the command where its rows are, or store the results of groups with: ndcg-track ingest"
 
 KINDS: dict[Holds, tuple[set[Part], str]] = {
     Holds.WHOLE: (set(get_args(Part)), ""),
     Holds.SAMPLE: (
         {"means", "sums", "groups", "results", "some items"},
-        f"was stored with the items of 0.125 of its groups alone; {ADD}",
+        f"was stored with the items of only 0.125 of its groups; {ADD}",
     ),
-    Holds.NO_ITEMS: ({"means", "sums", "groups", "results"}, f"was stored with no items; {ADD}"),
+    Holds.NO_ITEMS: ({"means", "sums", "groups", "results"}, f"was stored without items; {ADD}"),
     Holds.SUMS: (
         {"means", "sums"},
         f"was stored as sums over its groups: the groups themselves are not here; {SUMS}",

@@ -219,7 +219,7 @@ def test_options_that_the_pooler_refuses(url: str) -> None:
     with pytest.raises(DatabaseError) as caught:
         Store.open(f"{url}&options=-csearch_path%3Dranking")
     assert str(caught.value).endswith(
-        "a pooler of connections does not take ?options=; leave it out of the URL, and let ALTER ROLE ... SET say it"
+        "a connection pooler does not accept ?options=; remove it from the URL, and set it with ALTER ROLE ... SET"
     )
 
 
@@ -238,7 +238,7 @@ def test_options_that_the_pooler_drops(
             add_run(tx, "bm25", BM25)
         return
     said = (
-        '?options= of the URL asks for search_path ranking, and the connection has "$user", public; a pooler such as '
+        '?options= in the URL asks for search_path ranking, but the connection has "$user", public; a pooler such as '
     )
     for use in (Store.open, database.upgrade):
         with pytest.raises(DatabaseError) as caught:

@@ -57,7 +57,7 @@ def test_a_dataset_narrows() -> None:
     [
         ("bm25", "run 'bm25' exists in several datasets (books, shop); say which with dataset="),
         ("bm", "run 'bm25' exists in several datasets (books, shop); say which with dataset="),
-        ("den", "'den' matches several runs (dense, dense-v2); type more of the name"),
+        ("den", "'den' matches several runs (dense, dense-v2); give more of the name"),
         ("dens2", "no run 'dens2'; did you mean 'dense' or 'dense-v2'?"),
         ("@prod", "alias '@prod' exists in several datasets (books, shop); say which with dataset="),
         ("@none", "no alias '@none'; there are @baseline, @prod"),
@@ -94,7 +94,7 @@ def test_references_that_name_no_run(reference: str, message: str) -> None:
             "run",
             [RunName(n, f"run{n}", "shop") for n in range(10)],
             "'run' matches several runs (run0, run1, run2, run3, run4, run5, run6, run7 and 2 more); "
-            "type more of the name",
+            "give more of the name",
         ),
     ],
 )

@@ -12,7 +12,7 @@ from ndcg_tracker.storage.store import ReadTransaction, Store
 from ndcg_tracker.storage.views import VIEWS
 
 pytestmark = pytest.mark.both_engines
-REFUSED = "dataset 'held' is sealed: only gate and ingest take it; see the open ones with: ndcg-track runs list"
+REFUSED = "dataset 'held' is sealed: only gate and ingest may use it; see the open ones with: ndcg-track runs list"
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_only_what_nobody_saw_is_sealed(store: Store) -> None:
         shop = add_run(tx, "bm25", BM25)
         of_suite = tx.write.datasets.ensure("of-suite")
         tx.write.suites.create("all", ["of-suite"], replace=False)
-        seen = "dataset 'shop' has recorded results: it was seen already; seal one before its first run"
+        seen = "dataset 'shop' has recorded results, so it was already seen; seal one before its first run"
         assert refusal_of(ConflictError, tx.write.datasets.seal, "shop", budget=0.05) == seen
         tx.write.aliases.set(shop.dataset_id, "prod", shop.id)
         tx.write.aliases.delete(shop.dataset_id, "prod")

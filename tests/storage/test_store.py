@@ -188,7 +188,7 @@ def test_groups_keep_their_ids(store: Store, monkeypatch: pytest.MonkeyPatch, fe
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("a\0b", "a group id contains a NUL character, which no database keeps; remove it"),
+        ("a\0b", "a group id contains a NUL character, which no database can store; remove it"),
         ("x" * 2001, "group id 'xxxxxxxxxxxxxxxxxxxx...' has 2001 bytes; a group id has at most 2000"),
     ],
 )
@@ -421,7 +421,7 @@ def test_numbers_and_items_that_no_database_holds(store: Store) -> None:
     for run, message in (
         ({"q": {"a": np.inf}}, "a score is not a finite number; only finite numbers are stored"),
         ({"q": {"a": np.nan}}, "a score is not a finite number; only finite numbers are stored"),
-        ({"q": {"a\0": 1.0}}, "an item id contains a NUL character, which no database keeps; remove it"),
+        ({"q": {"a\0": 1.0}}, "an item id contains a NUL character, which no database can store; remove it"),
     ):
         with pytest.raises(InputError) as caught, store.write() as tx:
             tx.write.runs.insert(tx.write.datasets.ensure("shop").id, "bad", ranking_of(run))

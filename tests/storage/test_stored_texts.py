@@ -64,9 +64,9 @@ def test_more_than_a_statement_takes(store: Store) -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (text(0, "a\0", "A"), "an item id contains a NUL character, which no database keeps; remove it"),
+        (text(0, "a\0", "A"), "an item id contains a NUL character, which no database can store; remove it"),
         (text(0, "a" * 2001, "A"), "item id 'aaaaaaaaaaaaaaaaaaaa...' has 2001 bytes; an item id has at most 2000"),
-        (text(0, "a", "A", "\0"), "a text contains a NUL character, which no database keeps; remove it"),
+        (text(0, "a", "A", "\0"), "a text contains a NUL character, which no database can store; remove it"),
     ],
 )
 def test_what_no_database_keeps(store: Store, record: TextRecord, message: str) -> None:

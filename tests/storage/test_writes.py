@@ -116,7 +116,7 @@ def test_an_alias_stays_in_its_dataset(store: Store) -> None:
         books = tx.write.datasets.ensure("books")
     with pytest.raises(ConflictError) as caught, store.write() as tx:
         tx.write.aliases.set(books.id, "prod", run.id)
-    assert str(caught.value) == "run 'bm25' is of dataset 'shop'; an alias stays within its dataset"
+    assert str(caught.value) == "run 'bm25' is in dataset 'shop'; an alias stays within its dataset"
 
 
 def test_decisions_outlive_their_runs(store: Store) -> None:

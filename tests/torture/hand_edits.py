@@ -117,12 +117,12 @@ EDITS = [
          "SELECT id, created_at_utc, false, '' FROM runs WHERE name = 'bm25'", "1 runs without all their lists"),
     Edit("tags cut short", (
         f"UPDATE runs SET tags = '[[' WHERE id = {_BM25}", f"UPDATE runs SET tags = '[[]]' WHERE id = {_BM25}"),
-        "1 runs whose tags are no JSON object"),
+        "1 runs whose tags are not a JSON object"),
     Edit("tags nested deeply", (
         f"UPDATE runs SET tags = '{'[' * 5000}' WHERE id = {_BM25}", f"UPDATE runs SET tags = '7' WHERE id = {_BM25}"),
-        "1 runs whose tags are no JSON object"),
+        "1 runs whose tags are not a JSON object"),
     Edit("attributes that are no object", f"UPDATE groups SET attributes = '7' WHERE id = {_Q1}",
-         "1 groups whose attributes are no JSON object"),
+         "1 groups whose attributes are not a JSON object"),
     Edit("group key", f"UPDATE groups SET key = 'q0' WHERE id = {_Q1}", _DIGEST),
     Edit("weight of a group", f"UPDATE groups SET weight = 50 WHERE id = {_Q1}", "mean "),
     Edit("group deleted", (

@@ -342,11 +342,11 @@ CONDITIONS = (
     ),
     Condition("another role", "the user does not exist", "create it with createuser", partial(_at, role="nobody")),
     Condition(
-        "a setting that no server has", "the server does not take a setting of ?options= or PGOPTIONS",
+        "a setting that no server has", "the server does not accept a setting in ?options= or PGOPTIONS",
         "correct its name and its value", partial(_at, options="?options=-cnone%3D1"),
     ),
     Condition(
-        "an option that libpq does not have", "the URL has an option that libpq does not take",
+        "an option that libpq does not have", "the URL has an option that libpq does not know",
         "correct its name and its value", partial(_at, role=f"{ROLE}:{PASSWORD}", options="?none=1"),
     ),
     Condition(
@@ -355,14 +355,14 @@ CONDITIONS = (
         partial(_ruled, EVERYBODY.replace("host ", "hostssl ") + "trust", options="?sslmode=disable"),
     ),
     Condition(
-        "no SSL, and sslmode=require", "sslmode= of the URL asks for SSL, and the server has none",
-        "leave it out, or ask for SSL on the server", partial(_at, options="?sslmode=require"),
+        "no SSL, and sslmode=require", "sslmode= in the URL asks for SSL, but the server has none",
+        "remove it, or enable SSL on the server", partial(_at, options="?sslmode=require"),
     ),
     Condition(
         "sslmode=verify-full without a root certificate",
-        "sslmode= of the URL asks to verify the server, and there is no root certificate to verify it by",
-        "put that of the server's authority into ~/.postgresql/root.crt, or add sslrootcert=FILE or sslrootcert=system "
-        "to the URL",
+        "sslmode= in the URL asks to verify the server, but there is no root certificate for it",
+        "put the root certificate of the server's authority into ~/.postgresql/root.crt, or add "
+        "sslrootcert=FILE or sslrootcert=system to the URL",
         partial(_answering, b"S", options="?sslmode=verify-full&sslrootcert=none.crt"),
     ),
     Condition(
@@ -373,11 +373,11 @@ CONDITIONS = (
     ),
     Condition(
         "a certificate of another host", "the server's certificate is for another host name",
-        "give the host as the certificate has it",
+        "use the host name in the certificate",
         partial(_encrypted, options=f"?sslmode=verify-full&sslrootcert={quote(str(CERTIFICATE))}"),
     ),
     Condition(
-        "another program", "what answers there is no Postgres server", "correct the host and the port",
+        "another program", "the program that answers there is not a Postgres server", "correct the host and the port",
         partial(_answering, b"HTTP/1.1 400 Bad Request\r\n\r\n"),
     ),
     Condition(

@@ -359,7 +359,7 @@ def test_roles_that_do_not_exist(team: Team) -> None:
 def test_a_role_is_named_once(team: Team) -> None:
     told = here("--db", team.url(OWNER), *[word.replace(READER, WRITER) for word in GRANT])
     assert (told.code, told.err) == (
-        2, f"error: role {WRITER!r} is named twice; give each kind of work a role of its own\n",
+        2, f"error: role {WRITER!r} is named twice; use a different role for each kind of work\n",
     )  # fmt: skip
 
 
@@ -370,6 +370,6 @@ def test_sqlite_has_no_roles(tmp_path: Path) -> None:
     assert (told.code, told.out, told.err) == (
         2,
         "",
-        f"error: {path}: SQLite has no roles: whoever may write the file may do everything; give rights by the "
-        "permissions of the file and its folder, with chmod and chown\n",
+        f"error: {path}: SQLite has no roles: whoever may write the file may do everything; set the "
+        "permissions of the file and its folder with chmod and chown\n",
     )

@@ -101,7 +101,7 @@ def test_with_the_name_of_the_dataset(walked: tuple[Path, str], command: str) ->
     printed = here("--db", str(folder / "shared.db"), *words_of(command, folder), "--dataset", SEALED)
     assert not MARKS.search(shown(folder, printed, SEALED)), printed
     if not command.startswith(ALLOWED):
-        refused = f"error: dataset '{SEALED}' is sealed: only gate and ingest take it; "
+        refused = f"error: dataset '{SEALED}' is sealed: only gate and ingest may use it; "
         assert (printed.code, printed.out) == (2, "")
         assert printed.err.startswith(refused)
         assert printed.err.count("\n") == 1

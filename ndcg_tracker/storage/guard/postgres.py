@@ -213,7 +213,9 @@ def _refuse_sealed_tables(connection: psycopg.Connection, words: set[str]) -> No
     rows = connection.execute(_UNSEALING, {"words": list(words), "views": [view.name for view in VIEWS]})
     for (name,) in rows:
         raise InputError(
-            f"a dataset is sealed, so {name} cannot be named", where="sql", advice="ask the views; call nothing alike"
+            f"a dataset is sealed, so {name} cannot be named",
+            where="sql",
+            advice="query the views, and use this name for nothing else",
         )
 
 
@@ -221,7 +223,7 @@ def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) ->
     """Refuse every volatile function; as the first statement, this query makes the transaction stay read-only."""
     row = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE)).fetchone()
     if row is not None:
-        raise only_reads(f"the function {row[0]} may act, not only read")
+        raise only_reads(f"the function {row[0]} may write, not only read")
 
 
 def _declare(connection: psycopg.Connection, query: str, statement: str) -> None:
@@ -345,13 +347,13 @@ def _after_word(query: str, word: re.Match[str], words: set[str]) -> int:
     following = query[end : end + 2]
     if text in ("u", "U") and following in ('&"', "&'"):
         raise InputError(
-            f"the U& at character {end} is not taken", where="sql", advice="write the characters themselves"
+            f"the U& at character {end} is not supported", where="sql", advice="write the characters themselves"
         )
     if text in ("e", "E") and following[:1] == "'":
         end = _end(_ESCAPE_STRING, query, end, "string")
         if query[_next_token(query, end) :][:1] == "'":
             raise InputError(
-                f"a string that goes on after character {end} is not taken", where="sql", advice="write one piece"
+                f"a string that continues after character {end} is not supported", where="sql", advice="write one piece"
             )
         return end
     # Postgres folds ASCII only in a database whose encoding has more than one byte per character.

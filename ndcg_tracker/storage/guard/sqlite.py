@@ -285,7 +285,7 @@ def _explained(
         raise RuntimeError(f"the process of the query has failed:\n{message}")
     unknown = next((name for name in quoted if message == f"no such column: {name}"), None)
     if kind == "strict" and unknown is not None:
-        return query_error(f'no such column: "{unknown}" (a text stands in single quotes)', query, unknown="column")
+        return query_error(f'no such column: "{unknown}" (write text in single quotes)', query, unknown="column")
     return _worded(message, query)
 
 

@@ -211,7 +211,7 @@ class _Authorizer:
         if action == sqlite3.SQLITE_READ:
             table = (first or "").lower()
             if table in self._sealed:
-                return f"a dataset is sealed, so tables such as {table} cannot be named; ask the views"
+                return f"a dataset is sealed, so tables such as {table} cannot be named; query the views"
             # No column is named for count(*) over anything, also over a WITH name or a subquery.
             if database != "temp" and (table in self._readable or (not second and not _is_internal(table))):
                 return None

@@ -102,7 +102,7 @@ def granted(location: Location, roles: Roles, *, apply: bool) -> list[str]:
     """
     twice = sorted({name for name in roles.names if roles.names.count(name) > 1})
     if twice:
-        raise InputError(f"role {twice[0]!r} is named twice", advice="give each kind of work a role of its own")
+        raise InputError(f"role {twice[0]!r} is named twice", advice="use a different role for each kind of work")
     with opened(location) as engine:
         state = found_state(engine, location)
         if state.kind is not Kind.CURRENT:
@@ -111,7 +111,7 @@ def granted(location: Location, roles: Roles, *, apply: bool) -> list[str]:
             raise InputError(
                 "SQLite has no roles: whoever may write the file may do everything",
                 where=location.display_url,
-                advice="give rights by the permissions of the file and its folder, with chmod and chown",
+                advice="set the permissions of the file and its folder with chmod and chown",
             )
         with (write_transaction if apply else read_transaction)(engine, location) as connection:
             if state_within(connection) != state:

@@ -169,8 +169,8 @@ def _check_options(connection: Connection, location: Location) -> None:
             raise FailedDatabaseError(
                 location,
                 Reason(
-                    f"?options= of the URL asks for search_path {wanted}, and the connection has {present}",
-                    "a pooler such as PgBouncer drops them: leave them out, and let ALTER ROLE ... SET say it",
+                    f"?options= in the URL asks for search_path {wanted}, but the connection has {present}",
+                    "a pooler such as PgBouncer drops them: remove them, and use ALTER ROLE ... SET",
                 ),
             )
     if dict(location.driver_options).get(PREPARE_THRESHOLD) is not None:
@@ -272,7 +272,7 @@ def refusal(state: State, location: Location) -> FailedDatabaseError:
             "the URL",
         ),
         Kind.NOWHERE: Reason(
-            f"no schema of search_path ({detail}) is there for this role",
+            f"no schema in search_path ({detail}) exists for this role",
             "create it with CREATE SCHEMA, or set search_path to another",
         ),
         Kind.FORBIDDEN: Reason(

@@ -52,7 +52,7 @@ MUCH_FREE, FEW_BYTES = 0.3, 1 << 26
 PLANNED = ("datasets", "metrics", "label_sets", "runs", "evaluations", "groups", "group_results", "ranked_lists")
 """The tables whose statistics the plans of the views rest on."""
 LONG_SECONDS = 300
-_MORE = "digests and results are not computed again here: for that, type: ndcg-track db check"
+_MORE = "this does not compute digests and results again; to do so, type: ndcg-track db check"
 
 _TABLES = """
     SELECT c.relname::text, c.reltuples < 0 AND pg_relation_size(c.oid) > 0, pg_table_size(c.oid)::bigint,
@@ -120,7 +120,7 @@ def examine(location: str) -> Iterator[Finding]:
 def _of_state(state: State, location: Location) -> Finding:
     if state.kind is Kind.CURRENT:
         where = "" if state.schema is None else f"; its tables are in schema {state.schema!r} of search_path"
-        return Finding("schema", "ok", f"{state.detail}, the newest that this program knows{where}")
+        return Finding("schema", "ok", f"{state.detail}, the latest that this program knows{where}")
     reason = refusal(state, location).reason
     is_usual = state.kind in (Kind.MISSING, Kind.EMPTY, Kind.OLDER)
     return Finding("schema", "note" if is_usual else "bad", reason.what, reason.advice)
@@ -160,7 +160,7 @@ def _staged_findings(location: Location) -> Iterator[Finding]:
             yield Finding("staged", "ok", f"{begun}, is being written{size}")
         else:
             yield Finding(
-                "staged", "note", f"{begun}, was given up{size}",
+                "staged", "note", f"{begun}, was abandoned{size}",
                 "to delete it, as the owner of the tables, type: ndcg-track db vacuum",
             )  # fmt: skip
 
@@ -352,7 +352,7 @@ def _writer(writer: Holder, n_others: int, role: str) -> Finding:
     others = f", and {n_others} more" if n_others else ""
     if seconds is None:
         return Finding(
-            "writer", "ok", f"process {pid} ({writer.program}), of another role: {role} may not see since when{others}",
+            "writer", "ok", f"process {pid} ({writer.program}), of another role: {role} may not see its start{others}",
             f"to see it, ask a superuser to run: GRANT pg_read_all_stats TO {role}",
         )  # fmt: skip
     idle = f", idle since {writer.idle_since}" if writer.idle_since else ""

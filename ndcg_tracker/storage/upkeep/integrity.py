@@ -93,7 +93,7 @@ def malformed_objects(connection: Connection) -> list[str]:
             query = f"SELECT count(*) FROM {table.name} WHERE {name} IS NOT NULL AND {kind} <> 'object'"
             n = connection.exec_driver_sql(query).scalar_one()
             if n:
-                damage.append(f"{n} {table.name} whose {column.name} are no JSON object")
+                damage.append(f"{n} {table.name} whose {column.name} are not a JSON object")
     return damage
 
 

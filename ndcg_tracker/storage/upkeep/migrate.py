@@ -84,7 +84,7 @@ def restore_from(location: Location, source: Location, progress: Progress | None
         raise InputError(
             "restore a Postgres database with its own tools, pg_restore or psql",
             where=(location if location.path is None else source).display_url,
-            advice="see then whether all is well with: ndcg-track doctor",
+            advice="then check it with: ndcg-track doctor",
         )
     path = backup_to(source, location.path, progress)
     use_best_journal(path)

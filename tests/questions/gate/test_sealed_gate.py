@@ -265,7 +265,7 @@ def test_open_data_is_not_sealed(sealed: nt.Tracker) -> None:
         lambda: sealed.rename_run("base", "other", dataset="held"),
     ):
         told = refusal_of(nt.InputError, ask)
-        assert told.startswith("dataset 'held' is sealed: only gate and ingest take it; ")
+        assert told.startswith("dataset 'held' is sealed: only gate and ingest may use it; ")
 
 
 @pytest.mark.both_engines

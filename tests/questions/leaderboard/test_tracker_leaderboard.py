@@ -221,7 +221,7 @@ def test_groups_that_some_runs_lack(ten: nt.Tracker) -> None:
         (("run-1",), {}, ReferenceNotFoundError,
          "a leaderboard needs two runs or more with ndcg@10, but there is 1; see the runs with: "
          "ndcg-track runs list"),
-        (("x*",), {}, ReferenceNotFoundError, "no run fits 'x*'; list all with: ndcg-track runs list"),
+        (("x*",), {}, ReferenceNotFoundError, "no run matches 'x*'; list all with: ndcg-track runs list"),
         ((), {"tags": {"other": "None"}}, ReferenceNotFoundError,
          "no run has these tags; see them with: ndcg-track runs list"),
         ((), {"tags": {"study": "s9"}}, ReferenceNotFoundError,

@@ -335,7 +335,7 @@ def test_without_the_look_at_words_the_transaction_still_refuses_to_write(
             "sql only reads: cannot execute SELECT FOR UPDATE in a read-only transaction",
         ),
         ("SELECT 1; SELECT 2", "sql only reads: it takes one statement at a time"),
-        ("SELECT pg_sleep(1)", "sql only reads: the function pg_sleep may act, not only read"),
+        ("SELECT pg_sleep(1)", "sql only reads: the function pg_sleep may write, not only read"),
         ("SELECT nam FROM items", 'sql: column "nam" does not exist; items has run, run_id, dataset, group_key, rank, '
          "item_key, score"),
         ("SELECT * FROM nope", 'sql: relation "nope" does not exist; the views are run_summary, group_history, '

@@ -232,7 +232,7 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
          "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, gate_resets, drawn_labels, "
          "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM runs WHERE", "sql: incomplete input"),
-        ('SELECT "group" FROM items', 'sql: no such column: "group" (a text stands in single quotes); items has run, '
+        ('SELECT "group" FROM items', 'sql: no such column: "group" (write text in single quotes); items has run, '
          "run_id, dataset, group_key, rank, item_key, score"),
         ('SELECT nam AS "name" FROM items', "sql: no such column: nam; items has run, run_id, dataset, group_key, "
          "rank, item_key, score"),

@@ -55,11 +55,11 @@ def test_identifiers(query: str, expected: set[str]) -> None:
         ('SELECT "a', "sql: the quoted name that begins at character 8 does not end"),
         ("SELECT 1 /* /* */", "sql: the comment that begins at character 10 does not end"),
         ("SELECT 1; SELECT 2", "sql only reads: it takes one statement at a time"),
-        ('SELECT U&"pg\\005fsleep"(1)', "sql: the U& at character 8 is not taken; write the characters themselves"),
-        ("SELECT u&'x'", "sql: the U& at character 8 is not taken; write the characters themselves"),
-        ("SELECT E'a'\n'\\', b'", "sql: a string that goes on after character 11 is not taken; write one piece"),
+        ('SELECT U&"pg\\005fsleep"(1)', "sql: the U& at character 8 is not supported; write the characters themselves"),
+        ("SELECT u&'x'", "sql: the U& at character 8 is not supported; write the characters themselves"),
+        ("SELECT E'a'\n'\\', b'", "sql: a string that continues after character 11 is not supported; write one piece"),
         ("SELECT (1)) AS q, (SELECT 2", "sql: the ) at character 11 closes nothing"),
-        ("SELECT E'a' -- c\n 'b'", "sql: a string that goes on after character 11 is not taken; write one piece"),
+        ("SELECT E'a' -- c\n 'b'", "sql: a string that continues after character 11 is not supported; write one piece"),
     ],
 )
 def test_what_cannot_be_followed_is_refused(query: str, message: str) -> None:

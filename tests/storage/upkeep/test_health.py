@@ -50,11 +50,11 @@ def filled(postgres_schema: None, database_url: str) -> str:
 def test_all_is_well(filled: str) -> None:
     found = found_in(filled)
     assert {one.check for one in found.values() if one.state == "bad"} == set()
-    assert found["schema"] == Finding("schema", "ok", f"{NEWEST}, the newest that this program knows")
+    assert found["schema"] == Finding("schema", "ok", f"{NEWEST}, the latest that this program knows")
     assert found["integrity"] == Finding(
         "integrity", "ok",
         "1 run, each with all its lists and results; views, indexes and triggers are those of the schema",
-        "digests and results are not computed again here: for that, type: ndcg-track db check",
+        "this does not compute digests and results again; to do so, type: ndcg-track db check",
     )  # fmt: skip
     if filled.startswith("sqlite"):
         assert list(found) == ["file", "SQLite", "journal", "room", "locks", "schema", "space", "integrity"]
@@ -205,9 +205,7 @@ def test_another_role_may_not_see_since_when_someone_writes(postgres_url: str, o
         "ok",
         'to see it, ask a superuser to run: GRANT pg_read_all_stats TO "Somebody"',
     )
-    assert re.fullmatch(
-        r'process \d+ \(ndcg-tracker\), of another role: "Somebody" may not see since when', found.found
-    )
+    assert re.fullmatch(r'process \d+ \(ndcg-tracker\), of another role: "Somebody" may not see its start', found.found)
 
 
 def test_a_writer_that_waits_is_told_what_its_role_may_not_see(
@@ -225,7 +223,7 @@ def test_a_writer_that_waits_is_told_what_its_role_may_not_see(
                 said.append(caplog.messages[-1].partition("ndcg-tracker of role 'ndcg'")[2])
             owner.execute('GRANT pg_read_all_stats TO "Somebody"')
         owner.execute('REVOKE pg_read_all_stats FROM "Somebody"')
-    assert said[0] == " (only members of pg_read_all_stats see since when)"
+    assert said[0] == " (only members of pg_read_all_stats see when it began)"
     assert re.fullmatch(r", since 20[-0-9T:]+Z", said[1])
 
 

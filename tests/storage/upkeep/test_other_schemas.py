@@ -72,7 +72,7 @@ def test_all_of_it_beside_another_program(postgres_url: str, plain: psycopg.Conn
     found = schema_of(url)
     assert (found.state, found.found) == (
         "ok",
-        f"{newest_revision()}, the newest that this program knows; its tables are in schema 'ranking' of search_path",
+        f"{newest_revision()}, the latest that this program knows; its tables are in schema 'ranking' of search_path",
     )
     assert others(plain) == before
 
@@ -134,7 +134,7 @@ def test_an_empty_schema_of_ones_own_comes_first(postgres_url: str, plain: psyco
         ("ranking", "schema 'ranking' of search_path is empty; create its tables with: "),
         (
             "none",
-            "no schema of search_path (none) is there for this role; create it with CREATE SCHEMA, or set search_path",
+            "no schema in search_path (none) exists for this role; create it with CREATE SCHEMA, or set search_path",
         ),
     ],
 )
