@@ -14,25 +14,25 @@ class View:
     columns: dict[str, str]
 
 
-_RUN = {"run": "Name of the run.", "run_id": "Number of the run; what was stored later has a higher number."}
+_RUN = {"run": "Name of the run.", "run_id": "Number of the run; later runs have higher numbers."}
 _DATASET = {"dataset": "Name of the dataset."}
 _GROUP = {"group_key": "Id of the group."}
 _METRIC = {"metric": "The metric's canonical text form."}
-_REQUESTED = {"requested_as": "The text that the metric was first requested as, such as lightgbm:ndcg@10."}
+_REQUESTED = {"requested_as": "The text by which the metric was first requested, such as lightgbm:ndcg@10."}
 _VERSION = {"label_set_version": "Version of the dataset's labels."}
-_JUDGE = {"judge": "Who gave the labels; empty for the judge that counts unless another is named."}
+_JUDGE = {"judge": "Who gave the labels; empty for the default, unnamed judge."}
 _NEWEST_OF_RUN = {
-    "is_newest_labels": "Whether the labels are the newest of no named judge that the run has the metric under: true "
-    "for one row of several that differ in labels alone; on SQLite 1 and 0."
+    "is_newest_labels": "Whether these are the latest labels of the unnamed judge under which the run has the metric: "
+    "true for one row of several that differ only in labels; on SQLite 1 and 0."
 }
-_SAMPLED = {"sampled": "Sampled negatives that its items are among, as 100/50000; NULL where all were ranked."}
+_SAMPLED = {"sampled": "Sampled negatives that its items were ranked with, as 100/50000; NULL where all were ranked."}
 _NEWEST_OF_BOTH = {
-    "is_newest_labels": "Whether the labels are the newest of no named judge that both runs have the metric under: "
-    "true for one row of several that differ in labels alone; on SQLite 1 and 0."
+    "is_newest_labels": "Whether these are the latest labels of the unnamed judge under which both runs have the metric: "
+    "true for one row of several that differ only in labels; on SQLite 1 and 0."
 }
-_CREATED = {"created_at_utc": "When the run was made, ISO 8601 in UTC: as given with it, else when it was stored."}
+_CREATED = {"created_at_utc": "When the run was created, ISO 8601 in UTC: as given with it, else when it was stored."}
 _OPEN = _JUDGE | {
-    "unjudged": "What an unjudged item was worth: range, zero or bounds; NULL of older decisions.",
+    "unjudged": "What an unjudged item was worth: range, zero or bounds; NULL for older decisions.",
     "delta_low": "Least delta that unjudged items left open; NULL where that is not known.",
     "delta_high": "Greatest delta that unjudged items left open; NULL where that is not known.",
 }
@@ -55,8 +55,8 @@ VIEWS = (
         | {
             "mean": "The metric over all its groups; NULL where no group has a value.",
             "n_groups": "How many groups are in the mean.",
-            "n_missing": "How many groups have labels that the run has no items for.",
-            "n_undefined": "How many groups the metric is undefined for.",
+            "n_missing": "How many groups with labels the run has no items for.",
+            "n_undefined": "For how many groups the metric is undefined.",
         }
         | _REQUESTED
         | _JUDGE
@@ -92,7 +92,7 @@ VIEWS = (
             "baseline_value": "The metric's value for the group in the first run.",
             "candidate_value": "The metric's value for the group in the second run.",
             "delta": "candidate_value - baseline_value; NULL where either is undefined.",
-            "requested_as": "The text that the candidate's metric was requested as; if that is the canonical one, the "
+            "requested_as": "The text by which the candidate's metric was requested; if that is the canonical one, the "
             "baseline's.",
         }
         | _JUDGE
@@ -119,7 +119,7 @@ VIEWS = (
         | {"item_key": "Id of the judged item.", "grade": "Value of the label."}
         | _JUDGE
         | {
-            "is_newest_labels": "Whether the version is the newest of no named judge; on SQLite 1 and 0.",
+            "is_newest_labels": "Whether this is the latest version of the unnamed judge; on SQLite 1 and 0.",
         },
     ),
     View(
@@ -130,13 +130,13 @@ VIEWS = (
         | _VERSION
         | {
             "cutoff": "How many items from the top of each list; NULL for the whole list.",
-            "judged_share": "Which share of those items has a label, from 0 to 1.",
+            "judged_share": "Share of these items that have a label, from 0 to 1.",
         }
         | _JUDGE
         | {
             "run_id": _RUN["run_id"],
-            "is_newest_labels": "Whether the labels are the newest of no named judge that the run was held to at this "
-            "cutoff; on SQLite 1 and 0.",
+            "is_newest_labels": "Whether these are the latest labels of the unnamed judge that the run was evaluated with "
+            "at this cutoff; on SQLite 1 and 0.",
         },
     ),
     View(
@@ -146,16 +146,18 @@ VIEWS = (
         | _DATASET
         | _CREATED
         | {
-            "git_commit": "Commit of the code that made the run; NULL where it is not known.",
+            "git_commit": "Commit of the code that created the run; NULL where it is not known.",
             "source": "Where the run came from, such as a file name.",
-            "n_groups": "How many groups the run ranks items for.",
+            "n_groups": "For how many groups the run ranks items.",
             "n_items": "How many items the run ranks, over all groups.",
         }
         | _TIMESTAMP
-        | {"pruned_at_utc": "When its items were deleted, or it was stored without all; NULL where it has them."}
+        | {
+            "pruned_at_utc": "When its items were deleted, or it was stored without all of them; NULL where it has them."
+        }
         | _SAMPLED
         | {
-            "collapsed": "How chunks became documents: max, first or sum; NULL where its items are its own.",
+            "collapsed": "How chunks became documents: max, first or sum; NULL where nothing was collapsed.",
             "documents_in_ten": "Mean of the documents among a group's first ten chunks; NULL without chunks.",
         },
     ),
@@ -192,13 +194,13 @@ VIEWS = (
             "created_at_utc": "When the decision was made, ISO 8601 in UTC.",
             "baseline": "Name of the baseline at that time.",
             "candidate": "Name of the candidate at that time.",
-            "baseline_alias": "Alias that the baseline was given by; NULL where by another reference.",
+            "baseline_alias": "Alias by which the baseline was given; NULL where it was another reference.",
         }
         | _METRIC
         | _VERSION
         | {
-            "scope": "What the decision speaks about: population or set.",
-            "margin": "Loss that was allowed; NULL where the scope needs none.",
+            "scope": "What the decision is about: population or set.",
+            "margin": "Loss that the gate allowed; NULL where the scope needs none.",
             "delta": "Candidate minus baseline; NULL where undefined.",
             "ci_low": "Lower end of the confidence interval of delta.",
             "ci_high": "Upper end of the confidence interval of delta.",
@@ -210,40 +212,43 @@ VIEWS = (
         }
         | _TIMESTAMP
         | {
-            "decision_number": "Which decision of this gate it is, from 1 without gaps: of this dataset, metric, "
+            "decision_number": "Number of the decision in its series, from 1 without gaps: of this dataset, metric, "
             "baseline_alias, scope, judge and checked_by.",
         }
         | _OPEN
-        | {"checked_by": "Who answered the sample that checks the judge; NULL where nobody did."}
+        | {"checked_by": "Who graded the sample that checks the judge; NULL where nobody did."}
         | {
             "budget": "Chance of any false PASS, or FAIL, that its looks share; NULL without a budget.",
-            "looks": "How many looks share the budget; NULL where there is no end, or no budget.",
-            "look": "Which look it is at the baseline's lists, from 1; NULL without a budget.",
+            "looks": "How many looks share the budget; NULL for any number, or without a budget.",
+            "look": "Number of this look at the baseline's lists, from 1; NULL without a budget.",
         },
     ),
     View(
         "gate_resets",
-        "One row per time that somebody began a budget anew: looks at a baseline's lists that no longer count.",
+        "One row per restart of a budget: earlier looks at a baseline's lists no longer count.",
         _DATASET
         | {
             "baseline": "Name of the baseline at that time.",
             "reason": "Why they no longer count.",
-            "reset_by": "Who said so.",
-            "created_at_utc": "When that was, ISO 8601 in UTC.",
+            "reset_by": "Who restarted the budget.",
+            "created_at_utc": "When the budget was restarted, ISO 8601 in UTC.",
         },
     ),
     View(
         "drawn_labels",
-        "One row per item that a design drew or that is kept apart, with what people graded it.",
+        "One row per item that a design drew, or that people graded without its being drawn, with their grade.",
         _DATASET
         | {"design": "Number of the design in its dataset."}
-        | {"judge": "Whom it checks.", "label_set_version": "Version of the judge's labels."}
-        | {"metric": "The metric that it was drawn for.", "checked_by": "Who answers; NULL before the first answer."}
+        | {"judge": "Judge that the design checks.", "label_set_version": "Version of the judge's labels."}
+        | {
+            "metric": "Metric for which it was drawn.",
+            "checked_by": "Who grades the items; NULL before the first grade.",
+        }
         | _GROUP
         | {
             "item_key": "Id of the item.",
-            "probability": "With which probability it was drawn; NULL of an item that was not drawn.",
-            "grade": "What people graded it; NULL before they did.",
+            "probability": "Probability with which it was drawn; NULL for an item that was not drawn.",
+            "grade": "Grade that people gave; NULL before they did.",
             "answered_at_utc": "When the grade was stored, ISO 8601 in UTC; NULL before that.",
         },
     ),
@@ -254,14 +259,14 @@ VIEWS = (
             "decision_id": "Number of the decision on suites; later ones have higher numbers.",
             "suite": "Name of the suite at that time.",
             "created_at_utc": "When the decision was made, ISO 8601 in UTC.",
-            "baseline": "System to be replaced: the name of its runs, or a tag.",
+            "baseline": "System to be replaced: the name of its runs, or the value of a tag.",
             "candidate": "System to replace it.",
             "by_tag": "Tag whose value is the system; NULL where it is the name of its runs.",
         }
         | _METRIC
         | {
-            "margin": "Loss that the macro mean was allowed.",
-            "dataset_margin": "Loss that each dataset was allowed; NULL where nobody asked.",
+            "margin": "Loss of the macro mean that the gate allowed.",
+            "dataset_margin": "Loss of each dataset that the gate allowed; NULL where there was no such margin.",
             "delta": "Candidate minus baseline, the macro mean; NULL where undefined.",
             "ci_low": "Lower bound of delta that decided.",
             "ci_high": "Upper bound of delta that decided.",
@@ -273,22 +278,22 @@ VIEWS = (
         }
         | _TIMESTAMP
         | {
-            "decision_number": "Which decision of this gate it is, from 1 without gaps: of this suite, metric, "
+            "decision_number": "Number of the decision in its series, from 1 without gaps: of this suite, metric, "
             "baseline and judge.",
         }
         | _OPEN,
     ),
     View(
         "run_regressions",
-        "One row per run, what it is held against, metric, label set version and group with a result in both: the run "
-        "before it, and every alias.",
+        "One row per run, the run it is compared with, metric, label set version and group with a result in both. It is "
+        "compared with the run before it, and with every alias.",
         _DATASET
         | _RUN
         | _CREATED
         | {
-            "against": "previous: the run before it, by time, under this metric and these labels; or an alias, with "
-            "its @.",
-            "baseline": "Name of the run that it is held against.",
+            "against": "previous for the run before it, by time, under this metric and these labels; or an alias, "
+            "with its @.",
+            "baseline": "Name of the run that it is compared with.",
             "baseline_run_id": "Number of that run.",
         }
         | _METRIC
@@ -302,14 +307,14 @@ VIEWS = (
         }
         | _TIMESTAMP
         | {
-            "is_newest_labels": "Whether the labels, of no named judge, are those that count: the newest that both "
-            "runs have the metric under; with previous, of those under which the run before it is the latest. True for "
-            "one row of several that differ in labels alone; on SQLite 1 and 0.",
+            "is_newest_labels": "Whether these are the labels of the unnamed judge that count: the latest under which "
+            "both runs have the metric; with previous, the latest of those under which the run before it is the latest. "
+            "True for one row of several that differ only in labels; on SQLite 1 and 0.",
         },
     ),
     View(
         "alias_history",
-        "One row per run that an alias was pointed at, since revision 0007.",
+        "One row per run that an alias has pointed to, since revision 0007.",
         _DATASET
         | {
             "alias": "Name of the alias, without the @.",
@@ -328,7 +333,7 @@ VIEWS = (
         | {
             "n_runs": "How many runs it has.",
             "n_groups": "How many groups it has.",
-            "label_set_version": "Newest version of the labels of no named judge; NULL where there are none.",
+            "label_set_version": "Latest version of the labels of the unnamed judge; NULL where there are none.",
         },
     ),
     View(
@@ -337,7 +342,7 @@ VIEWS = (
         _DATASET
         | _RUN
         | {
-            "place": "1 for the newest run of the dataset, 2 for the one before it, and so on.",
+            "place": "1 for the latest run of the dataset, 2 for the run before it, and so on.",
             "aliases": "The aliases of the run, each with its @, with spaces between them; NULL where it has none.",
         }
         | _CREATED
