@@ -27,8 +27,8 @@ _NEWEST_OF_RUN = {
 }
 _SAMPLED = {"sampled": "Sampled negatives that its items were ranked with, as 100/50000; NULL where all were ranked."}
 _NEWEST_OF_BOTH = {
-    "is_newest_labels": "Whether these are the latest labels of the unnamed judge under which both runs have the metric: "
-    "true for one row of several that differ only in labels; on SQLite 1 and 0."
+    "is_newest_labels": "Whether these are the latest labels of the unnamed judge under which both runs have the "
+    "metric: true for one row of several that differ only in labels; on SQLite 1 and 0."
 }
 _CREATED = {"created_at_utc": "When the run was created, ISO 8601 in UTC: as given with it, else when it was stored."}
 _OPEN = _JUDGE | {
@@ -55,7 +55,7 @@ VIEWS = (
         | {
             "mean": "The metric over all its groups; NULL where no group has a value.",
             "n_groups": "How many groups are in the mean.",
-            "n_missing": "How many groups with labels the run has no items for.",
+            "n_missing": "How many groups have labels, but no items in the run.",
             "n_undefined": "For how many groups the metric is undefined.",
         }
         | _REQUESTED
@@ -135,8 +135,8 @@ VIEWS = (
         | _JUDGE
         | {
             "run_id": _RUN["run_id"],
-            "is_newest_labels": "Whether these are the latest labels of the unnamed judge that the run was evaluated with "
-            "at this cutoff; on SQLite 1 and 0.",
+            "is_newest_labels": "Whether these are the latest labels of the unnamed judge that the run was evaluated "
+            "with at this cutoff; on SQLite 1 and 0.",
         },
     ),
     View(
@@ -152,9 +152,7 @@ VIEWS = (
             "n_items": "How many items the run ranks, over all groups.",
         }
         | _TIMESTAMP
-        | {
-            "pruned_at_utc": "When its items were deleted, or it was stored without all of them; NULL where it has them."
-        }
+        | {"pruned_at_utc": "When its items were deleted, or it was stored without some; NULL where it has them all."}
         | _SAMPLED
         | {
             "collapsed": "How chunks became documents: max, first or sum; NULL where nothing was collapsed.",
@@ -285,8 +283,8 @@ VIEWS = (
     ),
     View(
         "run_regressions",
-        "One row per run, the run it is compared with, metric, label set version and group with a result in both. It is "
-        "compared with the run before it, and with every alias.",
+        "One row per run, the run it is compared with, metric, label set version and group with a result in both. It "
+        "is compared with the run before it, and with every alias.",
         _DATASET
         | _RUN
         | _CREATED
@@ -308,8 +306,8 @@ VIEWS = (
         | _TIMESTAMP
         | {
             "is_newest_labels": "Whether these are the labels of the unnamed judge that count: the latest under which "
-            "both runs have the metric; with previous, the latest of those under which the run before it is the latest. "
-            "True for one row of several that differ only in labels; on SQLite 1 and 0.",
+            "both runs have the metric; with previous, the latest of those under which the run before it is the "
+            "latest. True for one row of several that differ only in labels; on SQLite 1 and 0.",
         },
     ),
     View(
