@@ -1,4 +1,4 @@
-"""How Alembic runs the migrations: on the open connection it is given, else on the database of NDCG_TRACK_DB."""
+"""Run the migrations with Alembic: on the open connection that it gets, else on the database of NDCG_TRACK_DB."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Writes the schema that all migrations together make: ``python migrations/newest.py``.
+"""Write the schema that all migrations together create: ``python migrations/newest.py``.
 
-A new SQLite file is made from ``newest.sqlite.sql``, for importing Alembic and running every migration takes a quarter
-of a second. ``newest.postgresql.sql`` has the views, as Postgres shows them: ``db check`` holds those of a database
-against them. It takes the server of the tests. Run it after every change of a migration; tests hold all equal. What
-exists is upgraded by Alembic alone.
+A new SQLite file is created from ``newest.sqlite.sql``, because importing Alembic and running every migration takes a
+quarter of a second. ``newest.postgresql.sql`` has the views as Postgres shows them: ``db check`` compares those of a
+database with them. This needs the server of the tests. Run it after every change of a migration; tests hold all equal.
+Only Alembic upgrades existing databases.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ndcg_tracker.storage.upkeep.migrate import run_alembic
 
 
 def snapshot() -> str:
-    """Return the statements that make an empty SQLite database what the migrations make of it."""
+    """Return the statements that do the same to an empty SQLite database as the migrations."""
     with tempfile.TemporaryDirectory() as folder:
         location = parsed_location(str(Path(folder) / "new.db"))
         engine = database_engine(location, create=True)
@@ -44,7 +44,7 @@ def _statements(connection: Connection) -> list[str]:
     kept = "name NOT LIKE 'sqlite_%' OR name = 'sqlite_stat1'"
     made = f"SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND ({kept}) ORDER BY rowid"
     found = [
-        "ANALYZE sqlite_master" if name == "sqlite_stat1" else str(sql)  # it makes the table, and reads no other
+        "ANALYZE sqlite_master" if name == "sqlite_stat1" else str(sql)  # it creates the table, and reads no other
         for name, sql in connection.exec_driver_sql(made)
     ]
     for row in connection.exec_driver_sql("SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY rowid"):
@@ -53,7 +53,7 @@ def _statements(connection: Connection) -> list[str]:
 
 
 def views(url: str) -> str:
-    """Return the statements that make the views of a database on Postgres that has the newest schema."""
+    """Return the statements that create the views of a Postgres database with the latest schema."""
     engine = database_engine(parsed_location(url))
     query = (
         "SELECT relname, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' "
@@ -66,7 +66,7 @@ def views(url: str) -> str:
 
 
 def views_of_a_new_database() -> str:
-    """Return what ``views`` does, of a database on the server of the tests."""
+    """Return the same as ``views``, for a database on the server of the tests."""
     sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
     from postgres_server import PostgresServer
 

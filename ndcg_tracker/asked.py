@@ -1,6 +1,6 @@
-"""How an argument is asked for, and what it is where it is not given: help, spelling and reader beside its type.
+"""Describe how users give an argument, and its default: help, spelling and reader beside its type.
 
-``Annotated[TYPE, Option(...)]`` in the signature of a function of ``Tracker`` makes the option of the command.
+``Annotated[TYPE, Option(...)]`` in the signature of a function of ``Tracker`` becomes the option of the command.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ DEFAULT_DATABASE = "ndcg-track.db"
 DEFAULT_METRIC = "ndcg@10"
 SQL_TIMEOUT_SECONDS = 60.0
 EVERY_JUDGE = "*"
-"""Stands for all judges of a dataset where several may be named."""
+"""Means all judges of a dataset, where several may be named."""
 REPRO_EVAL_CUTOFFS, REPRO_EVAL_P = (10, 100, 1000), 0.95
 
 
 class OwnName(str):
-    """Our own name of something as a default: equal to the same text given by a caller, but told from it by its type.
+    """Our own name as a default: equal to the same text from a caller, but with a different type.
 
     >>> OwnName("group"), OwnName("group") == "group"
     ('group', True)
@@ -33,15 +33,15 @@ class OwnName(str):
 
 GROUP, SCORE, LABEL = OwnName("group"), OwnName("score"), OwnName("label")
 DEFAULT_DATASET = OwnName("default")
-"""The dataset that is meant where none is named; where it does not exist and there is only one other, that one."""
+"""The dataset if none is named; if it does not exist and there is only one other, that one."""
 
 
 SEALED_DATABASE = "NDCG_TRACK_SEALED_DB"
-"""The variable that names a database of sealed datasets, which CI alone holds."""
+"""The variable that names a database of sealed datasets, which only CI has."""
 
 
 def database_location(location: str | os.PathLike[str] | None = None) -> str:
-    """Return where the database is: what was given, else ``NDCG_TRACK_DB``, else ``ndcg-track.db`` here."""
+    """Return the location of the database: the given one, else ``NDCG_TRACK_DB``, else ``ndcg-track.db`` here."""
     return os.fspath(location) if location is not None else os.environ.get("NDCG_TRACK_DB") or DEFAULT_DATABASE
 
 
@@ -49,11 +49,11 @@ def database_location(location: str | os.PathLike[str] | None = None) -> str:
 class Option:
     """How the command line asks for an argument.
 
-    ``spelled``: by default ``--`` and the name of the argument. ``metavar``: what stands for the value in the help.
-    ``default``: what the help shows for the default; none by itself where nothing is given. ``least``: of a number.
-    ``typed`` and ``read``: the type that is typed in and what makes the argument of it, where they are not those of the
-    argument. ``is_positional``: an argument of the command line, not an option; ``is_optional``: a repeated argument
-    that may be left out.
+    ``spelled``: by default ``--`` and the name of the argument. ``metavar``: the placeholder for the value in the help.
+    ``default``: the text for the default in the help, None for the default itself. ``least``: the least value of a
+    number. ``typed`` and ``read``: the type that users type, and the function that makes the argument from it, if they
+    differ from the argument's. ``is_positional``: an argument of the command line, not an option; ``is_optional``: a
+    repeated argument is optional.
     """
 
     help: str
@@ -69,7 +69,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Reads what a repeatable option of the form key=value spells.
+    """Reads the values of a repeatable option of the form key=value.
 
     >>> Pairs("--tag")(["model=bm25"])
     {'model': 'bm25'}
@@ -91,12 +91,12 @@ class Pairs:
 
 
 NOTHING = inspect.Parameter.empty
-"""The default of what must be given."""
+"""The default of a required argument."""
 
 
 @dataclass(frozen=True)
 class Declared:
-    """An argument of a function, and how it is asked for; ``is_repeated``: it takes any number of values."""
+    """An argument of a function, and how users give it; ``is_repeated``: it takes any number of values."""
 
     name: str
     option: Option
@@ -119,7 +119,7 @@ def declared(function: Callable[..., Any]) -> list[Declared]:
 
 
 Texts = list[str] | None
-"""What a repeatable option gives."""
+"""The value of a repeatable option."""
 
 MetricText = Annotated[str, Option("The metric.", ("--metric", "-m"))]
 MetricTexts = Annotated[
@@ -136,13 +136,13 @@ OnlyTagged = Annotated[
 ]
 Judge = Annotated[
     str | None,
-    Option("Whose labels count.", metavar="NAME", default="no named judge's, else those of the only one"),
+    Option("The judge whose labels count.", metavar="NAME", default="the unnamed judge, or the only one"),
 ]
-ByTag = Annotated[str | None, Option("Runs of one system share this tag's value, not their name.", metavar="KEY")]
+ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
 Run = Annotated[
     str, Option("Name, id, @alias, latest, latest~2 or a unique prefix.", metavar="RUN", is_positional=True)
 ]
-RboP = Annotated[float, Option("How much a rank counts beside the one before it.", metavar="P")]
+RboP = Annotated[float, Option("Weight of each rank relative to the one before it.", metavar="P")]
 Query = Annotated[str, Option("One SELECT.", is_positional=True)]
-Timeout = Annotated[float, Option("Seconds after which the query is stopped.", ("--timeout",), least=0.001)]
-Plan = Annotated[bool, Option("Show how the database would answer, without running the query.")]
+Timeout = Annotated[float, Option("Seconds until the query is stopped.", ("--timeout",), least=0.001)]
+Plan = Annotated[bool, Option("Show the query plan, without running the query.")]

@@ -1,4 +1,4 @@
-"""Two kinds of work at once: blocks read ahead of their use, and blocks worked on side by side."""
+"""Two kinds of concurrency: read blocks ahead of their use, and process blocks side by side."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 
 MOST_WORKERS = 4
-"""More do not help: the part that stays on one thread takes as long as a quarter of the work. Two cores read a TREC run
-in three quarters of the time (``benchmarks/tricks.py``)."""
+"""More do not help: the part that stays on one thread takes as long as a quarter of the work. With two cores, reading a
+TREC run takes three quarters of the time (``benchmarks/tricks.py``)."""
 R = TypeVar("R")
 
 
@@ -67,7 +67,7 @@ class _Ahead(Generic[T]):
 
 @contextmanager
 def reading_ahead(blocks: Iterable[T]) -> Iterator[Iterable[T]]:
-    """Give the blocks of an iterable, each prepared by another thread while the previous one is in use.
+    """Yield the blocks of an iterable, each prepared by another thread while the previous one is in use.
 
     At most three blocks are alive: one in use, one waiting, one in preparation. Errors of the iterable are raised
     where the blocks are used; leaving the context ends the thread.
@@ -84,9 +84,9 @@ def reading_ahead(blocks: Iterable[T]) -> Iterator[Iterable[T]]:
 
 
 def mapped(function: Callable[[T], R], items: Iterable[T], n_workers: int | None = None) -> Iterator[R]:
-    """Yield ``function(item)`` for every item, in order, holding few more items than there are workers.
+    """Yield ``function(item)`` for every item, in order, with few more items in memory than workers.
 
-    One item needs no thread. ``n_workers``: None for as many as there are cores, or ``MOST_WORKERS``.
+    A single item needs no thread. ``n_workers``: None for the number of cores, at most ``MOST_WORKERS``.
 
     Raises: the errors of the function, in the order of the items, and of the iterable.
 

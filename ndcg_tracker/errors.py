@@ -1,7 +1,7 @@
-"""The errors that ndcg_tracker raises on purpose; any other exception is a defect.
+"""The errors that ndcg_tracker raises on purpose; any other exception is a bug.
 
-Every message is one line that says what is wrong, where (file and line, group, run) and what to do next. Arguments in
-it are spelled for the caller: as in Python by default, as options on the command line.
+Every message is one line that says what is wrong, where (file and line, group, run) and what to do next. Arguments in a
+message are written for the caller: as in Python by default, as options on the command line.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _ARGUMENT = re.compile("\x0e([a-z_]+)\x1f([^\x0e\x0f]*)\x0f")
 
 
 def argument(name: str, value: object = "") -> str:
-    """Return an argument as part of a message; whoever prints the message spells it.
+    """Return an argument as part of a message; the code that prints the message spells it.
 
-    ``name``: as in Python's signatures. ``value``: what to give, if the message says so; text without control
+    ``name``: as in Python's signatures. ``value``: the value to give, if the message has one; text without control
     characters.
 
     >>> str(InputError(f"give {argument('margin', 0.01)} or {argument('scope', 'set')}; leave out {argument('aa')}"))
@@ -42,12 +42,12 @@ def in_python(name: str, value: str) -> str:
 
 
 LONGEST = 1000
-"""How many characters of one part of a message are shown: what people type may be as long as they like."""
-_LONGEST_ADVICE = 4000  # it may hold a command, which is of no use if it is cut
+"""How many characters of one part of a message are shown, because user input may have any length."""
+_LONGEST_ADVICE = 4000  # it may contain a command, which is useless if cut
 
 
 def _shortened(text: str, most: int = LONGEST) -> str:
-    """Return a text without its middle where it is long; an argument in it stays whole or goes.
+    """Return a text without its middle if it is long; an argument in it stays complete or is removed.
 
     >>> _shortened("x" * 30 + "y" * 30, 24)
     'xxxxxxxxxxxxxxx ... yyyy'
@@ -67,7 +67,7 @@ Spelling = Callable[[str, str], str]
 
 
 def worded(text: str, spelled: Spelling = in_python) -> str:
-    """Return a message with its arguments spelled as ``spelled`` does, which is given a name and a value (may be "").
+    """Return a message with its arguments spelled by ``spelled``, which gets a name and a value ("" for none).
 
     >>> worded(f"add {argument('dry_run')}", lambda name, value: "--" + name.replace("_", "-"))
     'add --dry-run'
@@ -75,12 +75,12 @@ def worded(text: str, spelled: Spelling = in_python) -> str:
     return _ARGUMENT.sub(lambda match: spelled(match[1], match[2]), text)
 
 
-class _Told(Exception):  # noqa: N818  # warnings are told in the same way
-    """A message of what is wrong, where, and what to do about it; as text it is one line.
+class _Told(Exception):  # noqa: N818  # warnings are printed in the same way
+    """A message that says what is wrong, where, and what to do about it; as text it is one line.
 
     ``what`` states facts, in as many clauses as it takes. ``where``: the place, such as FILE:LINE, a path or a metric,
-    "" for none. ``advice``: what to do next, "" for none. ``joint``: what stands between the two. Each part loses its
-    middle where it is long (see ``LONGEST``).
+    "" for none. ``advice``: what to do next, "" for none. ``joint``: the text between the two. A long part loses its
+    middle (see ``LONGEST``).
 
     >>> error = InputError("no such file", where="run.txt", advice=f"check the path, or give {argument('text')}")
     >>> print(error, error.arguments, sep="\\n")
@@ -106,7 +106,7 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
         return f"{self._where}: {said}" if self._where else said
 
     def parts(self, spelled: Spelling) -> tuple[str, str, str]:
-        """Return the place, what is wrong, and what to do about it, spelled as one likes."""
+        """Return the place, what is wrong, and what to do about it, spelled by ``spelled``."""
         return worded(self._where, spelled), worded(self._what, spelled), worded(self._advice, spelled)
 
     @property
@@ -121,7 +121,7 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
 
     @property
     def advice(self) -> str:
-        """What to do about it, spelled as in Python; "" where there is nothing to say."""
+        """What to do about it, spelled as in Python; "" for no advice."""
         return worded(self._advice)
 
     @property
@@ -130,7 +130,7 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
         return tuple(dict.fromkeys(match[1] for match in _ARGUMENT.finditer(self.message)))
 
     def at(self, where: object, advice: str = "") -> Self:
-        """Return a copy with a place before the one that it has ("" adds none), perhaps with more advice.
+        """Return a copy with a place before its own ("" adds none), and with further advice, if given.
 
         >>> print(InputError("the id is empty", where="record 3").at("run.json", "write one"))
         run.json: record 3: the id is empty; write one
@@ -175,7 +175,7 @@ class ConflictError(InputError):
 
 
 class SealedError(InputError):
-    """A dataset is sealed, and what was asked is neither a gate nor to ingest (exit code 2)."""
+    """A dataset is sealed, and the command is neither ``gate`` nor ``ingest`` (exit code 2)."""
 
 
 class NameTakenError(ConflictError):

@@ -1,7 +1,7 @@
-"""How large a file may become when it is unpacked: a few bytes may promise gigabytes, and Parquet's pages say how many.
+"""Limit the size of unpacked files: a few bytes may become gigabytes, and Parquet's pages say how many.
 
-The footer may say anything, so the headers of all pages are read, a few bytes each: Arrow allocates what they say. They
-are read here because pyarrow crashes the process when it is asked about a damaged page.
+The footer may be wrong, so this reads the headers of all pages, a few bytes each: Arrow allocates what they say. It
+does not use pyarrow for this, because pyarrow crashes the process on a damaged page.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SURELY_FINE = 1 << 28  # unpacked bytes below which the ratio does not matter
 
 
 class GrowsError(Exception):
-    """Data that would grow far beyond its size; ``advice``: what to do if it is trusted."""
+    """Data that would grow far beyond its size; ``advice``: what to do if you trust it."""
 
     def __init__(self, data: str, advice: str) -> None:
         self.what = f"{data} grows to more than {LARGEST_RATIO} times its size"
@@ -27,7 +27,7 @@ class GrowsError(Exception):
 
 
 def largest(n_bytes: int) -> int:
-    """Return how many bytes a file of some size may become.
+    """Return the largest unpacked size of a file of some size, in bytes.
 
     >>> largest(1), largest(10_000_000)
     (268435456, 1000000000)
@@ -44,7 +44,7 @@ Struct = dict[int, Any]
 
 
 def struct_at(data: bytes, place: int, depth: int = 0) -> tuple[Struct, int]:
-    """Return the struct that begins at a place, and where it ends. Raises: ValueError, IndexError for no struct.
+    """Return the struct that begins at a place, and where it ends. Raises: ValueError, IndexError if there is none.
 
     >>> struct_at(bytes([0x15, 0x04, 0x18, 0x02, 0x61, 0x62, 0x00]), 0)
     ({1: 2, 2: b'ab'}, 7)
@@ -141,12 +141,12 @@ _DELTA_TEXT = 7
 
 
 class BrokenFileError(Exception):
-    """A file that is no Parquet file, or damaged."""
+    """A file that is not a Parquet file, or is damaged."""
 
 
 @dataclass(slots=True)
 class _Chunk:
-    """What the pages of a column in a row group hold: bytes as they are decompressed, values of some width."""
+    """The content of the pages of a column in a row group: decompressed bytes, and values of some width."""
 
     row_group: int
     path: str
@@ -159,18 +159,17 @@ class _Chunk:
 
     @property
     def is_coded_text(self) -> bool:
-        """Whether texts stand in a dictionary, so that many can come from few bytes."""
+        """Whether texts are in a dictionary, so that few bytes can become many texts."""
         return self.physical_type == _TEXT and self.n_dictionary_bytes > 0
 
 
 def parquet_batches(opened: Any, file: Any, columns: Sequence[str] | None, n_rows: int) -> Iterator[Any]:
     """Yield Arrow's batches of a Parquet file, none if they would be too large.
 
-    The sizes that the page headers promise are checked first, then a bound from the longest text of each dictionary,
-    or, where that is too large, the length of every text; last, the batches as they come. Parameters: ``opened``:
-    pyarrow's ParquetFile. ``file``: its path, or what it is read from. ``columns``: the wanted ones, None for all.
-    ``n_rows``: how many a batch has at most.
-    Raises: GrowsError; BrokenFileError; what pyarrow raises.
+    It checks the sizes in the page headers first, then a bound from the longest text of each dictionary, or, if that is
+    too large, the length of every text; last, the batches as they arrive. Parameters: ``opened``: pyarrow's
+    ParquetFile. ``file``: its path, or the open file. ``columns``: the wanted columns, None for all. ``n_rows``: the
+    most rows of a batch. Raises: GrowsError; BrokenFileError; what pyarrow raises.
     """
     with ExitStack() as stack:
         read = stack.enter_context(Path(file).open("rb")) if isinstance(file, (str, Path)) else file
@@ -194,7 +193,7 @@ def _grows() -> GrowsError:
 
 
 def _chunks(file: Any, columns: Sequence[str] | None) -> list[_Chunk]:
-    """Return what the wanted columns hold, row group by row group."""
+    """Return the content of the wanted columns, row group by row group."""
     end = file.seek(0, os.SEEK_END)
     tail = _read(file, end - 8, 8)
     n_bytes = int.from_bytes(tail[:4], "little")
@@ -257,7 +256,7 @@ def _read(file: Any, place: int, n_bytes: int) -> bytes:
 
 
 def _n_text_bytes(file: Any, chunks: Sequence[_Chunk], limit: int) -> int:
-    """Return how many bytes the texts in dictionaries come to, or an upper bound on that if it is within the limit."""
+    """Return the bytes of all texts in dictionaries, or an upper bound if that is within the limit."""
     import pyarrow.parquet as pq
 
     bound = sum(chunk.n_values * chunk.n_dictionary_bytes for chunk in chunks)
@@ -278,14 +277,14 @@ def _n_text_bytes(file: Any, chunks: Sequence[_Chunk], limit: int) -> int:
 
 
 def _longest(coded: Any, chunk: _Chunk) -> int:
-    """Return how long the longest text in the dictionary of a chunk is: the first row brings all of it."""
+    """Return the length of the longest text in the dictionary of a chunk: the first row loads all of it."""
     batch = next(coded.iter_batches(1, row_groups=[chunk.row_group], columns=[chunk.path]), None)
     arrays = () if batch is None else _dictionaries(batch.column(0))
     return max((int(_lengths(array.dictionary).max(initial=0)) for array in arrays), default=0)
 
 
 def _dictionaries(array: Any) -> Iterator[Any]:
-    """Yield the arrays of texts in dictionaries that an array is, or holds."""
+    """Yield the dictionary-encoded text arrays that an array is, or contains."""
     import pyarrow as pa
 
     kind = array.type

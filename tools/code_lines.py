@@ -1,7 +1,7 @@
-"""How large the program is: ``python tools/code_lines.py [FOLDER]`` counts modules and their lines of code.
+"""Measure the size of the program: ``python tools/code_lines.py [FOLDER]`` counts modules and lines of code.
 
-A line of code holds a token that is no comment and belongs neither to a docstring nor to an import. What a line holds
-is Python's own tokenizer's and parser's word, so layout does not count but for how many lines a statement takes.
+A line of code has a token that is not a comment and belongs neither to a docstring nor to an import. Python's tokenizer
+and parser decide this, so layout matters only for how many lines a statement takes.
 """
 
 from __future__ import annotations

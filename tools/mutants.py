@@ -1,8 +1,8 @@
-"""How many planted errors the tests find: ``python tools/mutants.py [N] [SEED]``; it takes cosmic-ray.
+"""Measure how many planted errors the tests find: ``python tools/mutants.py [N] [SEED]``; needs cosmic-ray.
 
-A random sample of N mutants (100) of the arithmetic and of all that decides is tried in a copy of the checkout: a
-mutant is one operator, number or condition changed. The tests of its folder, in the size of the suite, must fail.
-Printed are the share that is found, with its 95% interval (Wilson), and every mutant that survives.
+It tries a random sample of N mutants (100) of the arithmetic and the decisions in a copy of the checkout. A mutant
+changes one operator, number or condition, and the tests of its folder, in the size of the suite, must fail. It prints
+the share of mutants found, with its 95% interval (Wilson), and every mutant that survives.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from ndcg_tracker.rankings.keys import Keys
 
 MAX_NAME_LENGTH = 250
 MAX_GROUP_KEY_BYTES = 2000
-"""Longer ids do not fit an index of Postgres; they are refused on both engines."""
+"""Longer ids do not fit an index of Postgres, so both engines refuse them."""
 MAX_NESTING = 50
-"""How deep the objects and lists of a JSON object may be nested: both engines and Python's own reader take these."""
+"""How deep the objects and lists of a JSON object may be nested: both engines and Python's reader accept this."""
 _CONTROL = ("Cc", "Cs", "Zl", "Zp")
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # an escaped NUL, not its text after an escaped backslash
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -45,7 +45,7 @@ def checked_name(kind: str, name: object) -> str:
 
 
 def checked_commit(commit: str | None) -> str | None:
-    """Return a valid ``git_commit`` unchanged; raise InputError for text that no database can hold.
+    """Return a valid ``git_commit`` unchanged; raise InputError for text that no database can store.
 
     >>> checked_commit("8f2a91c")
     '8f2a91c'
@@ -86,7 +86,7 @@ def checked_time(text: str | None) -> str:
 
 
 def stored_time(given: str | date) -> str:
-    """Return a time as it is stored; it is in UTC where it names no zone. Raises: InputError for anything else.
+    """Return a time as it is stored; without a zone it is in UTC. Raises: InputError for anything else.
 
     >>> stored_time("2025-01-31 09:00+01:00"), stored_time("2025-01-31")
     ('2025-01-31T08:00:00.000000Z', '2025-01-31T00:00:00.000000Z')
@@ -155,7 +155,7 @@ def _too_deep(what: str) -> InputError:
 
 
 def check_group_keys(keys: Keys, role: str = "group") -> None:
-    """Raise InputError for a group id, or one of another role, that no index can hold: with a NUL, or too long."""
+    """Raise InputError for an id of a group (or of another role) that no index can hold: with a NUL, or too long."""
     if has_nul(keys):
         what = f"{_article(role)} id contains a NUL character, which no database can store"
         raise InputError(what, advice="remove it")

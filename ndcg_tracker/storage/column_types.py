@@ -14,13 +14,13 @@ JsonObject = dict[str, Any]
 _LARGEST_COUNT = 2**53
 
 IDENTIFIER = BigInteger().with_variant(Integer(), "sqlite")
-"""An integer id; SQLite makes its row number of a column only when it is declared INTEGER."""
+"""An integer id; SQLite uses a column as its row number only if it is declared INTEGER."""
 COUNT = IDENTIFIER
-"""A number of things."""
+"""A count."""
 REAL: Double[float] = Double()
 """A double-precision number, never NaN and never infinite."""
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
-"""Text that both engines order by its bytes."""
+"""Text that both engines sort by bytes."""
 BYTES = LargeBinary()
 """Bytes that only this program reads."""
 KEY_LIST = Text().with_variant(ARRAY(Text(collation="C")), "postgresql")
@@ -44,13 +44,13 @@ class JsonText(TypeDecorator[JsonObject]):
         return dialect.type_descriptor(JSONB(none_as_null=True))
 
     def process_bind_param(self, value: JsonObject | None, dialect: Dialect) -> Any:
-        """Return what the driver is given."""
+        """Return the value that the driver gets."""
         if value is None or dialect.name == "postgresql":
             return value
         return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> JsonObject | None:
-        """Return the object that came from the driver, its keys in order, with numbers as both engines have them."""
+        """Return the object from the driver, with sorted keys, and with numbers that are the same on both engines."""
         if value == "{}":  # as most are
             return {}
         try:
@@ -66,5 +66,5 @@ class JsonText(TypeDecorator[JsonObject]):
 
 
 def _number(value: Any) -> Any:
-    """Return a value, but a whole number that a double cannot count to as one: JSONB writes 1e300 out in digits."""
+    """Return a value, with integers beyond the exact range of a double as a double: JSONB writes 1e300 in digits."""
     return float(value) if type(value) is int and abs(value) > _LARGEST_COUNT else value

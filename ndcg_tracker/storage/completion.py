@@ -26,7 +26,7 @@ _QUERIES: dict[str, str] = {
     f"JOIN {_OPEN} ON d.id = s.dataset_id AND s.n_labels > 0 {{}} ORDER BY s.judge",
     "answerers": f"SELECT DISTINCT e.checked_by FROM designs e JOIN {_OPEN} ON d.id = e.dataset_id {{}}",
 }
-"""Queries on the public views where these have it, else on tables; both without what is sealed."""
+"""Queries on the public views where these have the names, else on tables; both exclude sealed datasets."""
 _OF_DATASETS = ("runs", "aliases", "attributes", "groups", "judges", "answerers")
 _AT_MOST = 2000
 _Query = tuple[str, Mapping[str, str | None]]
@@ -36,11 +36,11 @@ _SECONDS = 2
 def names_to_complete(
     location: str, what: Sequence[What], dataset: str | None = None, beginning: str = ""
 ) -> list[str]:
-    """Return the names that a database has, the newest runs first; none where it cannot be read.
+    """Return the names that a database has, the latest runs first; none if it cannot be read.
 
-    Parameters: ``location``: a path or URL. ``what``: which names. ``dataset``: those of this dataset only.
-    ``beginning``: with what groups begin, of which there may be many. SQLAlchemy is not imported: that takes longer
-    than the queries.
+    Parameters: ``location``: a path or URL. ``what``: which kind of names. ``dataset``: only those of this dataset.
+    ``beginning``: the beginning of group ids, because there may be many. This does not import SQLAlchemy, which takes
+    longer than the queries.
 
     >>> names_to_complete("no such folder/ndcg.db", ["runs"])
     []

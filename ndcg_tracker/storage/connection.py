@@ -36,9 +36,9 @@ _FIXED_IN_SERIES = {(3, 50): 7, (3, 44): 6}
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What is wrong with a database, what to do about it ("" for nothing), and whether a write failed.
+    """The problem with a database, what to do about it ("" for nothing), and whether a write failed.
 
-    ``is_missing_right``: the database is right, and the role may not do this.
+    ``is_missing_right``: the database is fine, but the role may not do this.
     """
 
     what: str
@@ -57,11 +57,11 @@ class FailedDatabaseError(DatabaseError):
 
 
 class ReadOnlyDatabaseError(FailedDatabaseError):
-    """A database that this connection may only read: a replica, or a role, database or server that is set so."""
+    """A database that this connection may only read: a replica, or a role, database or server set to read-only."""
 
 
 class LostAnswerError(DatabaseError):
-    """The connection was lost while a transaction was committed: whether it was is not known."""
+    """The connection was lost during a commit, so it is not known whether the transaction was committed."""
 
     def __init__(self, location: Location) -> None:
         super().__init__(
@@ -250,7 +250,7 @@ def sqlite_connection(path: Path, *, create: bool = False) -> sqlite3.Connection
 
 
 def reading_connection(path: Path) -> sqlite3.Connection:
-    """Return a connection that cannot write; what a killed writer left is rolled back first, as by any reader."""
+    """Return a connection that cannot write; it first rolls back what a killed writer left, as any reader does."""
     with closing(sqlite_connection(path)) as recovering:  # open meanwhile, or a write-ahead log could not be read
         recovering.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection = _connected(path, "ro")
@@ -302,7 +302,7 @@ def database_engine(location: Location, *, create: bool = False, read_only: bool
 
 @contextmanager
 def opened(location: Location, *, create: bool = False) -> Iterator[Engine]:
-    """Give the engine of a location, and close its connections in the end (see ``database_engine``)."""
+    """Yield the engine of a location, and close its connections at the end (see ``database_engine``)."""
     engine = database_engine(location, create=create)
     try:
         yield engine
@@ -312,7 +312,7 @@ def opened(location: Location, *, create: bool = False) -> Iterator[Engine]:
 
 @contextmanager
 def notices(connection: Connection, are_kept: Callable[[Any], bool]) -> Iterator[list[str]]:
-    """Give the list of the notices that Postgres sends from now on, those that are to be kept."""
+    """Yield the list of the notices that Postgres sends from now on, if they are to be kept."""
     kept: list[str] = []
     driver: Any = connection.connection.driver_connection
 
@@ -328,7 +328,7 @@ def notices(connection: Connection, are_kept: Callable[[Any], bool]) -> Iterator
 
 
 def _begin_sqlite(location: Location, connection: Connection) -> None:
-    """Begin, and wait in short slices: SQLite by itself would neither say that it waits nor end at Ctrl-C."""
+    """Begin, and wait in short steps: SQLite itself would neither say that it waits nor stop at Ctrl-C."""
     if connection.get_execution_options().get(_BEGIN) != "IMMEDIATE":
         connection.exec_driver_sql("BEGIN DEFERRED")
         return
@@ -350,7 +350,7 @@ def _begin_sqlite(location: Location, connection: Connection) -> None:
 
 @contextmanager
 def read_transaction(engine: Engine, location: Location) -> Iterator[Connection]:
-    """Yield a connection that sees one state of the database, whatever others write in the meantime."""
+    """Yield a connection that sees one state of the database, whatever others write meanwhile."""
     with database_errors(location), engine.connect() as connection, _refusals(connection, location):
         if engine.dialect.name == "postgresql":
             connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -373,17 +373,17 @@ def write_transaction(
 ) -> Iterator[Connection]:
     """Yield the connection of a writer; committed at the end, rolled back on any exception.
 
-    A deferred BEGIN that reads before it writes fails next to other writers, whatever the timeout; so SQLite begins
-    IMMEDIATE, and there is one writer. On Postgres it takes the locks in ``taking``, by default those of the only one.
-    ``migrating``: SQLite's tables can be rebuilt. Raises: LostAnswerError where the connection was lost while it was
-    committed; ReadOnlyDatabaseError where a server of Postgres takes no writes from it; DatabaseError for every other
-    error of the engine.
+    A deferred BEGIN that reads before it writes fails next to other writers, whatever the timeout. So SQLite begins
+    IMMEDIATE, and there is one writer. On Postgres it takes the locks in ``taking``, by default those of the only
+    writer. ``migrating``: SQLite's tables can be rebuilt. Raises: LostAnswerError if the connection was lost during the
+    commit; ReadOnlyDatabaseError if the Postgres server accepts no writes from it; DatabaseError for every other error
+    of the engine.
     """
     with database_errors(location), engine.connect() as connection, _refusals(connection, location, writing=True):
         if engine.dialect.name == "postgresql":
             # Each statement must see what the previous writer committed, whatever the server's default is.
             connection.execution_options(isolation_level="READ COMMITTED")
-            # SQLAlchemy leaves READ WRITE behind a read-only transaction, which overrules what the server was told.
+            # SQLAlchemy leaves READ WRITE behind a read-only transaction, which overrules the setting of the server.
             cast("psycopg.Connection[Any]", connection.connection.driver_connection).read_only = None
             with connection.begin() as transaction, _given_up_when_interrupted(connection):
                 _begin_writing(connection, location)
@@ -424,8 +424,8 @@ def _begin_writing(connection: Connection, location: Location) -> None:
 def _given_up_when_interrupted(connection: Connection) -> Iterator[None]:
     """Close a Postgres connection that an exception has left in the middle of a statement; the server rolls it back.
 
-    SQLAlchemy does so for its own statements; psycopg, used directly, cancels a statement for KeyboardInterrupt alone.
-    After an exception from another signal handler, it still runs, and not even a rollback can be sent.
+    SQLAlchemy does so for its own statements; psycopg, used directly, cancels a statement only for KeyboardInterrupt.
+    After an exception from another signal handler the statement still runs, and not even a rollback can be sent.
     """
     try:
         yield
@@ -441,9 +441,9 @@ def _given_up_when_interrupted(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def _refusals(connection: Connection, location: Location, *, writing: bool = False) -> Iterator[None]:
-    """Say which role has no right to do what, which limit ended a statement, or who holds a lock.
+    """Describe the missing right of a role, the limit that ended a statement, or the holder of a lock.
 
-    The server is asked once the transaction has ended. The table is found among the words of the server's message,
+    This asks the server after the transaction has ended. The table is found among the words of the server's message,
     which may be in any language.
     """
     try:
@@ -479,7 +479,7 @@ def _refusals(connection: Connection, location: Location, *, writing: bool = Fal
 
 
 def _ended_early(connection: Connection, *, writing: bool) -> Reason:
-    """Return which limit has ended a statement, if it was one."""
+    """Return the limit that ended a statement, if any."""
     role, limit = connection.exec_driver_sql(_WHO_WAITS).one()
     if limit == "0":
         return Reason("somebody had the server end the statement (pg_cancel_backend)", _AGAIN, writing)
@@ -491,7 +491,7 @@ def _ended_early(connection: Connection, *, writing: bool) -> Reason:
 
 
 def _held(holder: Holder | None) -> Reason:
-    """Return who has been writing, and since when as far as this role may know."""
+    """Return who has been writing, and since when, as far as this role may know."""
     usual = _POSTGRES_STATES[locks.LOCKED]
     if holder is None:  # it has ended meanwhile
         return usual
@@ -540,7 +540,7 @@ def lost_answers(location: Location) -> Iterator[None]:
         lost = LostAnswerError(location)
     else:
         return
-    raise lost  # out here, because the driver's message may repeat parts of the URL
+    raise lost  # raised out here, because the driver's message may repeat parts of the URL
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What is done to a database as a whole: a function for each command ``db``."""
+"""The operations on a database: a function for each command ``db``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ndcg_tracker.storage.upkeep.migrate import (
 
 @dataclass(frozen=True, slots=True)
 class VacuumResult:
-    """How many bytes the database had before and has after; ``n_cleared``: staged runs that were given up, now gone."""
+    """The bytes of the database before and after; ``n_cleared``: how many abandoned staged runs were deleted."""
 
     before: int
     after: int
@@ -44,12 +44,12 @@ class VacuumResult:
 
 
 def vacuum(location: str, *, full: bool = False) -> VacuumResult:
-    """Give free space back and renew statistics (``db vacuum``); return how large the database was and is.
+    """Return free space to the disk and renew statistics (``db vacuum``); return the old and the new size.
 
-    SQLite rewrites the file, for which the disk needs as much room again, and others wait. Postgres makes the space of
-    deleted rows free for new ones and renews the statistics, while others work; ``full`` rewrites the tables, while
-    others wait. Staged runs that nobody publishes any more are deleted first. Raises: DatabaseError for a
-    database without the newest schema, and where the role does not own it.
+    SQLite rewrites the file, which needs as much free space again, while others wait. Postgres frees the space of
+    deleted rows for new ones and renews the statistics, while others work; ``full`` rewrites the tables, while others
+    wait. Abandoned staged runs are deleted first. Raises: DatabaseError for a database without the latest schema, or if
+    the role does not own it.
     """
     where = parsed_location(location)
     with opened(where) as engine:
@@ -87,24 +87,24 @@ def _n_bytes(connection: Connection) -> int:
 
 
 def upgrade(location: str) -> UpgradeResult:
-    """Create or upgrade the schema (``db upgrade``) and return what was done."""
+    """Create or upgrade the schema (``db upgrade``) and return the result."""
     return upgrade_database(parsed_location(location))
 
 
 def current(location: str) -> State:
-    """Return what is at the location (``db current``); nothing is written."""
+    """Return what is at the location (``db current``), without writing."""
     return database_state(parsed_location(location))
 
 
 def restore(location: str, source: str, progress: Progress | None = None) -> tuple[Path, int | None]:
-    """Make a new SQLite database of a backup (``db restore``); return its path and how many runs it has."""
+    """Create a new SQLite database from a backup (``db restore``); return its path and how many runs it has."""
     return _checked_copy(restore_from(parsed_location(location), parsed_location(source), progress))
 
 
 def _checked_copy(path: Path) -> tuple[Path, int | None]:
-    """Return the path of a copy, and how many runs it has, each with all its lists and results.
+    """Return the path of a copy and how many runs it has, after a check that each has all its lists and results.
 
-    None for a copy of another schema, of which only the file is checked. A copy that is damaged is removed.
+    The number is None for a copy with another schema, of which only the file is checked. A damaged copy is removed.
     """
     if database_state(parsed_location(str(path))).kind is not Kind.CURRENT:
         return path, None
@@ -119,13 +119,13 @@ def _checked_copy(path: Path) -> tuple[Path, int | None]:
 
 
 def check(location: str) -> list[str]:
-    """Return the damage in a database of the newest schema (``db check``), nothing if it is intact."""
+    """Return the damage in a database with the latest schema (``db check``), nothing if it is intact."""
     with Store.open(location) as store, store.read() as transaction:
         return transaction.damage()
 
 
 def backup(location: str, target: str, progress: Progress | None = None) -> tuple[Path, int | None]:
-    """Copy a SQLite database, in use or not, into a new file (``db backup``); return what ``restore`` does."""
+    """Copy a SQLite database, in use or not, into a new file (``db backup``); return the same as ``restore``."""
     return _checked_copy(backup_to(parsed_location(location), Path(target), progress))
 
 

@@ -20,7 +20,7 @@ _POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+psycopg")
 _SECRET_WORDS = ("pass", "pwd", "secret", "token", "key")
 _FILE_OPTIONS = ("passfile", "sslkey")
 CONNECT_SECONDS = 10
-"""How long a server may take to answer, where neither the URL nor the environment says it."""
+"""How long a server may take to answer, if neither the URL nor the environment says so."""
 PREPARE_THRESHOLD = "prepare_threshold"  # an option of psycopg, which must not be text
 _SQLITE_SCHEMES = ("sqlite", "sqlite+pysqlite")
 # a URL without slashes or scheme, or a libpq connection string; after ./ or / it is a path all the same
@@ -47,7 +47,7 @@ class Location:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether the location has secrets, which must not be printed."""
+        """Whether the location contains secrets, which must not be printed."""
         return MASK in self.display_url
 
     def command(self, words: str) -> str:
@@ -146,14 +146,14 @@ def _postgres(rest: str) -> Location:
 
 
 def _with_connect_timeout(url: URL) -> URL:
-    """Return the URL with a limit for connecting, unless it, a variable, or a service of libpq may have one."""
+    """Return the URL with a time limit for connecting, unless the URL, a variable or a libpq service may have one."""
     is_said = "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ
     has_service = "service" in url.query or "PGSERVICE" in os.environ
     return url if is_said or has_service else url.update_query_dict({"connect_timeout": str(CONNECT_SECONDS)})
 
 
 def masked(url: str) -> str:
-    """Return the URL with every password masked; a malformed URL is masked too much rather than too little.
+    """Return the URL with every password masked; of a malformed URL it masks too much rather than too little.
 
     >>> masked("postgresql://me:p@ss/word@db/shop?password=x&sslmode=require")
     'postgresql://me:***@db/shop?password=***&sslmode=require'

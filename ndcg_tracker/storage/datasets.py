@@ -1,4 +1,4 @@
-"""Datasets, suites of them, their groups, and the texts of groups and items: read and written."""
+"""Read and write datasets, suites, groups, and the texts of groups and items."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class KnownGroups:
         self._places = KeyPlaces(keys)
 
     def add(self, ids: Index, keys: Keys) -> None:
-        """Take further groups, whose ids ascend and are larger than all before."""
+        """Add groups, whose ids ascend and are larger than all before."""
         self._ids = np.concatenate([self._ids, ids])
         self._places.add(keys)
 
     def keys_of(self, ids: Index) -> Keys:
-        """Return the key of each id. Raises: KeyError for the first one that is not there."""
+        """Return the key of each id. Raises: KeyError for the first unknown id."""
         places = np.minimum(np.searchsorted(self._ids, ids), max(self._ids.size - 1, 0))
         wrong = np.flatnonzero(self._ids[places] != ids) if self._ids.size else np.arange(ids.size)
         if wrong.size:
@@ -74,7 +74,7 @@ class KnownGroups:
         return self._places.keys.take(places)
 
     def ids_of(self, keys: Keys) -> Index:
-        """Return the id of each key, -1 for one that is not there: int64, shape (n,)."""
+        """Return the id of each key, -1 for an unknown key: int64, shape (n,)."""
         places = self._places.of(keys)
         return np.append(self._ids, -1)[places]
 
@@ -112,13 +112,13 @@ class DatasetReads:
         return any(row["is_sealed"] for row in self._rows(name, schema.datasets.c.name))
 
     def seal_of(self, dataset_id: int) -> SealRecord | None:
-        """Return that a dataset is sealed, or an open part; None where neither is so."""
+        """Return the seal of a dataset, or its mark as an open part; None if it has neither."""
         query = sa.select(schema.seals).where(schema.seals.c.dataset_id == dataset_id)
         records = self._session.records(SealRecord, query)
         return records[0] if records else None
 
     def _rows(self, value: str | int, column: sa.Column[Any]) -> list[dict[str, Any]]:
-        """Return the datasets, one at most, with a value in a column, and whether each is sealed."""
+        """Return the dataset with a value in a column, if any, and whether it is sealed."""
         seals = schema.seals
         is_sealed = sa.exists(seals.c.dataset_id).where(seals.c.dataset_id == schema.datasets.c.id, seals.c.is_sealed)
         query = sa.select(schema.datasets, is_sealed.label("is_sealed")).where(column == value)
@@ -133,7 +133,7 @@ class DatasetReads:
         return DatasetRecord(**{name: value for name, value in row.items() if name != "is_sealed"})
 
     def refuse_other_part(self, name: str) -> None:
-        """Raise InputError where a dataset that is not here is the sealed part of one that is."""
+        """Raise InputError if an unknown dataset is the sealed part of a known one."""
         query = sa.select(schema.datasets.c.name, schema.seals.c.split).join_from(schema.seals, schema.datasets)
         for row in self._session.rows(query.where(schema.seals.c.is_sealed.is_(False))):
             if row.split is not None and row.split.get("other_part") == name:
@@ -144,9 +144,9 @@ class DatasetReads:
                 )
 
     def known(self, name: str) -> DatasetRecord:
-        """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none.
+        """Return the dataset of this name; ReferenceNotFoundError, with the existing names, if there is none.
 
-        Where nobody named one (``asked.DEFAULT_DATASET``), the only one that may be read is meant.
+        If nobody named one (``asked.DEFAULT_DATASET``), it is the only dataset that may be read.
         """
         dataset = self.named(name)
         if dataset is not None:
@@ -166,7 +166,7 @@ class DatasetWrites:
         self._datasets = datasets
 
     def ensure(self, name: str, created_at_utc: str | None = None) -> DatasetRecord:
-        """Return the dataset of this name, created if it does not exist; ``created_at_utc``: then, now if None."""
+        """Return the dataset of this name, created if it does not exist, at ``created_at_utc`` (None: now)."""
         dataset = self._datasets.named(checked_name("dataset", name))
         if dataset is None and self._session.keep_creators_out():
             dataset = self._datasets.named(name)
@@ -185,10 +185,10 @@ class DatasetWrites:
         is_sealed: bool = True,
         split: Mapping[str, Any] | None = None,
     ) -> SealRecord:
-        """Seal a dataset of which nothing was recorded yet, or mark the open part of one that was split.
+        """Seal a dataset without any records, or mark the open part of a split one.
 
-        Raises: ConflictError for one with runs, or of which runs were seen, for one of a suite, and for one that was
-        sealed or split before; ReferenceNotFoundError for one that is not there.
+        Raises: ConflictError for a dataset that has runs, whose runs were seen, that is part of a suite, or that was
+        sealed or split before; ReferenceNotFoundError for an unknown one.
         """
         before = "sealed" if self._datasets.is_sealed(name) else None
         dataset = self._datasets.known(name) if before is None else None
@@ -202,7 +202,7 @@ class DatasetWrites:
         return SealRecord(**values)
 
     def check_unseen(self, dataset: DatasetRecord) -> None:
-        """Raise ConflictError where something shows that runs of a dataset were seen, or where a suite has it."""
+        """Raise ConflictError if a record shows that runs of a dataset were seen, or if it is part of a suite."""
         seen = (schema.runs, schema.decisions, schema.alias_moves, schema.designs, schema.budget_resets)
         for table in (*seen, schema.suite_datasets):
             if self._session.rows(sa.select(table.c.dataset_id).where(table.c.dataset_id == dataset.id).limit(1)):
@@ -237,7 +237,7 @@ class SuiteReads:
         ]
 
     def known(self, name: str) -> SuiteRecord:
-        """Return the suite of this name; ReferenceNotFoundError where there is none."""
+        """Return the suite of this name; ReferenceNotFoundError if there is none."""
         suites = self.all()
         named = next((suite for suite in suites if suite.name == name), None)
         if named is None:
@@ -260,7 +260,7 @@ class SuiteWrites:
     def create(
         self, name: str, datasets: Sequence[str], *, replace: bool, created_at_utc: str | None = None
     ) -> SuiteRecord:
-        """Make a suite of datasets (ConflictError where its name has other ones, unless ``replace``)."""
+        """Create a suite of datasets (ConflictError if its name has other datasets, unless ``replace``)."""
         checked_name("suite", name)
         existing = {suite.name: suite for suite in self._suites.all()}.get(name)
         if existing is not None:
@@ -301,9 +301,10 @@ class GroupReads:
         return self._session.bulk.group_rows(dataset_id)
 
     def containing(self, dataset_id: int, text: str, n: int, skip: int = 0) -> list[tuple[int, str]]:
-        """Return ids and keys of groups whose key contains a text, in id order: at most ``n``, after ``skip`` others.
+        """Return ids and keys of groups whose key contains a text, in id order: at most ``n``, after the first
+        ``skip``.
 
-        Case does not count for the letters that the engine folds: ASCII's on SQLite.
+        Case does not matter for the letters that the engine folds: ASCII on SQLite.
         """
         table = schema.groups
         query = sa.select(table.c.id, table.c.key).where(table.c.dataset_id == dataset_id)
@@ -326,7 +327,7 @@ class GroupReads:
             raise ReferenceNotFoundError(f"no group with id {unknown.args[0]} in dataset {dataset_id}") from None
 
     def ids(self, dataset_id: int, keys: Keys) -> Index:
-        """Return the id of each group, -1 for one that the dataset does not have: int64, shape (n,)."""
+        """Return the id of each group, -1 for a group that the dataset does not have: int64, shape (n,)."""
         if len(keys) <= FEW and dataset_id not in self._all_groups:
             return np.array(self._session.bulk.group_ids(dataset_id, keys.to_bytes_list()), dtype=np.int64)
         return self._all_known(dataset_id).ids_of(keys)
@@ -341,7 +342,7 @@ class GroupReads:
         self._all_groups.pop(dataset_id, None)
 
     def _all_known(self, dataset_id: int) -> KnownGroups:
-        """Return all groups of a dataset, which are read once."""
+        """Return all groups of a dataset; they are read once."""
         if dataset_id not in self._all_groups:
             self._all_groups[dataset_id] = KnownGroups(*self.all(dataset_id))
         return self._all_groups[dataset_id]
@@ -364,7 +365,7 @@ class GroupReads:
         return {row.id: row.attributes for row in self._session.rows(query)}
 
     def keyed(self, lists: Lists, dataset_id: int | None = None) -> tuple[Keys, Index, Keys, Floats]:
-        """Return lists with the keys of their groups in place of the ids; ``dataset_id``: of the groups, if known."""
+        """Return lists with the keys of their groups instead of the ids; ``dataset_id``: of the groups, if known."""
         if not lists.group_ids.size:
             return Keys.from_bytes([]), lists.offsets, lists.item_keys, lists.numbers
         if dataset_id is None:
@@ -385,7 +386,7 @@ class GroupWrites:
     def ensure(self, dataset_id: int, keys: Keys) -> Index:
         """Return the ids of groups, in the order of ``keys``; missing groups are created: int64, shape (n,).
 
-        Raises: InputError for an id that no database can hold (a NUL, or too long).
+        Raises: InputError for an id that no database can store (a NUL, or too long).
         """
         check_group_keys(keys)
         ids = self._groups.ids(dataset_id, keys)
@@ -401,9 +402,9 @@ class GroupWrites:
         return ids
 
     def lists(self, dataset_id: int, items: GroupedItems, number: str) -> Lists:
-        """Return lists as they are stored, their groups created where they are missing; ``number``: their kind.
+        """Return lists as they are stored, and create missing groups; ``number``: the kind of their numbers.
 
-        Raises: InputError for what no database can hold.
+        Raises: InputError for content that no database can store.
         """
         if not np.isfinite(items.numbers).all():
             raise InputError(f"a {number} is not a finite number; only finite numbers are stored")
@@ -441,7 +442,7 @@ class GroupWrites:
         self._session.bulk.set_group_weights(ids, weights)
 
     def set_attributes(self, dataset_id: int, attributes: Mapping[int, Mapping[str, Any] | None]) -> None:
-        """Give groups of a dataset, by id, new attributes in place of their old ones; None removes them."""
+        """Replace the attributes of groups of a dataset, by id; None removes them."""
         self._groups.keys(dataset_id, np.array(list(attributes), dtype=np.int64))
         table = schema.groups
         statement = table.update().where(table.c.id == sa.bindparam("group"))
@@ -458,7 +459,7 @@ class TextReads:
         self._session = session
 
     def all(self, dataset_id: int, group_id: int | None = None) -> list[TextRecord]:
-        """Return the texts of a dataset, or those of one of its groups alone, by group and item."""
+        """Return the texts of a dataset, or of only one of its groups, by group and item."""
         query = self._query(dataset_id)
         return self._records(query if group_id is None else query.where(schema.texts.c.group_id == group_id))
 
@@ -467,11 +468,11 @@ class TextReads:
         return self._in_parts(dataset_id, schema.texts.c.group_id, group_ids, schema.texts.c.item_key == "")
 
     def of_pairs(self, dataset_id: int, group_ids: Sequence[int]) -> list[TextRecord]:
-        """Return the texts that items have in one of some groups."""
+        """Return the texts of items in some groups."""
         return self._in_parts(dataset_id, schema.texts.c.group_id, group_ids, schema.texts.c.item_key != "")
 
     def of_items(self, dataset_id: int, item_keys: Sequence[str]) -> list[TextRecord]:
-        """Return the texts that some items have in every group."""
+        """Return the texts that hold for some items in every group."""
         return self._in_parts(dataset_id, schema.texts.c.item_key, item_keys, schema.texts.c.group_id == 0)
 
     def any(self, dataset_id: int) -> bool:
@@ -492,7 +493,7 @@ class TextReads:
     def _in_parts(
         self, dataset_id: int, column: sa.Column[Any], values: Sequence[Any], condition: sa.ColumnElement[bool]
     ) -> list[TextRecord]:
-        """Return the texts with one of these values in a column, as many at once as a statement takes parameters."""
+        """Return the texts with one of these values in a column, in batches of as many values as a statement takes."""
         query = self._query(dataset_id).where(condition)
         parts = (values[first : first + FEW] for first in range(0, len(values), FEW))
         return [record for part in parts for record in self._records(query.where(column.in_(part)))]
@@ -506,9 +507,9 @@ class TextWrites:
         self._made = made
 
     def set(self, dataset_id: int, texts: Sequence[TextRecord], columns: Sequence[str]) -> None:
-        """Give groups and items of a dataset texts; what the records do not name stays.
+        """Set texts of groups and items of a dataset; texts that the records do not name stay.
 
-        Parameters: ``columns``: which of text, title and url to set; None takes one away.
+        Parameters: ``columns``: which of text, title and url to set; None removes one.
         """
         named = ", ".join(f"{name} = excluded.{name}" for name in columns)
         self._insert(dataset_id, texts, f"DO UPDATE SET {named}")
@@ -521,7 +522,7 @@ class TextWrites:
         self._insert(dataset_id, texts, "DO NOTHING")
 
     def delete(self, dataset_id: int, group_id: int | None = None) -> int:
-        """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
+        """Delete the texts of a dataset, or of only one of its groups, and return how many there were."""
         table = schema.texts
         chosen = () if group_id is None else (table.c.group_id == group_id,)
         return self._session.execute(table.delete().where(table.c.dataset_id == dataset_id, *chosen)).rowcount
@@ -549,5 +550,5 @@ def _counted(table: sa.Table) -> Select[Any]:
 
 
 def _escaped(text: str) -> str:
-    """Return a text with what LIKE reads as a pattern taken literally."""
+    """Return a text with the pattern characters of LIKE escaped."""
     return "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)

@@ -1,4 +1,4 @@
-"""Evaluations, the results or sums of their groups, and how much of a run is judged: read and written."""
+"""Read and write evaluations, the results or sums of their groups, and the judged share of runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from ndcg_tracker.storage.upkeep.integrity import (
 
 
 class EvaluationReads:
-    """Reads evaluations, the results or sums of their groups, and how much of a run is judged."""
+    """Reads evaluations, the results or sums of their groups, and the judged share of runs."""
 
     def __init__(self, session: Session, runs: RunReads) -> None:
         self._session = session
@@ -66,8 +66,8 @@ class EvaluationReads:
     ) -> list[HistoryRecord]:
         """Return the evaluations of all runs of a dataset under a metric, by run and label set version.
 
-        Parameters: ``metric``, its canonical text. ``label_set_id``: one label set; by default all of ``judge``, and
-        those without labels here, of results of other engines.
+        Parameters: ``metric``, its canonical text. ``label_set_id``: one label set. By default all of ``judge``, and
+        the label sets without labels, which results of other engines have.
         """
         table, label_sets = schema.evaluations, schema.label_sets
         query = _in_time(
@@ -86,7 +86,7 @@ class EvaluationReads:
         return self._session.records(HistoryRecord, query.where(chosen))
 
     def external(self, dataset_id: int, name: str) -> str | None:
-        """Return the text of the metric of another engine that has a name in a dataset, None where none has it."""
+        """Return the text of the other engine's metric with this name in a dataset, None if there is none."""
         table = schema.evaluations
         query = sa.select(table.c.metric).where(
             table.c.dataset_id == dataset_id, table.c.metric.startswith(f"{name}(", autoescape=True)
@@ -96,7 +96,7 @@ class EvaluationReads:
     def metrics(self, dataset_id: int, judge: str = "") -> list[MetricUse]:
         """Return the metrics that runs of a dataset have under labels of a judge, in the order of first use.
 
-        Those of other engines are among them.
+        Metrics of other engines are included.
         """
         table, metrics = schema.evaluations, schema.metrics
         query = (
@@ -133,7 +133,7 @@ class EvaluationReads:
         return self._session.records(GroupValueRecord, query.where(of_judge))
 
     def coverages_under(self, label_set_id: int) -> list[CoverageRecord]:
-        """Return how much of each run has a label of one label set, by run, newest first."""
+        """Return how much of each run has a label in one label set, by run, latest first."""
         table = schema.coverages
         query = sa.select(table.c.run_id, table.c.cutoff, table.c.judged_share)
         query = query.where(table.c.label_set_id == label_set_id).order_by(table.c.run_id.desc(), table.c.cutoff)
@@ -143,7 +143,7 @@ class EvaluationReads:
         ]
 
     def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
-        """Return how much of a run has a label, by cutoff; the whole list last."""
+        """Return how much of a run has a label, by cutoff; the complete list comes last."""
         table = schema.coverages
         columns = (table.c.run_id, table.c.label_set_id, table.c.cutoff, table.c.judged_share)
 
@@ -177,8 +177,8 @@ class EvaluationReads:
     def results_of(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:
         """Return ids and values (NaN: undefined) of the groups of each evaluation; equal ids share one array.
 
-        The values are read-only: they are the bytes that the database returned. Of a run that was pruned to its means
-        there are none.
+        The values are read-only, because they are the bytes that the database returned. A run that was pruned to its
+        means has none.
         """
         table = schema.evaluations
         query = sa.select(table.c.id, table.c.packed_group_ids, table.c.packed_values)
@@ -223,7 +223,7 @@ class EvaluationReads:
         return None
 
     def partners(self, run_id: int) -> list[str]:
-        """Return the names of the runs with which a run was paired when sums were stored."""
+        """Return the names of the runs that a run was paired with when its sums were stored."""
         table, evaluations, runs = schema.paired_sums, schema.evaluations, schema.runs
         joined = table.join(evaluations, evaluations.c.id == table.c.evaluation_id)
         baselines = sa.select(table.c.baseline_run_id).select_from(joined).where(evaluations.c.run_id == run_id)
@@ -233,7 +233,7 @@ class EvaluationReads:
 
 
 class EvaluationWrites:
-    """Writes evaluations: the mean of a metric and the result of every group; and how much of a run is judged."""
+    """Writes evaluations (the mean of a metric and the result of every group) and the judged share of runs."""
 
     def __init__(self, session: Session, made: Written) -> None:
         self._session = session
@@ -261,14 +261,13 @@ class EvaluationWrites:
     ) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
 
-        Parameters: ``metric``, its canonical text. ``mean``: None (or NaN) where no group has a value.
-        ``tie_bounds``: the mean with all ties broken for the worst, and for the best. ``group_ids``: int64, shape (n,),
-        distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape
-        (n,), why the value of each undefined group is undefined; None for the others. ``requested_as``: the text that
-        the metric was requested as, if not its canonical one. ``std_dev``: of the values, where these are not given.
-        ``created_at_utc``: when they were first stored, None for now.
-        Raises: ConflictError if the evaluation exists, InputError for an undefined value without a reason or an
-        infinite one.
+        Parameters: ``metric``, its canonical text. ``mean``: None (or NaN) where no group has a value. ``tie_bounds``:
+        the mean with all ties broken in the worst order, and in the best order. ``group_ids``: int64, shape (n,),
+        distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape (n,),
+        why the value of each undefined group is undefined; None for the others. ``requested_as``: the text that the
+        metric was requested as, if not its canonical one. ``std_dev``: of the values, where these are not given.
+        ``created_at_utc``: when they were first stored, None for now. Raises: ConflictError if the evaluation exists,
+        InputError for an undefined value without a reason or an infinite one.
         """
         metric_id = self._metric_id(metric)
         table = schema.evaluations
@@ -339,13 +338,13 @@ class EvaluationWrites:
         ideal_dcg: Floats | None = None,
         reasons: Sequence[str | None] | None = None,
     ) -> None:
-        """Give an evaluation whose group results were pruned its results again (see ``insert``); its mean stays."""
+        """Restore the group results of a pruned evaluation (see ``insert``); its mean stays."""
         rows = _result_rows(f"evaluation {evaluation_id}", group_ids, values, dcg, ideal_dcg, reasons)
         self._made.evaluation_ids.add(evaluation_id)
         self._session.bulk.insert_results(evaluation_id, rows)
 
     def insert_coverage(self, run_id: int, label_set_id: int, cutoff: int | None, judged_share: float) -> None:
-        """Store which share of a run's top ``cutoff`` (None or 0: of all) has a label; a stored one is replaced."""
+        """Store the judged share of a run's top ``cutoff`` (None or 0: of all items), replacing a stored one."""
         statement = sa.text(
             "INSERT INTO coverages (run_id, label_set_id, cutoff, judged_share) VALUES (:run, :labels, :cutoff, "
             ":share) ON CONFLICT (run_id, label_set_id, cutoff) DO UPDATE SET judged_share = excluded.judged_share"
@@ -356,9 +355,9 @@ class EvaluationWrites:
     def set_means(
         self, evaluation_id: int, mean: float | None, tie_bounds: tuple[float | None, float | None] = (None, None)
     ) -> None:
-        """Replace the mean of an evaluation, and its means with ties broken for the worst and the best.
+        """Replace the mean of an evaluation, and its means with ties in the worst and the best order.
 
-        For changed weights of groups; the results of the groups stay. Parameters: None for no mean. Raises:
+        This is for changed weights of groups; the results of the groups stay. Parameters: None for no mean. Raises:
         ReferenceNotFoundError if the evaluation does not exist.
         """
         table = schema.evaluations
@@ -370,7 +369,7 @@ class EvaluationWrites:
             )
 
     def _names(self, run_id: int, label_set_id: int) -> dict[str, Any]:
-        """Return what an evaluation repeats of its run and its label set, so that the views need no other table."""
+        """Return what an evaluation repeats from its run and label set, so that views need no other table."""
         runs, label_sets = schema.runs, schema.label_sets
         query = (
             sa.select(
@@ -403,7 +402,7 @@ def _result_rows(
     ideal_dcg: Floats | None,
     reasons: Sequence[str | None] | None,
 ) -> ResultRows:
-    """Return group results in the order of their groups (InputError for what cannot be stored)."""
+    """Return group results in the order of their groups (InputError for values that cannot be stored)."""
     order = np.argsort(group_ids, kind="stable")
     nothing = np.full(values.size, np.nan)
     value, gain, ideal = ((nothing if column is None else column)[order] for column in (values, dcg, ideal_dcg))
@@ -418,7 +417,7 @@ def _result_rows(
 
 
 def _in_time(dataset_id: int, metric: str, *columns: sa.ColumnElement[Any]) -> Select[Any]:
-    """Return the evaluations of a dataset's runs under a metric, by run and label set version: which, and columns."""
+    """Return the query for the evaluations of a dataset's runs under a metric, by run and label set version."""
     runs, table, label_sets = schema.runs, schema.evaluations, schema.label_sets
     which = runs.c.id.label("run_id"), runs.c.name.label("run"), runs.c.created_at_utc
     return (

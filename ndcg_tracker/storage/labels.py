@@ -1,4 +1,4 @@
-"""Label sets and their labels, whole or block after block, and designs with what they drew: read and written."""
+"""Read and write label sets with their labels, at once or block by block, and designs with the items that they drew."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LabelReads:
         self._dataset_of: dict[int, int] = {}
 
     def sets(self, dataset_id: int, judge: str | None = "") -> list[LabelSetRecord]:
-        """Return the label sets of a judge of a dataset by version; ``judge``: None for those of all."""
+        """Return the label sets of a judge of a dataset, by version; ``judge``: None for all judges."""
         table = schema.label_sets
         query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
         every = self._session.once(("label sets", dataset_id), partial(self._session.records, LabelSetRecord, query))
@@ -76,7 +76,7 @@ class LabelReads:
 
 
 class LabelWrites:
-    """Writes label sets, each whole or block after block."""
+    """Writes label sets, at once or block by block."""
 
     def __init__(self, session: Session, labels: LabelReads, groups: GroupWrites, made: Written) -> None:
         self._session = session
@@ -146,9 +146,9 @@ class LabelWrites:
         return self._session.records(LabelSetRecord, sa.select(table).where(table.c.id == label_set_id))[0]
 
     def tell_origin(self, label_set: LabelSetRecord, origin: LabelOrigin) -> LabelSetRecord:
-        """Store what was not known of who gave a version, and return its record.
+        """Store facts about who gave a version that were unknown until now, and return its record.
 
-        Raises: ConflictError where something else is known of it.
+        Raises: ConflictError if a stored fact differs.
         """
         told = {"added_by": origin.added_by, "from_runs": origin.from_runs}
         new: dict[str, Any] = {
@@ -169,7 +169,7 @@ class LabelWrites:
     def known_by_digest(
         self, dataset_id: int, digest: str, judge: str, created_at_utc: str | None = None
     ) -> LabelSetRecord:
-        """Create a label set without labels, or of which only the digest is known, and return its record."""
+        """Create a label set without labels, or with only a digest, and return its record."""
         origin = LabelOrigin(judge=judge, created_at_utc=created_at_utc)
         begun = self.begin(dataset_id, origin, by_row_number=None)
         return self.finish(begun, digest, 0, 0)
@@ -186,7 +186,7 @@ Pair = tuple[int, str]
 
 
 class DesignReads:
-    """Reads designs, the items that they drew, and answers that are kept apart."""
+    """Reads designs, the items that they drew, and answers to items that they did not draw."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -231,7 +231,7 @@ class DesignReads:
         return self._session.records(KeptAnswerRecord, _items_of(design_id, is_drawn=False))
 
     def answers(self, design_id: int, before: str) -> list[tuple[Pair, float, str]]:
-        """Return item, grade and time of all answers that people gave to a design before a time, by group and item."""
+        """Return item, grade and time of all answers to a design that people gave before a time, by group and item."""
         table = schema.drawn_items
         query = sa.select(table).where(table.c.design_id == design_id, table.c.answered_at_utc < before)
         rows = self._session.rows(query.order_by(table.c.group_id, table.c.item_key))
@@ -248,7 +248,7 @@ def _items_of(design_id: int, *, is_drawn: bool) -> sa.Select[Any]:
 
 
 class DesignWrites:
-    """Writes designs, the items that they drew, and what people answered."""
+    """Writes designs, the items that they drew, and people's answers."""
 
     def __init__(self, session: Session, designs: DesignReads) -> None:
         self._session = session
@@ -271,9 +271,9 @@ class DesignWrites:
         return design
 
     def take_over(self, design: DesignRecord, items: Sequence[Mapping[str, Any]]) -> None:
-        """Store a design as another database has it: the next one of its dataset, or one that goes on there.
+        """Store a design from another database: as the next one of its dataset, or as one that continues here.
 
-        ``items``: columns of what it drew and of what is kept apart, all that is here among them.
+        ``items``: columns of all drawn items and of all other answers, including those that are here.
         """
         table, of_items = schema.designs, schema.drawn_items
         if design.checked_by is not None:
@@ -303,10 +303,10 @@ class DesignWrites:
             self._session.execute(update.values({name: sa.bindparam(f"its_{name}") for name in facts}), changed)
 
     def draw(self, design: DesignRecord, drawn: Mapping[Pair, float], **values: Any) -> None:
-        """Store the items of a design with their probabilities, those that it drew before among them.
+        """Store the items of a design with their probabilities, including those that it drew before.
 
-        An item whose answer was kept apart and that is drawn now has its answer. Of a design that nobody has answered,
-        what it drew before goes. ``values``: columns of the design.
+        If an item with a separate answer is drawn now, that becomes its answer. If nobody has answered the design, its
+        earlier items are deleted. ``values``: columns of the design.
         """
         table, items = schema.designs, schema.drawn_items
         if values:
@@ -336,7 +336,7 @@ class DesignWrites:
         grades: Sequence[tuple[Pair, float]],
         apart: Sequence[tuple[Pair, float]] = (),
     ) -> None:
-        """Store what people graded items of a design, and with the first answer what was stored before it.
+        """Store people's grades for items of a design, and with the first one the latest run and label set before it.
 
         ``apart``: answers to items that were not drawn.
         """

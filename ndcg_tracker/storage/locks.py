@@ -1,6 +1,6 @@
-"""The locks of writers on Postgres: who waits for whom, and what is known of the process that is waited for.
+"""The locks of writers on Postgres: who waits for whom, and facts about the process that holds a lock.
 
-SQLite has one writer at a time. On Postgres a writer keeps out what it could disturb, and no more:
+SQLite has one writer at a time. On Postgres a writer keeps out only what it could disturb:
 
 - ``CONTENT``: whoever changes what is stored holds it alone; runs are stored side by side, so they share it.
 - one lock per run name: whoever stores a run holds the lock of its name, so that the same run is stored once.
@@ -26,11 +26,11 @@ from sqlalchemy.exc import DBAPIError
 WAIT_SECONDS = 60.0
 """How long a writer waits for another one."""
 TOLD_AFTER_SECONDS = 5.0
-"""After how long a writer is told whom it waits for."""
+"""After how long the program says whom a writer waits for."""
 IDLE_SECONDS = 3
-"""A process that has sent nothing to the server for this long is called idle."""
+"""A process that has sent nothing to the server for this long counts as idle."""
 LOCKED = "55P03"
-"""The SQLSTATE of a lock that could not be had in time."""
+"""The SQLSTATE of a lock that was not available in time."""
 
 _FIRST_KEY = 0x6E646367  # "ndcg"
 _OF_THIS_SCHEMA = "coalesce(quote_ident(current_schema())::regnamespace::oid::int4, 0)"
@@ -104,7 +104,7 @@ class Holder:
 
 
 class LockedError(Exception):
-    """A lock could not be had in time; ``holder``: who had it, None if nobody has it any more."""
+    """A lock was not available in time; ``holder``: who had it, None if nobody has it any more."""
 
     def __init__(self, holder: Holder | None) -> None:
         super().__init__(holder)
@@ -112,9 +112,9 @@ class LockedError(Exception):
 
 
 class WriterLocks:
-    """The locks of one write transaction; on SQLite, where it never begins, it has all there are.
+    """The locks of one write transaction; on SQLite, where it never begins, it has all of them.
 
-    ``tell``: is called with the process that is waited for, after ``TOLD_AFTER_SECONDS``.
+    ``tell``: called with the process that holds the lock, after ``TOLD_AFTER_SECONDS``.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class WriterLocks:
             self._take(lock)
 
     def keep_creators_out(self) -> bool:
-        """Take ``CREATION``; return whether others may have created something until now, so one has to look again."""
+        """Take ``CREATION``; return whether to look again, because others may have created something until now."""
         return self._take(CREATION)
 
     def keep_marks(self) -> None:
@@ -150,9 +150,9 @@ class WriterLocks:
 
 
 def acquire(connection: Connection, lock: Lock, tell: Callable[[Holder], None]) -> None:
-    """Take a lock until the end of the transaction; LockedError where that would take too long.
+    """Take a lock until the end of the transaction; LockedError if that takes too long.
 
-    Whoever waits stands in the server's queue, in which nobody overtakes.
+    A waiting writer is in the server's queue, in which nobody overtakes.
     """
     shared = "_shared" if lock.is_shared else ""
     if connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock{shared}({lock.sql})").scalar():
@@ -177,7 +177,7 @@ def acquire(connection: Connection, lock: Lock, tell: Callable[[Holder], None]) 
 
 
 def holders(connection: Connection, *locks: Lock) -> list[Holder]:
-    """Return the processes that hold one of these locks of this schema, those that began first first."""
+    """Return the processes that hold one of these locks of this schema, in the order in which they began."""
     chosen = [
         f"(l.classid = {lock.number} AND l.objid = ({_OF_THIS_SCHEMA if lock.key is None else lock.key})::int4::oid)"
         for lock in locks

@@ -1,4 +1,4 @@
-"""What people say of runs: aliases, where they pointed, and the decisions of gates; read and written."""
+"""Read and write aliases, their moves, and the decisions of gates."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class AliasReads:
         return self._session.records(AliasRecord, chosen)
 
     def moves(self, dataset_id: int) -> list[AliasMoveRecord]:
-        """Return where the aliases of a dataset were pointed, oldest first."""
+        """Return the moves of the aliases of a dataset, oldest first."""
         table = schema.alias_moves
         columns = (column for column in table.c if column is not table.c.id)
         query = sa.select(*columns).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
         return self._session.records(AliasMoveRecord, query)
 
     def known(self, name: str, dataset: str | None) -> AliasRecord:
-        """Return the alias of this name; ReferenceNotFoundError where there is none, or one in several datasets."""
+        """Return the alias of this name; ReferenceNotFoundError if no dataset or several datasets have it."""
         aliases = self.all(dataset)
         named = [alias for alias in aliases if alias.name == name]
         if not named:
@@ -78,7 +78,7 @@ class AliasReads:
 
 
 class AliasWrites:
-    """Writes aliases; ``run_of``: the run of an id."""
+    """Writes aliases; ``run_of``: returns the run of an id."""
 
     def __init__(self, session: Session, aliases: AliasReads, run_of: Callable[[int], RunRecord]) -> None:
         self._session = session
@@ -90,7 +90,7 @@ class AliasWrites:
     ) -> AliasRecord:
         """Point an alias, created if missing, at a run of the same dataset and return its record.
 
-        ``budget``: of the gates against it, and how many looks share it; None: as it was.
+        ``budget``: of the gates against it, and how many looks share it; None for no change.
         """
         checked_name("alias", name)
         run = self._run_of(run_id)
@@ -109,7 +109,7 @@ class AliasWrites:
         return next(alias for alias in self._aliases.all(run.dataset) if alias.name == name)
 
     def take_over(self, moves: Sequence[AliasMoveRecord], alias: AliasRecord | None, named: tuple[int, str]) -> None:
-        """Store moves of an alias, and where it stands after them, as another database has them; None: it is deleted.
+        """Store moves of an alias from another database, and the run it points to after them; None: it is deleted.
 
         Parameters: ``named``: its dataset and its name.
         """
@@ -157,14 +157,14 @@ class DecisionReads:
         return self._session.records(DecisionRecord, query)
 
     def under_budget(self, after: int = 0) -> list[DecisionRecord]:
-        """Return the decisions under a budget on all datasets that come after the one of a number, oldest first."""
+        """Return the decisions under a budget, on all datasets, after a number, oldest first."""
         table = schema.decisions
         chosen = sa.select(table).where(table.c.look.is_not(None), table.c.id > after)
         chosen = chosen.where(self._session.is_open(table.c.dataset_id))
         return self._session.records(DecisionRecord, chosen.order_by(table.c.id))
 
     def resets(self) -> list[BudgetResetRecord]:
-        """Return each time that a budget began anew, on all datasets, oldest first."""
+        """Return every restart of a budget, on all datasets, oldest first."""
         table = schema.budget_resets
         return self._session.records(BudgetResetRecord, sa.select(table).order_by(table.c.id))
 
@@ -178,7 +178,7 @@ class DecisionReads:
 
 
 class DecisionWrites:
-    """Writes the decisions of gates; ``run_of``: the run of an id."""
+    """Writes the decisions of gates; ``run_of``: returns the run of an id."""
 
     def __init__(self, session: Session, run_of: Callable[[int], RunRecord], made: Written) -> None:
         self._session = session
@@ -211,10 +211,11 @@ class DecisionWrites:
     ) -> DecisionRecord:
         """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record.
 
-        ``arms``: where one side is an arm of several runs the names of both, and the ids of their runs. ``unjudged``:
-        what an unjudged item was worth, ``open_delta`` the least and the greatest delta that such items left open.
-        ``checked_by``: who answered the sample that checks the judge. ``budget``: that its looks share, how many they
-        are, which look it is, and a JSON object that knows the baseline's lists (None of sealed data).
+        ``arms``: if one side is an arm of several runs, the names of both sides and the ids of their runs.
+        ``unjudged``: what an unjudged item was worth; ``open_delta``: the least and the greatest delta that such items
+        left open. ``checked_by``: who graded the sample that checks the judge. ``budget``: the budget that the looks
+        share, how many there are, the number of this look, and a JSON object that identifies the baseline's lists (None
+        for sealed data).
         """
         names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
@@ -255,13 +256,13 @@ class DecisionWrites:
         after: int,
         created_at_utc: str | None = None,
     ) -> None:
-        """Store that the looks at a baseline's lists, up to the decision ``after``, no longer count."""
+        """Record that the looks at a baseline's lists, up to the decision ``after``, no longer count."""
         of_baseline = {"dataset_id": dataset_id, "baseline_run": baseline_run, "baseline_lists": baseline_lists}
         said = {"reason": reason, "reset_by": reset_by, "created_at_utc": checked_time(created_at_utc)}
         self._session.insert(schema.budget_resets, of_baseline | said | {"after_decision_id": after})
 
     def take_over(self, values: Mapping[str, Any]) -> None:
-        """Store a decision that another database has, given by columns."""
+        """Store a decision from another database, given by columns."""
         self._made.decision_ids.add(self._session.insert(schema.decisions, values))
 
     def insert_on_suite(self, *, created_at_utc: str | None = None, **values: Any) -> SuiteDecisionRecord:

@@ -17,9 +17,9 @@ from ndcg_tracker.statistics.summary import PairedSums
 EXTERNAL_JUDGE = "external results"
 """The judge of the label set without labels under which results of other engines are stored."""
 SUMMED_JUDGE = "sums of other engines"
-"""The judge of label sets that are known by their digest alone: runs stored as sums were evaluated with them."""
+"""The judge of label sets of which only the digest is known: runs stored as sums were evaluated with them."""
 NO_LABELS_HERE = (EXTERNAL_JUDGE, SUMMED_JUDGE)
-"""Judges whose label sets have no labels here."""
+"""Judges whose label sets have no labels in this database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class DatasetRecord:
 
 @dataclass(frozen=True, slots=True)
 class SealRecord:
-    """That a dataset is sealed, or the open part of one that was split; see ``storage/schema.py``."""
+    """The mark of a dataset that is sealed, or is the open part of a split one; see ``storage/schema.py``."""
 
     dataset_id: int
     is_sealed: bool
@@ -57,7 +57,7 @@ class LabelSetRecord:
     """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``.
 
     ``by_row_number``: whether items are identified by row numbers, None if unknown. ``judge``: who gave them, "" for
-    the judge that counts unless another is named. ``extends``: the version whose labels it has, with those that
+    the default, unnamed judge. ``extends``: the version whose labels this one contains, together with the labels that
     ``added_by`` gave (None: the judge). ``from_runs``: {"runs": names} of the runs whose logs the labels come from.
     """
 
@@ -77,12 +77,12 @@ class LabelSetRecord:
 
     @property
     def hand(self) -> str:
-        """Who gave the labels that it adds."""
+        """The judge of the labels that this version adds."""
         return self.judge if self.added_by is None else self.added_by
 
 
 def with_extended(label_sets: Sequence[LabelSetRecord], used: set[int]) -> list[LabelSetRecord]:
-    """Return the label sets with these ids, and those that they extend: these say who gave which label."""
+    """Return the label sets with these ids, and the ones that they extend, which say who gave which label."""
     extended: set[int | None] = set()
     chosen = []
     for label_set in reversed(label_sets):
@@ -94,7 +94,7 @@ def with_extended(label_sets: Sequence[LabelSetRecord], used: set[int]) -> list[
 
 @dataclass(frozen=True, slots=True)
 class LabelOrigin:
-    """Where a version of labels comes from: see ``LabelSetRecord``; ``created_at_utc``: None for now."""
+    """The origin of a version of labels (see ``LabelSetRecord``); ``created_at_utc``: None for now."""
 
     source: str | None = None
     judge: str = ""
@@ -130,13 +130,13 @@ class RunRecord:
 
     @property
     def sample(self) -> tuple[str | None, str | None]:
-        """Which items it ranks: runs are compared with those of the same sample."""
+        """The sample of items that it ranks: only runs of the same sample are compared."""
         return self.sampled, self.sample_digest
 
 
 @dataclass(frozen=True, slots=True)
 class PairedSumsRecord:
-    """The sums of two runs' paired differences, and those of slices by the value of ``attribute``."""
+    """The sums of two runs' paired differences, for all groups and for slices by the value of ``attribute``."""
 
     baseline_run_id: int
     whole: PairedSums
@@ -147,7 +147,7 @@ class PairedSumsRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunSize:
-    """What a run holds beside its means: items and group results, and about how many bytes they take."""
+    """What a run holds apart from its means: items and group results, and about how many bytes they take."""
 
     n_items: int
     n_results: int
@@ -182,7 +182,7 @@ class AliasMoveRecord:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:
-    """Named datasets that are looked at together, in the order that was given."""
+    """Named datasets that are compared together, in the given order."""
 
     name: str
     datasets: tuple[str, ...]
@@ -199,14 +199,14 @@ class DesignRunRecord:
 
 @dataclass(frozen=True, slots=True)
 class DesignRecord:
-    """A drawn sample of items, on which people check a judge on the differences of a baseline and its candidates.
+    """A drawn sample of items with which people check a judge on the differences between a baseline and its candidates.
 
-    ``number``: in its dataset. ``label_set_id``: the judge's labels. ``checked_by``: who graded the drawn items, None
-    before the first answer. ``runs``: the baseline first. ``n_looks``: how many verdicts are planned; ``look``: the one
-    that is drawn now, with ``budget``, which grows to ``planned_budget``. ``seed``: of the random numbers.
-    ``not_tuned``: whether somebody said that what was stored after the first answer does not depend on answers.
-    ``greatest_grade``: people may give, None where it is the judge's. ``answered_after_run_id`` and
-    ``answered_after_label_set_id``: the newest ones that were stored before the first answer, None before that.
+    ``number``: its number in the dataset. ``label_set_id``: the judge's labels. ``checked_by``: who graded the drawn
+    items, None before the first answer. ``runs``: the baseline first. ``n_looks``: how many verdicts are planned;
+    ``look``: the current one, with ``budget``, which grows to ``planned_budget``. ``seed``: of the random numbers.
+    ``not_tuned``: whether somebody confirmed that runs and labels stored after the first answer do not depend on
+    answers. ``greatest_grade``: the highest that people may give, None for the judge's. ``answered_after_run_id`` and
+    ``answered_after_label_set_id``: the latest that were stored before the first answer, None before that.
     """
 
     id: int
@@ -229,13 +229,13 @@ class DesignRecord:
 
     @property
     def run_ids(self) -> frozenset[int | None]:
-        """The ids of its runs, None among them once one is deleted."""
+        """The ids of its runs, with None for a deleted run."""
         return frozenset(of.run_id for of in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnItemRecord:
-    """An item that a design drew; ``grade``: by people, None before they gave it."""
+    """An item that a design drew; ``grade``: the grade that people gave, None before that."""
 
     group_id: int
     item_key: str
@@ -246,7 +246,7 @@ class DrawnItemRecord:
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswerRecord:
-    """What people graded an item that a design did not draw: no part of a verdict."""
+    """The grade that people gave to an item that a design did not draw; it does not count in a verdict."""
 
     group_id: int
     item_key: str
@@ -256,7 +256,7 @@ class KeptAnswerRecord:
 
 @dataclass(frozen=True, slots=True)
 class SuiteDecisionRecord:
-    """A decision of a gate on a suite; ``runs``: by dataset the labels and the ids of both runs."""
+    """A decision of a gate on a suite; ``runs``: the labels and the ids of both runs, by dataset."""
 
     id: int
     suite: str
@@ -286,10 +286,10 @@ class SuiteDecisionRecord:
 class EvaluationRecord:
     """A run under one label set and one metric.
 
-    ``mean``: None where no group has a value. ``worst_mean`` and ``best_mean``: with all ties in scores broken for
-    the worst and for the best, None if not computed. ``std_dev``: of the groups' values, None below two
-    values. ``n_groups``: the groups in the mean. ``n_missing``: labelled groups that the run lacks. ``n_undefined``:
-    groups without a value. ``requested_as``: the text that the metric was first requested as, else its canonical text.
+    ``mean``: None where no group has a value. ``worst_mean`` and ``best_mean``: with all ties in scores in the worst
+    and in the best order, None if not computed. ``std_dev``: of the groups' values, None below two values.
+    ``n_groups``: the groups in the mean. ``n_missing``: labelled groups that the run lacks. ``n_undefined``: groups
+    without a value. ``requested_as``: the text by which the metric was first requested, else its canonical text.
     ``judge``: who gave the labels.
     """
 
@@ -335,13 +335,13 @@ class HistoryRecord:
 
     @property
     def sample(self) -> tuple[str | None, str | None]:
-        """Which items it ranks: runs are compared with those of the same sample."""
+        """The sample of items that it ranks: only runs of the same sample are compared."""
         return self.sampled, self.sample_digest
 
 
 @dataclass(frozen=True, slots=True)
 class MetricUse:
-    """A metric, the text that it was last requested as, and how many runs of a dataset have it."""
+    """A metric, the text by which it was last requested, and how many runs of a dataset have it."""
 
     metric: str
     requested_as: str
@@ -365,7 +365,7 @@ class GroupValueRecord:
 
 @dataclass(frozen=True, slots=True)
 class CoverageRecord:
-    """How much of the top ``cutoff`` of a run's lists has a label; cutoff None is the whole list."""
+    """The judged share of the top ``cutoff`` of a run's lists; cutoff None is the complete list."""
 
     run_id: int
     label_set_id: int
@@ -375,9 +375,9 @@ class CoverageRecord:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """A decision of a gate. The run ids are None once those runs are deleted, and of arms; their names stay.
+    """A decision of a gate. The run ids are None for deleted runs and for arms; their names stay.
 
-    ``repeats``: the ids of the runs of both sides where one is an arm of several, None of two runs.
+    ``repeats``: the ids of the runs of both sides if one is an arm of several runs, None for two runs.
     """
 
     id: int
@@ -449,10 +449,10 @@ class GroupResultColumns:
 
 @dataclass(frozen=True, slots=True)
 class TextRecord:
-    """The texts that people read in place of an id.
+    """The texts that people read instead of an id.
 
     ``group_id``: 0 for an item in every group. ``item_key``: "" for the group itself. ``text``, ``title``, ``url``: as
-    they were given, None where none was.
+    given, None if not given.
     """
 
     group_id: int
@@ -478,10 +478,11 @@ class GroupWeightsById:
 
 
 Part = Literal["means", "sums", "groups", "results", "some items", "items"]
-"""What a question may need of a run.
+"""A part of a run that a question may need.
 
-"means": of each metric; "sums": of its differences to another run; "groups": which it has; "results": of each group;
-"some items": those of a share of its groups; "items": those of all its groups. A whole run has every part.
+"means": the mean of each metric; "sums": the sums of its differences to another run; "groups": the groups that it has;
+"results": the results of each group; "some items": the items of a share of its groups; "items": the items of all its
+groups. A complete run has every part.
 """
 
 _RESULTS = "means", "sums", "groups", "results"
@@ -491,9 +492,9 @@ _RESTORE = "to restore them, ingest its file again under the same name"
 
 
 class Holds(Enum):
-    """What is here of a run; ``"items" in holds`` says whether a part is.
+    """The parts of a run that are stored; ``"items" in holds`` says whether one is.
 
-    Each kind: its parts, what is said of it to a user who needs another part, and the advice with that.
+    Each kind has its parts, the message for a user who needs another part, and the advice.
     """
 
     WHOLE = (*_RESULTS, "some items", "items"), "is whole", ""
@@ -505,7 +506,7 @@ class Holds(Enum):
 
     @property
     def is_pruned(self) -> bool:
-        """Whether more was here once."""
+        """Whether the database once had more of it."""
         return self in (Holds.PRUNED, Holds.MEANS)
 
     def __contains__(self, part: Part) -> bool:
@@ -514,11 +515,11 @@ class Holds(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PruningRecord:
-    """What is stored of a run that is not whole.
+    """The parts that are stored of an incomplete run.
 
-    ``summaries_only``: whether the results of its groups are gone, too. ``kept_share``: of how many groups it was
-    stored with items, None where it had all of them. ``is_of_sums``: whether it was stored as sums over its groups,
-    which are not known here.
+    ``summaries_only``: whether the results of its groups are gone, too. ``kept_share``: the share of groups that were
+    stored with items, None for all of them. ``is_of_sums``: whether it was stored as sums over groups that are not
+    known here.
     """
 
     run_id: int
@@ -529,7 +530,7 @@ class PruningRecord:
 
     @property
     def holds(self) -> Holds:
-        """What is here of the run."""
+        """The parts of the run that are stored."""
         if self.is_of_sums:
             return Holds.SUMS
         if self.summaries_only:
@@ -539,6 +540,6 @@ class PruningRecord:
         return Holds.SAMPLE if self.kept_share else Holds.NO_ITEMS
 
     def refusal(self, run: str) -> InputError:
-        """Return the error for a question that needs a part which the run of this name lacks."""
+        """Return the error for a question that needs a part that this run lacks."""
         _, state, advice = self.holds.value
         return InputError(f"run {run!r} {state.format(at=self.created_at_utc, share=self.kept_share)}", advice=advice)

@@ -12,9 +12,9 @@ from ndcg_tracker.storage.records import AliasRecord
 from ndcg_tracker.words.texts import did_you_mean
 
 ARM = "tag:"
+"""The beginning of the name of an arm: all runs with a tag."""
 DEFAULT_DATASET = "default"
-"""The dataset of what names none."""
-"""What the name of an arm begins with: all runs with a tag."""
+"""The dataset of a run or label that names none."""
 _MAX_SHOWN = 8
 _LATEST = re.compile(r"latest(?:~([0-9]{1,9}))?", re.ASCII)
 
@@ -33,11 +33,11 @@ def referenced_run(
 ) -> int:
     """Return the id of the run that a reference names.
 
-    Tried in this order: exact name, id, ``@alias``, ``latest`` or ``latest~N``, a pattern or prefix of one name alone.
+    It tries in this order: exact name, id, ``@alias``, ``latest`` or ``latest~N``, a pattern or prefix of only one
+    name.
 
-    Parameters: ``runs``, oldest first, and ``aliases``, asked for only where they matter: those of ``dataset``, or of
-    all datasets where it is None. Raises: ReferenceNotFoundError for an unknown or ambiguous reference, with the
-    candidates.
+    Parameters: ``runs``, oldest first, and ``aliases``, read only if they matter: those of ``dataset``, or of all
+    datasets if it is None. Raises: ReferenceNotFoundError for an unknown or ambiguous reference, with the candidates.
 
     >>> runs = [RunName(1, "bm25", "shop"), RunName(2, "dense", "shop")]
     >>> [referenced_run(text, runs, list) for text in ("bm25", "2", "latest", "latest~1", "de")]
@@ -137,7 +137,7 @@ def unknown_dataset(name: str, names: Sequence[str]) -> ReferenceNotFoundError:
 
 
 def is_pattern(reference: str) -> bool:
-    """Return whether a reference has a wildcard of shells, which then names every run that fits it.
+    """Return whether a reference has a shell wildcard, and so names every run that matches it.
 
     >>> is_pattern("bm25*"), is_pattern("bm25"), is_pattern("run-[ab]")
     (True, False, True)

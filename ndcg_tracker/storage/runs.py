@@ -1,4 +1,4 @@
-"""Runs, their ranked items, and what is gone of them: read and written."""
+"""Read and write runs, their ranked items, and records of what was pruned."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ from ndcg_tracker.storage.upkeep.integrity import (
 )
 
 _BYTES_OF_LIST, _BYTES_OF_RESULT = 60, 80
-"""About what a row of ``ranked_lists`` takes beside its lists, and a group result with its packed value."""
+"""About how many bytes a row of ``ranked_lists`` takes beside its lists, and a group result with its packed value."""
 
 
 IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
-"""The order of runs: by the time they were made, and by their ids where that is the same."""
+"""The order of runs: by creation time, and by id if that is the same."""
 
 
 class RankedFacts(TypedDict, total=False):
-    """What a run ranks, known when all of it has come: a sample of the items, or documents in the place of chunks."""
+    """What a run ranks, known once all of it has arrived: a sample of the items, or documents instead of chunks."""
 
     sample_digest: str | None
     collapsed: str | None
@@ -103,7 +103,7 @@ class RunReads:
         return by_id[run_id]
 
     def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:
-        """Return some runs by id, and keep their pruning records, which come with them."""
+        """Return some runs by id, and keep their pruning records, which the query returns too."""
         runs, gone = schema.runs, _prunings()
         query = sa.select(runs, *_apart(gone)).join_from(runs, gone, gone.c.run_id == runs.c.id, isouter=True)
         by_id: dict[int, RunRecord] = {}
@@ -124,8 +124,8 @@ class RunReads:
     def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
         """Return the run that a reference names: exact name, id, ``@alias``, ``latest~N`` or unique prefix.
 
-        Parameters: ``dataset`` narrows the search. Raises: ReferenceNotFoundError for an unknown or ambiguous
-        reference or an unknown dataset, with the candidates.
+        Parameters: ``dataset`` limits the search. Raises: ReferenceNotFoundError for an unknown or ambiguous reference
+        or an unknown dataset, with the candidates.
         """
         return self.with_id(self._referenced(reference, dataset))
 
@@ -143,7 +143,7 @@ class RunReads:
         return run_id
 
     def _names(self, dataset: str | None) -> list[RunName]:
-        """Return the names of all runs, oldest first, and keep their aliases, which come with them."""
+        """Return the names of all runs, oldest first, and keep their aliases, which the query returns too."""
         runs, aliases = schema.runs, schema.aliases
         query = (
             sa.select(runs.c.id, runs.c.name, runs.c.dataset, *_apart(aliases))
@@ -165,17 +165,17 @@ class RunReads:
         return list(names)
 
     def chosen(self, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
-        """Return the runs with these references or patterns, all (of a dataset) where none is named.
+        """Return the runs with these references or patterns; all runs (of a dataset) if there are none.
 
-        A pattern has ``*``, ``?`` or ``[...]`` and names every run that fits it, oldest first. Raises:
-        ReferenceNotFoundError for one that fits none, and what ``resolve`` raises.
+        A pattern has ``*``, ``?`` or ``[...]`` and names every run that matches it, oldest first. Raises:
+        ReferenceNotFoundError for a pattern without a match, and what ``resolve`` raises.
         """
         if dataset is not None:
             self._datasets.known(dataset)
         return [run for reference in references for run in self.matching(reference, dataset)] or self.all(dataset)
 
     def matching(self, reference: str, dataset: str | None) -> list[RunRecord]:
-        """Return the run of a reference, or all that fit a pattern (see ``chosen``)."""
+        """Return the run of a reference, or all that match a pattern (see ``chosen``)."""
         if not is_pattern(reference):
             return [self.resolve(reference, dataset)]
         every = self.all(dataset)
@@ -208,7 +208,7 @@ class RunReads:
         return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
 
     def ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
-        """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id.
+        """Return the items of a run as stored, scores to the bit, of some or all groups, by ascending id.
 
         Raises: InputError for a run that was pruned, or that lacks the items of these groups.
         """
@@ -223,7 +223,7 @@ class RunReads:
         return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)))
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
-        """Return what is stored of runs that are not whole (of all, or of these), by the id of the run."""
+        """Return the pruning records of incomplete runs (of all runs, or of these), by run id."""
         table = _prunings()
         query = sa.select(table).order_by(table.c.run_id)
 
@@ -236,11 +236,11 @@ class RunReads:
         return self._session.once_each("pruning", run_ids, lambda ids: read(query.where(table.c.run_id.in_(ids))))
 
     def pruning(self, run_id: int) -> PruningRecord | None:
-        """Return what is stored of a run that is not whole, None for one that is."""
+        """Return the pruning record of an incomplete run, None for a complete one."""
         return self.prunings(run_id).get(run_id)
 
     def holds(self, run_id: int) -> Holds:
-        """Return what is here of a run."""
+        """Return the parts of a run that are stored."""
         pruning = self.pruning(run_id)
         return Holds.WHOLE if pruning is None else pruning.holds
 
@@ -256,7 +256,7 @@ class RunReads:
                 raise pruning.refusal(run.name)
 
     def used_ids(self, *, once: bool) -> set[int]:
-        """Return the runs that an alias points to (``once``: or pointed to), a gate decided on, or a design is of."""
+        """Return the runs of an alias (``once``: or its earlier ones), of a decision of a gate, or of a design."""
         of_sides = [schema.decisions.c[f"{side}_run_id"] for side in _SIDES]
         columns = [schema.aliases.c.run_id, *of_sides, schema.design_runs.c.run_id]
         columns += [schema.alias_moves.c.run_id] if once else []
@@ -270,7 +270,7 @@ class RunReads:
         return used
 
     def sizes(self, run_ids: Sequence[int], *, results: bool) -> dict[int, RunSize]:
-        """Return what some runs hold that can be pruned; group results only if ``results`` says so."""
+        """Return what can be pruned of some runs; group results only if ``results`` says so."""
         lists, evaluations = schema.ranked_lists, schema.evaluations
         is_sqlite = self._session.connection.dialect.name == "sqlite"
         length = sa.func.length if is_sqlite else sa.func.pg_column_size
@@ -302,7 +302,7 @@ class RunReads:
             yield self.ranking(run.id, ids[first : first + n_groups])
 
     def kept_blocks(self, run: RunRecord, *, is_whole: bool) -> Iterator[Ranking]:
-        """Yield the items of a run that are here, in blocks where these are all of them."""
+        """Yield the stored items of a run, in blocks if all items are stored."""
         if is_whole:
             yield from self.ranking_blocks(run)
         elif (kept := self._session.bulk.list_group_ids(RANKED_LISTS, run.id)).size:
@@ -310,7 +310,7 @@ class RunReads:
 
 
 class RunWrites:
-    """Writes runs, each whole or block after block; renames, tags and deletes them."""
+    """Writes runs, at once or block by block; renames, tags and deletes them."""
 
     def __init__(
         self,
@@ -330,7 +330,7 @@ class RunWrites:
         self._undated: set[int] = set()
 
     def insert(self, dataset_id: int, name: str, ranking: Ranking, **details: Unpack[RunDetails]) -> RunRecord:
-        """Store a run with all its items and return its record; ConflictError where the name is taken."""
+        """Store a run with all its items and return its record; ConflictError if the name is taken."""
         run_id = self.begin(dataset_id, name, **details)
         self.append(run_id, dataset_id, ranking)
         return self.finish(run_id, ranking.digest(), ranking.n_groups, ranking.n_items)
@@ -364,7 +364,7 @@ class RunWrites:
         self._session.bulk.insert_lists(RANKED_LISTS, run_id, self._groups.lists(dataset_id, ranking, "score"))
 
     def append_missing(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
-        """Add the items of groups that a pruned run has without items; of a sample some have theirs."""
+        """Add the items of groups that a pruned run has without items; some groups of a sample have theirs."""
         kept = self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
         if kept.size:
             lacks = ~np.isin(self._groups.ensure(dataset_id, ranking.group_keys), kept)
@@ -380,9 +380,9 @@ class RunWrites:
         kept_share: float | None = None,
         created_at_utc: str | None = None,
     ) -> None:
-        """Record that a run is without its items, or came without them (see ``PruningRecord``).
+        """Record that the items of a run were deleted, or never stored (see ``PruningRecord``).
 
-        Parameters: ``group_ids``: of all its groups, ascending; none where sums are stored alone.
+        Parameters: ``group_ids``: of all its groups, ascending; none if only sums are stored.
         """
         groups, _ = packed(group_ids, np.zeros(group_ids.size))
         row = {
@@ -404,8 +404,8 @@ class RunWrites:
     ) -> RunRecord:
         """Finish a run: store its counts and digest, and return its record.
 
-        A run without a date gets the present one: of two runs that are stored side by side, the one that ends later is
-        later.
+        A run without a date gets the present one: if two runs are stored side by side, the one that finishes later is
+        the later run.
         """
         self._made.runs[run_id] = digest
         values: dict[str, Any] = {"digest": digest, "n_groups": n_groups, "n_items": n_items, **ranked}
@@ -424,7 +424,7 @@ class RunWrites:
             )
 
     def mark_sampled(self, run_id: int, sampled: str, sample_digest: str | None) -> RunRecord:
-        """Keep of which sample a run's items are, and return its record."""
+        """Store the sample that a run's items are from, and return its record."""
         return self._updated(run_id, {"sampled": sampled, "sample_digest": sample_digest})
 
     def rename(self, run_id: int, name: str) -> RunRecord:
@@ -448,9 +448,9 @@ class RunWrites:
         return self._updated(run_id, {"tags": checked_object("tags", tags)})
 
     def delete(self, run_id: int) -> RunRecord:
-        """Delete a run with its items, evaluations, results and coverages, and return what it was.
+        """Delete a run with its items, evaluations, results and coverages, and return its former record.
 
-        Decisions and designs about it stay, with its name. Raises: ConflictError while an alias points to it.
+        Decisions and designs about it stay, and keep its name. Raises: ConflictError while an alias points to it.
         """
         run = self._runs.with_id(run_id)
         names = [f"@{alias.name}" for alias in self._aliases.all(run.dataset) if alias.run_id == run_id]
@@ -502,7 +502,7 @@ class RunWrites:
             self._session.execute(emptied)
 
     def restored(self, run_id: int, digest: str) -> None:
-        """Record that a pruned run has its items again, and that its group results are to be complete at the end."""
+        """Record that a pruned run has its items again, so that its group results must be complete at the end."""
         self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
         self._made.runs[run_id] = digest
 
@@ -516,12 +516,12 @@ _SIDES = ("baseline", "candidate")
 
 
 def _apart(table: sa.FromClause) -> list[sa.Label[Any]]:
-    """Return the columns of a joined table under names of their own."""
+    """Return the columns of a joined table under distinct names."""
     return [column.label(f"{_APART}{column.name}") for column in table.c]
 
 
 def _taken_apart(row: dict[str, Any]) -> dict[str, Any]:
-    """Take what ``_apart`` has named out of a row, and return it; all None where the join found nothing."""
+    """Remove the columns that ``_apart`` has named from a row, and return them; all None if the join found nothing."""
     return {name.removeprefix(_APART): row.pop(name) for name in list(row) if name.startswith(_APART)}
 
 

@@ -1,6 +1,7 @@
 """The tables of the database as SQLAlchemy describes them, for queries; migrations alone create them.
 
-Every table's comment is a sentence "One row per ...", and every column has a comment: the schema page is made of them.
+Every table's comment is a sentence "One row per ...", and every column has a comment: the schema page is generated from
+them.
 """
 
 from __future__ import annotations

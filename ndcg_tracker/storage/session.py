@@ -1,4 +1,4 @@
-"""The connection of one transaction, and what was read on it, so that nothing is asked for twice."""
+"""The connection of one transaction, with a cache of what was read on it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ FEW = 500
 
 
 class Session:
-    """The connection of one transaction, for narrow tables and, as ``bulk``, for wide ones.
+    """The connection of one transaction: for narrow tables, and as ``bulk`` for wide ones.
 
-    ``locks``: those of a writer. ``opens_seals``: whether what is read of sealed datasets is read as well.
+    ``locks``: the locks of a writer. ``opens_seals``: whether queries return rows of sealed datasets, too.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class Session:
         self.named_runs: list[int] = []
 
     def once(self, question: Hashable, ask: Callable[[], Answer]) -> Answer:
-        """Return the answer to a question that may have been asked before (see ``look_again``)."""
+        """Return a result, from the cache if it was read before (see ``look_again``)."""
         if question not in self._answers:
             self._answers[question] = ask()
         answer: Answer = self._answers[question]
         return answer
 
     def look_again(self) -> None:
-        """Forget all answers: this transaction has written, or others may have while it waited."""
+        """Clear the cache: this transaction has written, or others may have while it waited."""
         self._answers.clear()
         self.named_runs.clear()
 
@@ -69,9 +69,9 @@ class Session:
     def once_each(
         self, question: str, run_ids: Sequence[int], ask: Callable[[Sequence[int]], Mapping[int, Answer]]
     ) -> dict[int, Answer]:
-        """Return the answer for each of some runs (see ``once``), without the runs that have none.
+        """Return the result for each of some runs (see ``once``), without the runs that have none.
 
-        What is asked of one run that a reference named will be asked of the others, so it is read for all of them.
+        A result for one run that a reference named will be needed for the others, so it is read for all of them.
         """
         if new := [run_id for run_id in run_ids if (question, run_id) not in self._answers]:
             more = [
@@ -83,14 +83,13 @@ class Session:
         return {run_id: answer for run_id, answer in each if answer is not None}
 
     def keep(self, question: str, answers: Mapping[int, object]) -> None:
-        """Keep the answers for some runs, None where there is none."""
+        """Cache the results for some runs, None for no result."""
         self._answers.update({(question, run_id): answer for run_id, answer in answers.items()})
 
     def is_open(self, dataset_id: ColumnElement[int]) -> ColumnElement[bool]:
-        """Return the condition that a row is of no sealed dataset; none for a transaction that opens seals.
+        """Return the condition that a row belongs to no sealed dataset; no condition if the transaction opens seals.
 
-        Every query that finds datasets, runs or aliases has it, so that what asks for rows by their ids is given none
-        of a sealed dataset.
+        Every query that finds datasets, runs or aliases has it, so queries by id never get ids of a sealed dataset.
         """
         if self.opens_seals:
             return sa.true()

@@ -1,9 +1,10 @@
-"""What several processes write of one run before it is published: batches of groups, staged in Postgres.
+"""Stage batches of groups in Postgres, which several processes write for one run before it is published.
 
 A staged run is a row that the driver begins and deletes. Each attempt of a task writes its batches in one transaction,
-under a random id of its own. Only attempts that the driver is told of count; what others wrote goes with the run. The
-row is referred to by a key that is checked when an attempt commits: one that ends after its run is gone stores nothing.
-While the driver lives it holds an advisory lock of a transaction, which a pooler of connections leaves alone.
+under its own random id. Only attempts that report to the driver count; the batches of others are deleted with the run.
+Batches refer to the row by a key that is checked when an attempt commits, so an attempt that ends after its run is gone
+stores nothing. While the driver lives it holds an advisory lock of a transaction, which a pooler of connections leaves
+alone.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from ndcg_tracker.storage.schema import datasets, seals, staged_batches, staged_
 
 _GONE = "the staged run was published, abandoned or cleared; nothing was stored"
 _NO_OWNER = "23503"
-"""The SQLSTATE of a row that refers to one that is gone."""
+"""The SQLSTATE of a row that refers to a deleted row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt of a task, as it says that it has staged: how many batches, with how many groups in all."""
+    """An attempt of a task, as it reports itself: how many batches it has staged, with how many groups in all."""
 
     id: str
     partition: int
@@ -44,9 +45,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class StagedRunRecord:
-    """A staged run and what was written of it, by attempts that count and others; ``is_running``: its driver lives.
+    """A staged run and what all attempts wrote for it, whether they count or not; ``is_running``: its driver lives.
 
-    ``n_batches``, ``n_groups``, ``n_bytes``: None on a standby, which has none of it.
+    ``n_batches``, ``n_groups``, ``n_bytes``: None on a standby, which does not have these tables.
     """
 
     id: int
@@ -62,9 +63,9 @@ class StagedRunRecord:
 
 @contextmanager
 def staged_run(location: Location, dataset: str, run: str) -> Iterator[int]:
-    """Begin a staged run and give its id; in the end what is left of it is deleted.
+    """Begin a staged run and yield its id; at the end the rest of it is deleted.
 
-    Raises: InputError on SQLite, into whose file no other machine can write.
+    Raises: InputError on SQLite, because no other machine can write into its file.
     """
     if location.url is None:
         raise InputError(
@@ -97,9 +98,9 @@ def _ended(connection: Connection) -> None:
 
 @contextmanager
 def attempt(location: Location, staged_id: int, attempt_id: str, partition: int) -> Iterator[Callable[..., None]]:
-    """Give a function that stages a batch, of ``n_groups`` and ``content``; all of them are committed at the end.
+    """Yield a function that stages a batch, from ``n_groups`` and ``content``; all batches are committed at the end.
 
-    Raises: DatabaseError where the run was published or given up meanwhile, and then nothing is stored.
+    Raises: DatabaseError if the run was published or abandoned meanwhile; then nothing is stored.
     """
     n_batches = 0
     with opened(location) as engine, write_transaction(engine, location, taking=WriterLocks(())) as connection:
@@ -126,7 +127,7 @@ def attempt(location: Location, staged_id: int, attempt_id: str, partition: int)
 def delete_staged(connection: Connection, staged_id: int) -> bool:
     """Delete a staged run with all its batches; return whether it was there.
 
-    Its own row goes first: that waits for attempts that are just being committed, and refuses all later ones.
+    Its row is deleted first: this waits for attempts that are committing, and refuses all later ones.
     """
     is_there = connection.execute(staged_runs.delete().where(staged_runs.c.id == staged_id)).rowcount > 0
     connection.execute(staged_batches.delete().where(staged_batches.c.staged_run_id == staged_id))
@@ -134,7 +135,7 @@ def delete_staged(connection: Connection, staged_id: int) -> bool:
 
 
 class StagedWrites:
-    """Takes what was staged into the transaction that publishes it."""
+    """Reads the staged batches in the transaction that publishes them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -142,7 +143,7 @@ class StagedWrites:
     def taken(self, staged_id: int, attempts: Sequence[Attempt]) -> Iterator[bytes]:
         """Return the batches of these attempts, by partition, to be read one at a time; all are deleted in the end.
 
-        Raises: DatabaseError where the staged run is gone, or an attempt has not staged what it says.
+        Raises: DatabaseError if the staged run is gone, or if batches of an attempt are missing.
         """
         if not self._connection.execute(staged_runs.delete().where(staged_runs.c.id == staged_id)).rowcount:
             raise DatabaseError(_GONE, advice="run the same command again")
@@ -171,12 +172,12 @@ class StagedWrites:
                     yield cursor.execute(query, (staged_id, task_attempt.id, number)).fetchone()[0]
 
     def discard(self, staged_id: int) -> None:
-        """Delete all batches of a staged run, those of attempts that do not count as well."""
+        """Delete all batches of a staged run, including those of attempts that do not count."""
         self._connection.execute(staged_batches.delete().where(staged_batches.c.staged_run_id == staged_id))
 
 
 def all_staged(connection: Connection, *, opens_seals: bool = False) -> list[StagedRunRecord]:
-    """Return all staged runs with what is known of them, the oldest first; of sealed datasets only if asked."""
+    """Return all staged runs with their facts, the oldest first; those of sealed datasets only if asked."""
     runs, batches = staged_runs, staged_batches
     query = sa.select(runs).order_by(runs.c.id)
     if not opens_seals:

@@ -1,4 +1,4 @@
-"""The store: one database, opened, read and written in whole transactions, by a part per kind of data."""
+"""The store: one database, opened, read and written in transactions, with one part per kind of data."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class ReadTransaction:
         self.texts = TextReads(session)
 
     def look_again(self) -> None:
-        """Read anew what was read before: a writer on Postgres sees what others have stored meanwhile."""
+        """Clear the cache: a writer on Postgres sees what others have stored meanwhile."""
         self._session.look_again()
 
     def damage(self) -> list[str]:
-        """Return one sentence per kind of damage in the whole database, none if it is intact."""
+        """Return one sentence per kind of damage in the database, none if it is intact."""
         connection = self._session.connection
         whole = (engine_damage, broken_references, malformed_objects, lost_records)
         damage = [line for look in whole for line in look(connection)]
@@ -95,7 +95,7 @@ class WriteTransaction(ReadTransaction):
     def keep_creators_out(self) -> bool:
         """Keep others from creating datasets, groups, labels, metrics and weights until the end.
 
-        Return whether they may have done so until now: then look again at what is there.
+        Return whether they may have done so until now; if so, look again at what is there.
         """
         return self._session.keep_creators_out()
 
@@ -110,7 +110,7 @@ class WriteTransaction(ReadTransaction):
 
 
 class Writes:
-    """The parts that write; ``made`` is what they have created so far."""
+    """The parts that write; ``made`` is everything they have created so far."""
 
     def __init__(self, session: Session, read: ReadTransaction) -> None:
         made = self.made = Written()
@@ -127,7 +127,7 @@ class Writes:
         self.staged = StagedWrites(session.connection)
 
 
-# What migrates or guards is imported where it is used: most commands read, and most of their time is the start.
+# Migrations and guards are imported where they are used: most commands only read, and most of their time is the start.
 
 RECONNECT_SECONDS = 10.0
 """How long to wait for a server to answer again, such as after a restart."""
@@ -137,14 +137,14 @@ _PAUSE_SECONDS = 0.2
 
 
 class HasStore(Protocol):
-    """An object with an open database, such as a ``Tracker``, of which the questions are methods."""
+    """An object with an open database, such as a ``Tracker``, which has the questions as methods."""
 
     def store(self, *, create: bool = False) -> Store:
         """Return the open store."""
 
 
 class Store:
-    """A database of the newest schema, on SQLite or Postgres.
+    """A database with the latest schema, on SQLite or Postgres.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Store.open(f"{folder}/shop.db", create=True) as store:
@@ -165,10 +165,10 @@ class Store:
     def open(cls, location: str, *, create: bool = False, read_only: bool = False) -> Store:
         """Return the store at a path or URL; opening never creates or upgrades unless asked.
 
-        Parameters: ``location``, a path of a SQLite file or a URL. ``create``: create a missing SQLite
-        file; on Postgres only ``db upgrade`` creates the schema. ``read_only``: nothing can be written. Raises:
-        InputError for an invalid location; DatabaseError for one that is missing, empty, older, newer, foreign or no
-        database, with the command to run.
+        Parameters: ``location``, a path of a SQLite file or a URL. ``create``: create a missing SQLite file; on
+        Postgres only ``db upgrade`` creates the schema. ``read_only``: nothing can be written. Raises: InputError for
+        an invalid location; DatabaseError, with the command to run, for a location that is missing, empty, older,
+        newer, of another program or not a database.
         """
         return cls.at(parsed_location(location), create=create, read_only=read_only)
 
@@ -191,16 +191,16 @@ class Store:
 
     @property
     def location(self) -> Location:
-        """Where the database is, with its secrets."""
+        """The location of the database, with its secrets."""
         return self._location
 
     @property
     def display_url(self) -> str:
-        """Where the database is, for printing: secrets are masked."""
+        """The location of the database for printing, with masked secrets."""
         return self._location.display_url
 
     def expected_catalogue(self) -> dict[str, object] | None:
-        """Return what the engine says of the newest schema (see ``storage/upkeep/catalogue.py``)."""
+        """Return the engine's catalogue of the latest schema (see ``storage/upkeep/catalogue.py``)."""
         from ndcg_tracker.storage.upkeep.catalogue import expected_catalogue
 
         return expected_catalogue(self._engine)
@@ -224,7 +224,7 @@ class Store:
     def read(self, *, opens_seals: bool = False) -> Iterator[ReadTransaction]:
         """Yield one state of the database, unchanged whatever others write meanwhile.
 
-        ``opens_seals``: with what sealed datasets hold, which only gates, ingest and checks may read.
+        ``opens_seals``: include sealed datasets, which only gates, ingest and checks may read.
         """
         with read_transaction(self._engine, self._location) as connection:
             yield ReadTransaction(Session(connection, self._arrow, opens_seals=opens_seals))
@@ -235,10 +235,10 @@ class Store:
     ) -> Iterator[WriteTransaction]:
         """Yield a writer: its work is committed at the end, or rolled back completely on any exception.
 
-        Other writers wait, up to a minute, then raise DatabaseError: on SQLite all of them; on Postgres those that
-        ``turn`` keeps out, or, to store one run, its dataset and name in ``run`` (see ``storage/locks.py``).
-        Where the connection is lost with the answer to the commit, the content digest of what was written says whether
-        it is stored (see ``resolve_lost_answer``). ``opens_seals``: see ``read``.
+        Other writers wait up to a minute, then raise DatabaseError. On SQLite all of them wait; on Postgres only those
+        that ``turn`` keeps out, or, for a writer that stores one run, the dataset and name in ``run`` (see
+        ``storage/locks.py``). If the connection is lost with the reply to the commit, the content digest of what was
+        written shows whether it is stored (see ``resolve_lost_answer``). ``opens_seals``: see ``read``.
         """
         if self._read_only:
             raise DatabaseError("it was opened for reading only; nothing was stored", where=self.display_url)
@@ -285,10 +285,10 @@ class Store:
 
 
 def refresh_statistics(engine: Engine) -> None:
-    """Let Postgres look again at tables that have changed, so that it plans well from the first run on.
+    """Let Postgres analyse tables that have changed, so that it plans well from the first run on.
 
-    Only the owner of a table may do so: the migrations made a function of the owner's. What is stored is stored,
-    whether this succeeds or not: autovacuum does the same within minutes, where it is on.
+    Only the owner of a table may do so, so the migrations created a function that runs as the owner. The data are
+    stored whether this succeeds or not, and autovacuum does the same within minutes if it is on.
     """
     with suppress(DBAPIError), engine.begin() as connection:
         connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{STATISTICS_SECONDS}s'")
@@ -298,10 +298,10 @@ def refresh_statistics(engine: Engine) -> None:
 def resolve_lost_answer(
     engine: Engine, location: Location, written: Written, turn: tuple[Lock, ...] = TURNS["alone"]
 ) -> None:
-    """Return if a commit whose answer was lost stored the data; otherwise raise an error.
+    """Return if a commit whose reply was lost stored the data; otherwise raise an error.
 
-    Raises: DatabaseError if nothing was stored; LostAnswerError if that is unknown, because the server does not answer
-    in time or the written rows cannot show it. In both cases the same command may be run again.
+    Raises: DatabaseError if nothing was stored; LostAnswerError if this is unknown, because the server does not reply
+    in time or the written rows cannot show it. In both cases you may run the same command again.
     """
     deadline = time.monotonic() + RECONNECT_SECONDS
     while True:

@@ -1,4 +1,4 @@
-"""Many rows at once on Postgres: COPY, and its binary format, encoded and decoded a whole block at a time.
+"""Many rows at once on Postgres: COPY in its binary format, encoded and decoded block by block.
 
 Source: PostgreSQL documentation, COPY, "Binary Format"; for arrays ``array_send`` (arrayfuncs.c): number of
 dimensions, a flag for NULLs, the element type, then size and lower bound of each dimension, then the elements.
@@ -58,7 +58,7 @@ def list_rows(owner_id: int, group_ids: Index, offsets: Index, keys: Keys, numbe
 
 
 def result_rows(evaluation_id: int, group_ids: Index, columns: Sequence[Floats | None], reason: str | None) -> bytes:
-    """Return rows of (evaluation_id, group_id, doubles..., reason) that have the same columns NULL (None)."""
+    """Return rows of (evaluation_id, group_id, doubles..., reason) with the same columns NULL (None)."""
     given = [(f"column{number}", column) for number, column in enumerate(columns)]
     text = b"" if reason is None else reason.encode()
     tail = [("reason", ">i4"), ("text", f"V{len(text)}")] if text else [("reason", ">i4")]
@@ -104,13 +104,13 @@ def _fill_array_head(records: NDArray[Any], lengths: Index, n_bytes: Index, type
 
 
 def _fixed_width(records: NDArray[Any]) -> tuple[NDArray[np.uint8], Index]:
-    """Return records as bytes and where each begins."""
+    """Return records as bytes, and where each begins."""
     data = np.frombuffer(records.tobytes(), dtype=np.uint8)
     return data, np.arange(records.size + 1, dtype=np.int64) * records.dtype.itemsize
 
 
 def _length_prefixed(keys: Keys, offsets: Index) -> tuple[NDArray[np.uint8], Index]:
-    """Return the ids of each list, every id after its length in four bytes, and where each list begins."""
+    """Return the ids of each list, each after its length in four bytes, and where each list begins."""
     lengths = _fixed_width(keys.lengths.astype(">i4"))
     joined = np.frombuffer(_interleaved(lengths, (keys.data, keys.offsets)), dtype=np.uint8)
     return joined, (keys.offsets[offsets] - keys.offsets[0]) + 4 * offsets
@@ -145,7 +145,7 @@ def parsed_arrays(arrays: Sequence[bytes]) -> tuple[Floats, Index]:
 
 
 def parsed_keys(texts: Sequence[bytes], offsets: Index, separator: int) -> Keys | None:
-    """Return the ids of lists whose ids were joined by a byte, None where an id contains that byte itself.
+    """Return the ids of lists whose ids were joined by a byte, None if an id contains that byte.
 
     Parameters: ``texts``, one per list. ``offsets``: int64, shape (n_lists + 1,), how many ids each list has.
 
@@ -216,7 +216,7 @@ class PostgresBulk:
         )
 
     def insert_lists(self, table: ListTable, owner_id: int, lists: Lists) -> None:
-        """Add the lists of a run or a label set, their bytes made on all cores while those before are sent."""
+        """Add the lists of a run or a label set; all cores encode lists while earlier ones are sent."""
 
         def rows(block: slice) -> bytes:
             offsets = lists.offsets[block.start : block.stop + 1]
@@ -228,7 +228,7 @@ class PostgresBulk:
         )
 
     def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:
-        """Return the lists of a run or a label set, of some groups or all, numbers exactly as they were."""
+        """Return the lists of a run or a label set, of some or all groups, with numbers exactly as stored."""
         wanted = "" if group_ids is None else "AND group_id = ANY(%s)"
         values = (owner_id,) if group_ids is None else (owner_id, group_ids.tolist())
         query = (
@@ -256,18 +256,18 @@ class PostgresBulk:
         return Keys.from_strings([key for (keys,) in rows if isinstance(keys, list) for key in keys])
 
     def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
-        """Return the ids, ascending, of the groups that a run or a label set has lists for."""
+        """Return the ids, ascending, of the groups with lists in a run or a label set."""
         query = f"SELECT group_id FROM {table.name} WHERE {table.owner} = %s ORDER BY group_id"
         rows = self._connection.execute(query.encode(), (owner_id,))
         return np.fromiter((row[0] for row in rows), dtype=np.int64)
 
     def has_grade_up_to(self, label_set_id: int, grade: float) -> bool:
-        """Return whether a label set has a label of this grade or below; it looks no further than the first."""
+        """Return whether a label set has a label of this grade or below; the search stops at the first."""
         query = b"SELECT EXISTS (SELECT 1 FROM label_lists WHERE label_set_id = %s AND %s >= ANY (grades))"
         return bool(next(iter(self._connection.execute(query, (label_set_id, grade))))[0])
 
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
-        """Give an evaluation its group results: the rows, and their values packed."""
+        """Store the group results of an evaluation: the rows, and the packed values."""
         self._connection.execute(
             "UPDATE evaluations SET packed_group_ids = %b, packed_values = %b WHERE id = %s",
             (*packed(rows.group_ids, rows.values), evaluation_id),
@@ -281,20 +281,20 @@ class PostgresBulk:
         )
 
     def results(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, as they were packed."""
+        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, from the packed columns."""
         query = "SELECT packed_group_ids, packed_values FROM evaluations WHERE id = %s"
         with self._connection.cursor(binary=True) as cursor:
             row = cursor.execute(query, (evaluation_id,)).fetchone()
         return unpacked(*(row or (b"", b"")))
 
     def values(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return what ``results`` returns, but from the rows."""
+        """Return the same as ``results``, but from the rows."""
         columns = ["coalesce(value, 'NaN')"]
         ids, (values,) = self._columns("group_results", "group_id", columns, "evaluation_id = %s", evaluation_id)
         return ids, values
 
     def reasons(self, evaluation_id: int) -> list[str]:
-        """Return why the groups without a value have none, by id."""
+        """Return the reasons of the groups without a value, by id."""
         rows = self._connection.execute(
             "SELECT undefined_reason FROM group_results WHERE evaluation_id = %s AND value IS NULL ORDER BY group_id",
             (evaluation_id,),
@@ -329,7 +329,7 @@ class PostgresBulk:
         if row is None or not row[0]:
             self._copy_into(target, payloads)
             return
-        # Where rows are kept from some role, Postgres lets none but the owner copy into a table.
+        # Where policies hide rows from some role, Postgres lets only the owner copy into a table.
         names = columns.strip("()") or "*"
         self._connection.execute(f"CREATE TEMP TABLE incoming ON COMMIT DROP AS SELECT {names} FROM {table} LIMIT 0")
         self._copy_into(f"incoming {columns}", payloads)
@@ -352,7 +352,7 @@ def _row_blocks(n_rows: int) -> Iterator[slice]:
 
 
 def _alike(rows: ResultRows) -> Iterator[tuple[Index, list[Floats | None], str | None]]:
-    """Yield the rows that are NULL in the same columns for the same reason: which rows, their columns, the reason."""
+    """Yield groups of rows that are NULL in the same columns for the same reason: rows, columns, reason."""
     columns = (rows.values, rows.dcg, rows.ideal_dcg)
     nulls = [np.isnan(column) for column in columns]
     reason_codes = np.zeros(rows.values.size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The protocol for bulk reads and writes of the wide tables, for which an ORM would take minutes."""
+"""The protocol for bulk reads and writes of the wide tables; an ORM would take minutes for them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
 
 BLOCK_ITEMS = 1 << 19
-"""How many items are encoded or parsed at a time, which bounds the memory of a block."""
+"""How many items are encoded or parsed at a time; this limits the memory of a block."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListTable:
-    """One of the two tables with a row per list: its name, the column of its owner and that of its numbers."""
+    """One of the two tables with a row per list: its name, the owner column and the numbers column."""
 
     name: str
     owner: str
@@ -42,7 +42,7 @@ class Lists:
     numbers: Floats
 
     def blocks(self) -> Iterator[slice]:
-        """Yield ranges of whole lists with about equally many items each, up to ``BLOCK_ITEMS``."""
+        """Yield ranges of complete lists with about equally many items each, up to ``BLOCK_ITEMS``."""
         n_items = int(self.offsets[-1] - self.offsets[0])
         share = -(-n_items // max(1, -(-n_items // BLOCK_ITEMS)))
         first = 0
@@ -55,7 +55,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class ResultRows:
-    """Group results to write, in ascending group id; NaN is NULL, and ``reasons`` belong to the NULL values."""
+    """Group results to write, by ascending group id; NaN is NULL, and ``reasons`` are for the NULL values."""
 
     group_ids: Index
     values: Floats
@@ -89,32 +89,32 @@ class Bulk(Protocol):
         """Add the lists of a run or a label set."""
 
     def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:
-        """Return the lists of a run or a label set, of some groups or all, numbers exactly as they were."""
+        """Return the lists of a run or a label set, of some or all groups, with numbers exactly as stored."""
 
     def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
-        """Return the ids, ascending, of the groups that a run or a label set has lists for."""
+        """Return the ids, ascending, of the groups with lists in a run or a label set."""
 
     def has_grade_up_to(self, label_set_id: int, grade: float) -> bool:
-        """Return whether a label set has a label of this grade or below; it looks no further than the first."""
+        """Return whether a label set has a label of this grade or below; the search stops at the first."""
 
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
-        """Give an evaluation its group results: the rows, and their values packed."""
+        """Store the group results of an evaluation: the rows, and the packed values."""
 
     def results(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, as they were packed."""
+        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, from the packed columns."""
 
     def values(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return what ``results`` returns, but from the rows."""
+        """Return the same as ``results``, but from the rows."""
 
     def reasons(self, evaluation_id: int) -> list[str]:
-        """Return why the groups without a value have none, by id."""
+        """Return the reasons of the groups without a value, by id."""
 
     def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
         """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
 
 
 def joined_lists(parts: Sequence[tuple[Keys, Index, Floats]], group_ids: Index) -> Lists:
-    """Return the lists of several blocks as one: each block has its keys, its offsets from 0 and its numbers."""
+    """Return the lists of several blocks as one block; each has its keys, its offsets from 0 and its numbers."""
     lengths = [np.diff(offsets) for _, offsets, _ in parts]
     offsets = np.zeros(group_ids.size + 1, dtype=np.int64)
     np.cumsum(np.concatenate([np.zeros(0, dtype=np.int64), *lengths]), out=offsets[1:])
@@ -129,7 +129,7 @@ def joined_lists(parts: Sequence[tuple[Keys, Index, Floats]], group_ids: Index) 
 def packed(group_ids: Index, values: Floats) -> tuple[bytes, bytes]:
     """Return the results of an evaluation as little-endian int64 and float64; for consecutive ids only the first id.
 
-    Two columns of bytes are read in milliseconds; a million rows take half a second (``benchmarks/tricks.py``).
+    Reading two columns of bytes takes milliseconds; a million rows take half a second (``benchmarks/tricks.py``).
 
     Parameters: ``group_ids``: int64, shape (n,), strictly ascending. ``values``: float64, shape (n,).
 

@@ -1,8 +1,8 @@
 """Many rows at once on SQLite: executemany, and lists as JSON text that plain SQL unfolds.
 
 Arrow joins and parses whole blocks: 100,000 ids and numbers become text in 8 ms, where Python's ``json`` takes 57 ms
-(``benchmarks/tricks.py``). Lists with a character that JSON escapes, and blocks too small to be worth the import of
-Arrow, go through ``json``.
+(``benchmarks/tricks.py``). Lists with a character that JSON escapes use ``json``, as do blocks too small to be worth
+the import of Arrow.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ndcg_tracker.rankings.keys import Keys, arrow_texts
 from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, Lists, ListTable, ResultRows, joined_lists, packed, unpacked
 
 SMALL_BLOCK = 100_000
-"""After this many items without it, Arrow is imported, in 0.1 to 0.2 s: a store with this many will have more."""
+"""After this many items without Arrow it is imported (0.1 to 0.2 s): a store with this many will have more."""
 FEW_ITEMS = 1_000
-"""Up to this many items, calls of Arrow never pay."""
+"""Up to this many items, calls of Arrow never pay off."""
 
 _QUOTE, _COMMA, _OPEN, _BACKSLASH, _CLOSE, _BLANK = b'",[\\] '
 _dumped = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
@@ -76,7 +76,7 @@ def _slow_key_list(keys: Keys, offsets: Index, number: int) -> str:
 
 
 def _lists_to_escape(block: Keys, offsets: Index) -> list[int]:
-    """Return the lists that are empty or have a byte that JSON escapes."""
+    """Return which lists are empty or have a byte that JSON escapes."""
     start = int(block.offsets[0])
     data = block.data[start : int(block.offsets[-1])]
     places = np.flatnonzero((data < _BLANK) | (data == _QUOTE) | (data == _BACKSLASH)) + start
@@ -87,7 +87,7 @@ def _lists_to_escape(block: Keys, offsets: Index) -> list[int]:
 
 
 def json_number_lists(numbers: Floats, offsets: Index, *, arrow: bool) -> list[str]:
-    """Return the numbers of each list as a JSON array of the shortest decimals that give back the same doubles.
+    """Return the numbers of each list as a JSON array of the shortest decimals that give the same doubles.
 
     Parameters: ``numbers``: float64, finite. ``offsets``: as in ``json_key_lists``. Returns: n_lists texts.
 
@@ -155,7 +155,7 @@ def parsed_number_lists(texts: Sequence[bytes], *, arrow: bool) -> Floats:
 
 
 def _number_column(values: Floats) -> Any:
-    """Return doubles as Arrow's.
+    """Return doubles as an Arrow array.
 
     >>> _number_column(np.array([0.5, -0.0])).to_pylist()
     [0.5, -0.0]
@@ -166,7 +166,7 @@ def _number_column(values: Floats) -> Any:
 
 
 def _text_of_doubles(values: Floats) -> Any:
-    """Return the shortest decimal of each finite double that gives back the same double, as Arrow's large strings.
+    """Return the shortest decimal of each finite double that gives the same double, as Arrow large strings.
 
     >>> _text_of_doubles(np.array([0.1, -0.0, 1e22, 5e-324])).to_pylist()
     ['0.1', '-0', '1e+22', '5e-324']
@@ -191,7 +191,7 @@ def _parsed_doubles(texts: Any) -> Floats:
 
 
 def _split_text(text: bytes, separator: str) -> Any:
-    """Return the parts of a text in UTF-8 as Arrow's large strings.
+    """Return the parts of a UTF-8 text as Arrow large strings.
 
     >>> _split_text(b"a,bc", ",").to_pylist()
     ['a', 'bc']
@@ -202,7 +202,7 @@ def _split_text(text: bytes, separator: str) -> Any:
 
 
 def _joined_texts(texts: Any, offsets: Index, edges: tuple[bytes, bytes, bytes]) -> list[str]:
-    """Return the texts of each list in one text: ``edges`` come before, between and after them.
+    """Return the texts of each list joined into one text, with ``edges`` before, between and after them.
 
     Parameters: ``texts``, Arrow's large strings. ``offsets``: int64, shape (n_lists + 1,), from 0, where each list
     begins.
@@ -272,7 +272,7 @@ class SqliteBulk:
         )
 
     def insert_lists(self, table: ListTable, owner_id: int, lists: Lists) -> None:
-        """Add the lists of a run or a label set, their texts made on all cores while those before are written."""
+        """Add the lists of a run or a label set; all cores encode lists while earlier ones are written."""
 
         def texts(block: slice) -> list[list[Any]]:
             offsets = lists.offsets[block.start : block.stop + 1]
@@ -289,7 +289,7 @@ class SqliteBulk:
             )
 
     def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:
-        """Return the lists of a run or a label set, of some groups or all, numbers exactly as they were."""
+        """Return the lists of a run or a label set, of some or all groups, with numbers exactly as stored."""
         wanted = ""
         values: list[int | str] = [owner_id]
         if group_ids is not None:
@@ -310,12 +310,12 @@ class SqliteBulk:
         return joined_lists(parts, np.array(all_ids, dtype=np.int64))
 
     def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
-        """Return the ids, ascending, of the groups that a run or a label set has lists for."""
+        """Return the ids, ascending, of the groups with lists in a run or a label set."""
         query = f"SELECT group_id FROM {table.name} WHERE {table.owner} = ? ORDER BY group_id"
         return np.fromiter((row[0] for row in self._connection.execute(query, (owner_id,))), dtype=np.int64)
 
     def has_grade_up_to(self, label_set_id: int, grade: float) -> bool:
-        """Return whether a label set has a label of this grade or below; it looks no further than the first."""
+        """Return whether a label set has a label of this grade or below; the search stops at the first."""
         query = (
             "SELECT EXISTS (SELECT 1 FROM label_lists l, json_each(l.grades) g "
             "WHERE l.label_set_id = ? AND g.value <= ?)"
@@ -323,7 +323,7 @@ class SqliteBulk:
         return bool(self._connection.execute(query, (label_set_id, grade)).fetchone()[0])
 
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
-        """Give an evaluation its group results: the rows, and their values packed."""
+        """Store the group results of an evaluation: the rows, and the packed values."""
         self._connection.execute(
             "UPDATE evaluations SET packed_group_ids = ?, packed_values = ? WHERE id = ?",
             (*packed(rows.group_ids, rows.values), evaluation_id),
@@ -342,7 +342,7 @@ class SqliteBulk:
         )
 
     def _insert_rows(self, target: str, row: str, columns: list[list[Any]]) -> None:
-        """Insert rows, many of them per statement: for rows of a few hundred bytes that halves the time."""
+        """Insert many rows per statement: for rows of a few hundred bytes this halves the time."""
         n_rows = len(columns[0])
         whole = n_rows - n_rows % _ROWS_PER_STATEMENT
         for first, last, n_together in ((0, whole, _ROWS_PER_STATEMENT), (whole, n_rows, 1)):
@@ -352,18 +352,18 @@ class SqliteBulk:
             )
 
     def results(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, as they were packed."""
+        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, from the packed columns."""
         query = "SELECT packed_group_ids, packed_values FROM evaluations WHERE id = ?"
         row = self._connection.execute(query, (evaluation_id,)).fetchone()
         return unpacked(*(row or (b"", b"")))
 
     def values(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return what ``results`` returns, but from the rows."""
+        """Return the same as ``results``, but from the rows."""
         ids, (values,) = self._columns("group_id", ["value"], _RESULT_ROWS, evaluation_id)
         return ids, values
 
     def reasons(self, evaluation_id: int) -> list[str]:
-        """Return why the groups without a value have none, by id."""
+        """Return the reasons of the groups without a value, by id."""
         rows = self._connection.execute(
             "SELECT undefined_reason FROM group_results WHERE evaluation_id = ? AND value IS NULL ORDER BY group_id",
             (evaluation_id,),
@@ -376,9 +376,9 @@ class SqliteBulk:
         return ids, dcg, ideal_dcg
 
     def _columns(self, id_column: str, names: Sequence[str], rows: str, value: int) -> tuple[Index, list[Floats]]:
-        """Return ids and some columns of doubles of chosen rows, NaN for NULL.
+        """Return ids and some columns of doubles from chosen rows, NaN for NULL.
 
-        Infinity marks NULL on the way: SQLite has it, but no NaN, and stores none.
+        Infinity marks NULL on the way: SQLite has infinity but no NaN, and the tables store no infinity.
         """
         doubles = ", ".join(f"coalesce({name}, 9e999)" for name in names)
         cursor = self._connection.execute(f"SELECT {id_column}, {doubles} FROM {rows}", (value,))
@@ -405,7 +405,7 @@ def _blocks(cursor: sqlite3.Cursor) -> Iterator[tuple[list[int], list[bytes], li
 
 
 def _parameters(columns: list[list[Any]], n_together: int) -> Iterator[list[Any]]:
-    """Yield the parameters of one statement after the other, each with ``n_together`` rows."""
+    """Yield the parameters of one statement after another, each for ``n_together`` rows."""
     flat: list[Any] = [None] * (len(columns) * len(columns[0]))
     for place, column in enumerate(columns):
         flat[place :: len(columns)] = column

@@ -1,1 +1,1 @@
-"""Queries of the user, run so that they can only read."""
+"""Run queries of the user so that they can only read."""

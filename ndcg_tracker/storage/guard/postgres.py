@@ -1,10 +1,10 @@
-"""Runs a query of the user on Postgres so that it can only read.
+"""Run a query of the user on Postgres so that it can only read.
 
-`default_transaction_read_only` is not a guard, since the query could turn it off. The guards: a separate connection,
-closed afterwards; a read-only transaction whose first statement has run, which nothing can make writable
-again; the query as part of DECLARE ... CURSOR in the extended protocol, which takes one SELECT and nothing else; a
-statement time-out; and, because read-only transactions still admit them, no volatile function (they end sessions,
-take locks, write files, call `set_config`).
+`default_transaction_read_only` is not a guard, because the query could turn it off. The guards: a separate connection,
+closed afterwards; a read-only transaction whose first statement has run, which nothing can make writable again; the
+query as part of DECLARE ... CURSOR in the extended protocol, which takes one SELECT and nothing else; a statement
+time-out; and, because read-only transactions still admit them, no volatile function (they end sessions, take locks,
+write files, call `set_config`).
 
 The names of the functions that a query could call are found by a scanner that follows Postgres' own lexer
 (src/backend/parser/scan.l) with `standard_conforming_strings` on, and refuses the few spellings that would need more
@@ -42,10 +42,10 @@ MAX_ROW_BYTES = 1 << 27
 
 _ROWS_AT_ONCE = 2_000
 _PATIENCE_SECONDS = 0.5
-"""How long after its time-out the server may still be in a step that it does not break off, such as a write of 1 GB."""
+"""How long after its time-out the server may still be in a step that it does not interrupt, such as a write of 1 GB."""
 
 _TABLES_IN_ANY_ORDER = b"SET LOCAL from_collapse_limit = 11; SET LOCAL join_collapse_limit = 11"
-"""Two views have 8 tables, up to which Postgres joins in the best order unless it is told to look at more."""
+"""Two views have 8 tables: up to this number Postgres finds the best join order with its default settings."""
 _HARMLESS_VOLATILE = [
     "bernoulli",
     "clock_timestamp",
@@ -68,7 +68,7 @@ _WITHIN_A_ROW = f"""
     WHERE CASE WHEN pg_catalog.pg_column_size(a.*) > {MAX_ROW_BYTES}
         THEN ('a row of ' || pg_catalog.pg_column_size(a.*) || ' bytes')::pg_catalog.int4 END IS NULL
 """
-"""libpq holds a whole row before its size can be asked for, so the server asks. OFFSET 0 has each value made once."""
+"""libpq holds a complete row before its size is known, so the server checks it. OFFSET 0 computes each value once."""
 _LARGE_ROW = re.compile(r'"a row of (\d+) bytes"')
 _REFUSED_FUNCTIONS = """
     SELECT DISTINCT proname::text FROM pg_catalog.pg_proc
@@ -88,7 +88,7 @@ _UNSEALING = """
     UNION ALL SELECT proname::text FROM pg_catalog.pg_proc
     WHERE proname = ANY(%(words)s) AND proname LIKE '%%\\_to\\_xml%%' ORDER BY 1 LIMIT 1
 """
-"""Among the statistics of a table are values of it; a function such as table_to_xml reads what a text names."""
+"""The statistics of a table contain values of it; a function such as table_to_xml reads the table that a text names."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_$\u0080-\U0010ffff]*")
 _DOLLAR_TAG = re.compile(r"\$(?:[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*)?\$")
@@ -105,7 +105,7 @@ _NO_NUMBER = "22P02"  # a text that is cast to a number is not one
 _READ_ONLY_TRANSACTION = "25006"
 _NO_RIGHT = "42501"
 _UNKNOWN: Mapping[str | None, Literal["view", "column"]] = {"42P01": "view", "42703": "column"}
-"""What kind of name does not exist, by SQLSTATE."""
+"""The kind of name that does not exist, by SQLSTATE."""
 
 
 def run_guarded_postgres(
@@ -113,12 +113,12 @@ def run_guarded_postgres(
 ) -> QueryResult:
     """Run one reading query on Postgres and change nothing, whatever the query says.
 
-    Readers who should not see other schemas or tables need a role that may only SELECT from the views.
-    Parameters: ``conninfo``, a libpq connection string or URL, or SQLAlchemy's ``postgresql+psycopg://`` URL; a
-    connection of its own is opened and closed. ``query``: one SELECT, WITH ... SELECT, VALUES or TABLE; a trailing
-    semicolon and comments are allowed. ``timeout_seconds``: above 0, when the query is stopped. ``max_rows``: None
-    returns all rows. Raises: InputError for a query that does not parse, would do anything but read, or takes too long;
-    DatabaseError for a server that cannot be reached or goes away.
+    Readers who should not see other schemas or tables need a role that may only SELECT from the views. Parameters:
+    ``conninfo``, a libpq connection string or URL, or SQLAlchemy's ``postgresql+psycopg://`` URL; a separate connection
+    is opened and closed. ``query``: one SELECT, WITH ... SELECT, VALUES or TABLE; a trailing semicolon and comments are
+    allowed. ``timeout_seconds``: above 0; then the query is stopped. ``max_rows``: None returns all rows. Raises:
+    InputError for a query that does not parse, would do more than read, or takes too long; DatabaseError for a server
+    that cannot be reached or goes away.
     """
     words, statement = scanned(checked_text(query))
     with (
@@ -170,7 +170,7 @@ def _connect(conninfo: str) -> psycopg.Connection:
 
 @contextmanager
 def _left_after(connection: psycopg.Connection, seconds: float) -> Iterator[threading.Event]:
-    """Shut the connection down if this is not over after so many seconds; the event says whether that was so."""
+    """Shut the connection down if the work takes longer than so many seconds; the event says whether it did."""
     left = threading.Event()
 
     def leave() -> None:
@@ -201,10 +201,10 @@ def _set_timeout(connection: psycopg.Connection, seconds: float) -> None:
 
 
 def _refuse_sealed_tables(connection: psycopg.Connection, words: set[str]) -> None:
-    """Refuse every name of a relation but the views and the catalogue's, where this role could read a sealed dataset.
+    """Refuse all relation names except the views and the catalogue, if this role could read a sealed dataset.
 
-    A table is read by its name, or by that of a view of somebody's own, of statistics, or of a function that is given
-    one as a text. What is only named like a table, such as a column, is refused with it.
+    A query can read a table by its name, or through a view of somebody else, statistics, or a function that gets the
+    name as a text. So a column with the name of a table is refused as well.
     """
     if connection.execute(_CAN_SEE_SEALS).fetchone() != (True,):
         return
@@ -220,14 +220,14 @@ def _refuse_sealed_tables(connection: psycopg.Connection, words: set[str]) -> No
 
 
 def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) -> None:
-    """Refuse every volatile function; as the first statement, this query makes the transaction stay read-only."""
+    """Refuse every volatile function; as the first statement, this query keeps the transaction read-only."""
     row = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE)).fetchone()
     if row is not None:
         raise only_reads(f"the function {row[0]} may write, not only read")
 
 
 def _declare(connection: psycopg.Connection, query: str, statement: str) -> None:
-    """Open the cursor ``answer``; errors in the query are worded for the query as it was written."""
+    """Open the cursor ``answer``; errors refer to the query as the user wrote it."""
     connection.execute("SAVEPOINT written")
     try:
         _sent(connection, _WITHIN_A_ROW % statement)
@@ -241,7 +241,7 @@ def _declare(connection: psycopg.Connection, query: str, statement: str) -> None
 
 def _sent(connection: psycopg.Connection, statement: str) -> psycopg.Cursor:
     """Send one statement in the extended protocol, in which a second one is an error."""
-    return connection.execute(statement.encode(), binary=True)  # which asks for that protocol
+    return connection.execute(statement.encode(), binary=True)  # this selects that protocol
 
 
 def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> bool:
@@ -256,7 +256,7 @@ def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> bool:
 
 
 def _cancel(connection: psycopg.Connection) -> None:
-    """Tell the server to stop; psycopg does so by itself for KeyboardInterrupt alone."""
+    """Tell the server to stop; psycopg does so by itself only for KeyboardInterrupt."""
     if connection.info.transaction_status == pq.TransactionStatus.ACTIVE:
         with suppress(psycopg.Error):
             connection.cancel()
@@ -265,7 +265,7 @@ def _cancel(connection: psycopg.Connection) -> None:
 def _explained(
     state: str | None, message: str, query: str, timeout_seconds: float, role: str
 ) -> InputError | DatabaseError:
-    """Return the error to raise instead of Postgres'."""
+    """Return the error to raise instead of the Postgres error."""
     if state == _NO_RIGHT:
         return InputError(
             f"role {role!r} may not SELECT this ({query_error(message).what})",
@@ -292,11 +292,11 @@ def _explained(
 
 
 def scanned(query: str) -> tuple[set[str], str]:
-    """Return every identifier and keyword of the query as Postgres would look it up, and its one statement.
+    """Return the identifiers and keywords of the query as Postgres would look them up, and its one statement.
 
-    Strings, numbers and comments are skipped; unquoted words are folded to lower case. Raises: InputError for a
-    string or a comment that does not end, a parenthesis that closes nothing, a second statement, or a spelling that
-    cannot be followed.
+    Strings, numbers and comments are skipped; unquoted words are folded to lower case. Raises: InputError for a string
+    or a comment that does not end, a parenthesis that closes nothing, a second statement, or a spelling that the
+    scanner does not support.
 
     >>> words, statement = scanned('SELECT "a b", Lower(x) FROM t; -- pg_sleep')
     >>> sorted(words), statement

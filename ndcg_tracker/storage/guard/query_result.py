@@ -15,9 +15,9 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage.views import VIEWS
 
 PLAN = "plan"
-"""The column of a plan: a line of the engine's own words per row."""
+"""The column of a plan: each row is a line of the engine's own text."""
 MAX_RESULT_BYTES = 1 << 30
-"""What the rows of a result may take of this program's memory; a larger result is refused."""
+"""How much of this program's memory the rows of a result may take; a larger result is refused."""
 
 _NORMAL = frozenset({type(None), int, float, str})
 _NAMES = [view.name for view in VIEWS]
@@ -26,7 +26,7 @@ _VIEWS = ", ".join(_NAMES)
 
 @dataclass(frozen=True)
 class QueryResult:
-    """The answer to one query.
+    """The result of one query.
 
     ``columns``: their names in the query's order; a name may occur twice. ``rows``: one tuple per row, of None, int,
     float and str only (see ``normal_value``). ``truncated``: whether there were more rows than requested.
@@ -47,13 +47,13 @@ class ResultBuilder:
         self._truncated = False
 
     def wanted(self, chunk: int) -> int:
-        """Return how many rows to fetch next: one more than the limit, so that a cut is noticed; 0 at the end."""
+        """Return how many rows to fetch next: one more than the limit, to notice a cut; 0 at the end."""
         if self._truncated:
             return 0
         return chunk if self._max_rows is None else min(chunk, self._max_rows + 1 - len(self._rows))
 
     def add(self, row: tuple[object, ...]) -> None:
-        """Keep a row; InputError where the result outgrows MAX_RESULT_BYTES."""
+        """Add a row; InputError if the result outgrows MAX_RESULT_BYTES."""
         if self._max_rows is not None and len(self._rows) >= self._max_rows:
             self._truncated = True
             return
@@ -68,7 +68,7 @@ class ResultBuilder:
         self._rows.append(values)
 
     def result(self, columns: list[str]) -> QueryResult:
-        """Return what was collected."""
+        """Return the collected result."""
         return QueryResult(columns, self._rows, self._truncated)
 
 
@@ -116,9 +116,8 @@ def _array_element(element: object) -> object:
 def checked_text(query: str) -> str:
     """Return the query if it may be a reading query.
 
-    This gives early and equal messages on both engines; the guards do not depend on it. Raises: InputError for
-    one that is empty, holds a character that no database takes, or begins with another word than SELECT, WITH, VALUES
-    or TABLE.
+    This gives early and equal messages on both engines; the guards do not depend on it. Raises: InputError for a query
+    that is empty, contains a character that no database accepts, or does not begin with SELECT, WITH, VALUES or TABLE.
     """
     if "\0" in query:
         raise InputError("the query holds a NUL character", where="sql", advice="remove it")
@@ -153,7 +152,7 @@ def took_too_long(timeout_seconds: float) -> InputError:
 
 
 def query_error(message: str, query: str = "", *, unknown: Literal["view", "column"] | None = None) -> InputError:
-    """Return the database's own message as one printable line, with the names that there are for an unknown one."""
+    """Return the database's own message as one printable line, with the existing names if a name is unknown."""
     text = "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in " ".join(message.split())

@@ -1,9 +1,9 @@
-"""Runs a query of the user on a SQLite file so that it can only read, in a process of its own that can be ended.
+"""Run a query of the user on a SQLite file so that it can only read, in a separate process that can be killed.
 
-SQLite looks at the clock between the steps of a query alone, and one step may take minutes and gigabytes. So the
-process is killed when its time is over, and when nobody waits for it: on Ctrl-C, on an error, at the caller's end.
+SQLite checks the clock only between the steps of a query, and one step may take minutes and gigabytes. So the process
+is killed when its time is over, or when nobody waits for it: on Ctrl-C, on an error, or when the caller ends.
 
-This module prepares the query and words its outcome; ``sqlite_reader`` answers it, guarded, in that process.
+This module prepares the query and describes its outcome; ``sqlite_reader`` runs it, guarded, in that process.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from ndcg_tracker.storage.guard.query_result import (
 from ndcg_tracker.storage.guard.sqlite_reader import BUSY_SECONDS, MAX_SQLITE_BYTES
 
 _GRACE_SECONDS = 0.5
-"""How long the process gets to stop by itself and to say what it knows."""
+"""How long the process may take to stop by itself and to report what it knows."""
 _START_SECONDS = 30.0
 _IMPORTED = f"import sys; sys.path.append({{!r}}); from {sqlite_reader.__name__.rpartition('.')[2]} import main; main()"
 
 
 def answered(request: dict[str, Any]) -> Generator[sqlite_reader.Answer]:
-    """Yield what ``sqlite_reader.answers`` yields, from a process of its own; close this, or use it up.
+    """Yield what ``sqlite_reader.answers`` yields, from a separate process; close this generator, or exhaust it.
 
-    A process that was killed after its time has failed as ``expired``; another that ended without a word as ``ended``.
-    Where Python cannot be started (a frozen program, or one that embeds it), the query runs in this process.
+    A process that was killed after its time has failed as ``expired``; one that ended without a message has failed as
+    ``ended``. If Python cannot be started (in a frozen program, or one that embeds it), the query runs in this process.
     """
     python = _python()
     if python is None:
@@ -82,7 +82,7 @@ def answered(request: dict[str, Any]) -> Generator[sqlite_reader.Answer]:
 
 
 class _TimeLimit:
-    """Kills a process after its time, from a thread: no read from a pipe need be interrupted, on no system."""
+    """Kills a process after its time, from a thread, so that no system has to interrupt a read from a pipe."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -90,7 +90,7 @@ class _TimeLimit:
         self.is_over = False
 
     def begin(self, seconds: float) -> None:
-        """Let the time begin anew."""
+        """Restart the clock."""
         self.end()
         self._timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), self._kill)
         self._timer.daemon = True
@@ -107,16 +107,16 @@ class _TimeLimit:
 
 
 def _python() -> str | None:
-    """Return the program to start: what runs here, if that is Python and nothing else."""
+    """Return the program to start: the running one, if it is plain Python."""
     program = sys.executable or ""
-    if os.name == "nt":  # in a virtual environment what runs here only starts this one
+    if os.name == "nt":  # in a virtual environment the running program only starts this one
         program = getattr(sys, "_base_executable", program)
     is_python = not getattr(sys, "frozen", False) and "py" in Path(program).name.lower()
     return program if is_python and Path(program).is_file() else None
 
 
 def _spoken(process: subprocess.Popen[bytes], request: dict[str, Any]) -> Iterator[sqlite_reader.Answer]:
-    """Ask, and yield what comes back until the process falls silent."""
+    """Send the request, and yield the replies until the process sends no more."""
     stdin, stdout = process.stdin, process.stdout
     if stdin is None or stdout is None:
         raise TypeError("the process has pipes")
@@ -134,7 +134,7 @@ def _spoken(process: subprocess.Popen[bytes], request: dict[str, Any]) -> Iterat
 
 
 def _reap(process: subprocess.Popen[bytes]) -> None:
-    """Wait for the end of a killed process, yet not while the system takes back gigabytes of its temporary files."""
+    """Wait for the end of a killed process, but not while the system frees gigabytes of its temporary files."""
     try:
         process.wait(_GRACE_SECONDS)
     except subprocess.TimeoutExpired:
@@ -153,20 +153,20 @@ def _closed(stream: IO[bytes] | None) -> None:
         pass
 
 
-_OUT_OF_MEMORY = "signal 9"  # how the kernel ends a process that it has no memory for
+_OUT_OF_MEMORY = "signal 9"  # how the kernel ends a process when memory runs out
 
 
 def run_guarded_sqlite(
     path: str, query: str, *, timeout_seconds: float, max_rows: int | None, explain: bool = False
 ) -> QueryResult:
-    """Run one reading query on a SQLite file and change nothing, whatever the query says.
+    """Run one reading query on a SQLite file and change nothing, whatever the query is.
 
-    A transaction that a killed writer left unfinished is rolled back first, as the next opening would do. Parameters:
+    This first rolls back a transaction that a killed writer left unfinished, as the next opening would do. Parameters:
     ``path``, of a file that exists. ``query``: one SELECT, WITH ... SELECT or VALUES; a trailing semicolon and comments
-    are allowed. ``timeout_seconds``: above 0, when the query is stopped. ``max_rows``: None returns all rows.
-    ``explain``: return the plan instead, one line per row, indented by its depth. Raises:
-    InputError for a query that does not parse, would do anything but read, or takes too long or too much memory;
-    DatabaseError for a file that is missing, is not a SQLite database or cannot be opened.
+    are allowed. ``timeout_seconds``: above 0; then the query is stopped. ``max_rows``: None returns all rows.
+    ``explain``: return the plan instead, one line per row, indented by its depth. Raises: InputError for a query that
+    does not parse, would do more than read, or takes too long or too much memory; DatabaseError for a file that is
+    missing, is not a SQLite database or cannot be opened.
     """
     checked_text(query)
     uri = _uri_of(path)
@@ -196,7 +196,7 @@ def run_guarded_sqlite(
 
 
 class _PlanLines:
-    """Indents each step of a plan below the one that it belongs to."""
+    """Indents each step of a plan below its parent."""
 
     def __init__(self, builder: ResultBuilder) -> None:
         self._builder = builder
@@ -223,7 +223,7 @@ def _open(path: str, uri: str) -> sqlite3.Connection:
 
 
 def _recovered(path: str, uri: str) -> sqlite3.Connection:
-    """Open for reading and writing and read once, which rolls a hot journal back; a read-only connection could not."""
+    """Open the file for writing and read once, which rolls back a hot journal; a read-only connection could not."""
     connection = _open(path, f"{uri}?mode=rw")
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -248,8 +248,8 @@ _QUOTED_NAME = re.compile(
 def _with_names_in_backticks(query: str) -> tuple[str | None, list[str]]:
     """Return the query with names in backticks instead of double quotes, and these names; None without any.
 
-    SQLite takes a name in double quotes that names nothing for a text, Postgres and SQL do not. In backticks a name is
-    a name.
+    SQLite treats an unknown name in double quotes as a text; Postgres and standard SQL do not. In backticks a name is
+    always a name.
     """
     names: list[str] = []
 
@@ -266,7 +266,7 @@ def _with_names_in_backticks(query: str) -> tuple[str | None, list[str]]:
 def _explained(
     failure: tuple[str, str], path: str, query: str, timeout_seconds: float, quoted: list[str]
 ) -> NdcgTrackerError:
-    """Return the error for what became of a query (see ``sqlite_reader.answers``)."""
+    """Return the error for a failed query (see ``sqlite_reader.answers``)."""
     kind, message = failure
     if kind == "unreadable":
         return _unreadable(path, message)
@@ -290,7 +290,7 @@ def _explained(
 
 
 def _worded(message: str, query: str) -> InputError:
-    """Return SQLite's own message as an error."""
+    """Return SQLite's message as an error."""
     if message.startswith("Could not decode"):
         return InputError("a text is not valid UTF-8", where="sql", advice="select hex(COLUMN) instead")
     if "one statement at a time" in message:

@@ -1,11 +1,11 @@
-"""Answers one query on a SQLite file so that it can only read, in a process of its own (see ``own_process``).
+"""Run one query on a SQLite file so that it can only read, in a separate process (see ``own_process``).
 
 Four independent guards: the file is opened read-only, `query_only` is on, an authorizer admits only the actions listed
-here, and a progress handler stops what runs too long. `mode=ro` alone would still admit ATTACH and VACUUM INTO. In a
-process of its own there are limits on memory and on temporary files, too.
+here, and a progress handler stops a query that runs too long. `mode=ro` alone would still admit ATTACH and VACUUM INTO.
+A separate process also has limits on memory and temporary files.
 
-That process imports this module by itself, so it imports nothing of the package, and little else: each import is paid
-for by every query.
+That process imports only this module, which imports nothing of the package and little else, because every query pays
+for each import.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_VALUE_BYTES = 100_000_000
 """The largest value: about twice the list of a run with a million items in a group."""
 MAX_SQLITE_BYTES = 1 << 30
-"""What SQLite may hold at once, wherever its build counts that."""
+"""How much memory SQLite may hold at once, if its build counts it."""
 BUSY_SECONDS = 60.0
 
 _MAX_ADDRESSES = 3 << 29  # bytes: SQLite's, and a row as Python has it
@@ -76,12 +76,12 @@ def answers(
     cache_kib: int,
     is_alone: bool = False,
 ) -> Iterator[Answer]:
-    """Yield the answer to one reading query, whose last part says how it ended; change nothing, whatever it says.
+    """Yield the result of one reading query, whose last part says how it ended; change nothing, whatever it is.
 
-    Parameters: ``uri``, of a file that has no hot journal. ``strict``: a stricter spelling, compiled before the query
-    and not run; None for none. ``max_rows``: how many to send, None for all. ``cache_kib``: what SQLite keeps of the
-    file in memory, and sorts there. ``is_alone``: whether this process does nothing else and may be limited. A failure
-    has a kind (``unreadable``, ``expired``, ``refused``, ``memory``, ``strict``, ``sqlite``) and a text.
+    Parameters: ``uri``, of a file that has no hot journal. ``strict``: a stricter form of the query, compiled before it
+    but not run; None for none. ``max_rows``: how many to send, None for all. ``cache_kib``: how much of the file SQLite
+    keeps in memory, and sorts there. ``is_alone``: whether this process does nothing else, so that it may be limited. A
+    failure has a kind (``unreadable``, ``expired``, ``refused``, ``memory``, ``strict``, ``sqlite``) and a text.
     """
     try:
         connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
@@ -118,7 +118,7 @@ def answers(
 
 
 def main() -> NoReturn:
-    """Answer the request on standard input on standard output; end with whoever holds the other end of them."""
+    """Read the request from standard input and answer on standard output; end when the caller closes them."""
     code = 1
     try:
         size = int.from_bytes(sys.stdin.buffer.read(8), "little")
@@ -161,8 +161,8 @@ class _Watch:
     def answers(self) -> Iterator[bool]:
         """Yield whether to stop.
 
-        A generator, because Python runs signal handlers as a function is entered, before any `try` in it; what they
-        raise then is swallowed by sqlite3. A generator is entered inside its `try`.
+        This is a generator, because Python runs signal handlers when a function is entered, before any `try` in it, and
+        sqlite3 swallows what they raise then. A generator is entered inside its `try`.
         """
         while True:
             try:
@@ -175,7 +175,7 @@ class _Watch:
 
 
 class _Authorizer:
-    """SQLite asks it about every action of a statement while compiling it; it remembers the refusal."""
+    """SQLite asks it about every action of a statement while compiling; it remembers the refusal."""
 
     def __init__(self, connection: sqlite3.Connection, query: str) -> None:
         rows = connection.execute("SELECT type, lower(name) FROM sqlite_master WHERE type IN ('table', 'view')")
@@ -185,11 +185,11 @@ class _Authorizer:
         self._readable = named["table"] | named["view"] | _TABLE_FUNCTIONS | _SCHEMA_TABLES
         self._sealed: set[str] = set()
         if "seals" in named["table"] and connection.execute("SELECT 1 FROM seals WHERE is_sealed LIMIT 1").fetchone():
-            # By name, wherever it stands: a WITH may bear the name of a view, so SQLite's own word for who reads a
-            # table proves nothing. Without its name nobody reads a table but through a view.
+            # By name, wherever it occurs: a WITH may have the name of a view, so SQLite's report of who reads a
+            # table proves nothing. Without its name a table can only be read through a view.
             words = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in query.lower()).split()
             self._sealed = named["table"].intersection(words)
-        for name in _TABLE_FUNCTIONS:  # their first use asks for an UPDATE of sqlite_master before SQLite 3.41
+        for name in _TABLE_FUNCTIONS:  # before SQLite 3.41 their first use requests an UPDATE of sqlite_master
             connection.execute(f"SELECT key FROM {name}('[]')")
         self.refusal: str | None = None
 
@@ -212,12 +212,12 @@ class _Authorizer:
             table = (first or "").lower()
             if table in self._sealed:
                 return f"a dataset is sealed, so tables such as {table} cannot be named; query the views"
-            # No column is named for count(*) over anything, also over a WITH name or a subquery.
+            # count(*) over anything names no column, even over a WITH name or a subquery.
             if database != "temp" and (table in self._readable or (not second and not _is_internal(table))):
                 return None
             return f"{table} is not a table or view of this database"
         name = _ACTIONS.get(action, f"action {action}")
-        if first == "sqlite_master":  # also asked for when a table function such as pragma_... is first used
+        if first == "sqlite_master":  # also requested when a table function such as pragma_... is first used
             return "only tables and views of this database can be named"
         return f"{name} {first} is refused" if first else f"{name} is refused"
 
@@ -250,7 +250,7 @@ def _limit_this_process(connection: sqlite3.Connection) -> None:
         given = [limit for limit in (soft, hard, most) if limit != resource.RLIM_INFINITY]
         try:
             resource.setrlimit(what, (min(given), hard))
-        except (OSError, ValueError):  # macOS takes no limit below what a process has of addresses
+        except (OSError, ValueError):  # macOS accepts no limit below the addresses that a process already has
             continue
 
 

@@ -1,1 +1,1 @@
-"""What keeps a database usable: migrations, backups and health checks."""
+"""Keep a database usable: migrations, backups and health checks."""

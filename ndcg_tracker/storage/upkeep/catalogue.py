@@ -1,4 +1,4 @@
-"""What an engine itself says of the tables, indexes, views and triggers, compared with what the migrations make."""
+"""Compare an engine's own catalogue of tables, indexes, views and triggers with the one of the migrations."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ _QUERIES = (
     """,
 )
 _ACTING = ("trigger ", "rule ")
-"""What changes data by itself: no other program has a reason to make it here."""
+"""Objects that change data by themselves: no other program has a reason to create them here."""
 
 
 def catalogue(connection: Connection, *, temporary: bool = False) -> Catalogue:
-    """Return everything that the engine itself says of every table, view and trigger: one entry per thing.
+    """Return the engine's own description of every table, view and trigger, with one entry per object.
 
-    ``temporary``: of the temporary ones of this connection, on Postgres.
+    ``temporary``: of the temporary objects of this connection, on Postgres.
     """
     if connection.dialect.name == "sqlite":
         return _of_sqlite(connection.exec_driver_sql(_SQLITE).all())
@@ -78,7 +78,7 @@ def _of_sqlite(rows: Iterable[Sequence[Any]]) -> Catalogue:
 
 
 def expected_catalogue(engine: Engine) -> Catalogue | None:
-    """Return the catalogue that a database of the newest schema has, None where that cannot be told."""
+    """Return the catalogue of a database with the latest schema, None if it cannot be found out."""
     return _expected_of_sqlite() if engine.dialect.name == "sqlite" else _expected_of_postgres(engine)
 
 
@@ -93,10 +93,10 @@ def _expected_of_sqlite() -> Catalogue | None:
 
 
 def _expected_of_postgres(engine: Engine) -> Catalogue | None:
-    """Make the tables and views once more, as temporary ones, and take them back.
+    """Create the tables and views once more, as temporary ones, and roll this back.
 
-    So the server writes the definitions of both in one way, whatever its version. Not every role may do that, and no
-    replica can.
+    So the server writes the definitions of both in the same way, whatever its version. Not every role may do this, and
+    no replica can.
     """
     views = view_statements()
     if views is None:
@@ -120,9 +120,9 @@ def _expected_of_postgres(engine: Engine) -> Catalogue | None:
 
 
 def differing_things(actual: Mapping[str, object], expected: Mapping[str, object]) -> list[str]:
-    """Return one sentence for each thing that is missing, is not what it should be, or acts on its own.
+    """Return one sentence for each object that is missing, differs from the schema, or acts by itself.
 
-    Tables, views and indexes of others may be there.
+    Tables, views and indexes of other programs are allowed.
 
     >>> differing_things({"view a": 1, "view mine": 1, "trigger t": 1}, {"view a": 2, "index b": 1})
     ['index b is missing', 'trigger t is not of this schema', 'view a is not that of this schema']

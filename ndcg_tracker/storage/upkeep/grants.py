@@ -1,7 +1,6 @@
-"""The rights of a team's roles on Postgres (``db grant``): no more than each one's commands need.
+"""The rights of a team's roles on Postgres (``db grant``): only what each role's commands need.
 
-Which command needs which right was found by running every command as every role, as
-``tests/torture/test_torture_grants.py`` does.
+``tests/torture/test_torture_grants.py`` finds out which command needs which right: it runs every command as every role.
 """
 
 from __future__ import annotations
@@ -40,27 +39,27 @@ UPDATED = {
     ),
     "texts": ("text", "title", "url"),
 }
-"""The columns that a writer changes. Names are not among them: a renamed run could take the place of another.
+"""The columns that a writer changes. It does not change names: a renamed run could replace another.
 
-A run gets its date when it is whole; ``db check`` finds another date of a run with results.
+A run gets its date when it is complete; ``db check`` finds a different date of a run with results.
 """
 DELETED = (
     *("drawn_items", "label_lists", "label_sets", "prunings", "staged_batches", "staged_runs", "suite_datasets"),
     "texts",
 )
-"""Where a writer deletes: what a design drew that nobody answered and that is planned anew, labels that a stream has
-brought and that turn out to be stored already, the mark of a pruned run that it ingests again, staged runs that are
-published or given up, suites, and empty texts."""
+"""Where a writer deletes: the items of an unanswered design that is planned again, streamed labels that turn out to be
+stored already, the mark of a pruned run that it ingests again, staged runs that are published or abandoned, suites, and
+empty texts."""
 
 _OF_DATASET = "{} NOT IN (SELECT dataset_id FROM seals WHERE is_sealed)"
 _OWN = {"datasets": "id", "staged_runs": "", "staged_batches": "", "seals": "", "metrics": "", "suite_decisions": ""}
-"""Tables without a column of the dataset: its own, those that an agent does not read or only in part, and those that
-are of no dataset."""
+"""Tables without a dataset column: the table of datasets, tables that an agent does not read or reads only in part, and
+tables that belong to no dataset."""
 _OWNED = {"run_id": "runs", "label_set_id": "label_sets", "evaluation_id": "evaluations", "design_id": "designs"}
 _UNREAD = ("staged_runs", "staged_batches")
 _READ_IN_PART = {"seals": ("dataset_id", "is_sealed")}
 _RECORDED = ("decisions", "suite_decisions")
-"""Where an agent inserts: what gates decided."""
+"""Where an agent inserts: the decisions of gates."""
 
 _OWNERS = """
     SELECT CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, relname, pg_get_userbyid(relowner) FROM pg_class
@@ -71,14 +70,14 @@ _FUNCTIONS = """
     WHERE pronamespace = quote_ident(current_schema())::regnamespace AND proname = 'ndcg_tracker_analyze'
 """
 _WITHOUT_EFFECT = ("01006", "01007")
-"""Warnings of Postgres that a right was not given or taken, because this role may not."""
+"""Warnings of Postgres that this role may not give or take a right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The roles of a team: who migrates and deletes, who stores, who reads the tables, and who only the views.
+    """The roles of a team: one migrates and deletes, one stores, one reads the tables, one reads only the views.
 
-    ``agent``: who reads what is open and gates, and of a sealed dataset reads nothing.
+    ``agent``: reads open datasets and runs gates, and reads nothing of a sealed dataset.
     """
 
     owner: str
@@ -89,16 +88,16 @@ class Roles:
 
     @property
     def names(self) -> list[str]:
-        """The names that are given, the owner's first."""
+        """The given names, the owner's first."""
         further = [role for role in (self.dashboards, self.agent) if role is not None]
         return [self.owner, self.writer, self.reader, *further]
 
 
 def granted(location: Location, roles: Roles, *, apply: bool) -> list[str]:
-    """Return the statements that give the roles their rights and take all others; ``apply`` runs them, all or none.
+    """Return the statements that give the roles exactly their rights; ``apply`` runs them, all or none.
 
     Raises: InputError on SQLite, for a role that is named twice, and for roles that do not exist; DatabaseError for a
-    database without the newest schema, and where the role of the URL may not give the rights.
+    database without the latest schema, or if the role of the URL may not give the rights.
     """
     twice = sorted({name for name in roles.names if roles.names.count(name) > 1})
     if twice:
@@ -141,10 +140,10 @@ def _check_they_exist(connection: Connection, location: Location, roles: Roles) 
 
 
 def unsealed(table: str) -> str | None:
-    """Return the condition that a row of a table is of no sealed dataset; None for a table that has rows of none.
+    """Return the condition that a row of a table belongs to no sealed dataset; None for tables without such rows.
 
-    A row that belongs to a run, labels, an evaluation or a design is open where an agent sees these. Raises: KeyError
-    for a table of which it is not known whose its rows are.
+    A row of a run, label set, evaluation or design is open if an agent sees its owner. Raises: KeyError for a table
+    whose owner is unknown.
 
     >>> unsealed("ranked_lists"), unsealed("metrics")
     ('run_id IN (SELECT id FROM runs)', None)
@@ -234,7 +233,7 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
 
 
 def _run(connection: Connection, location: Location, statements: list[str]) -> None:
-    """Run the statements; raise where Postgres only warns that this role may not give a right."""
+    """Run the statements; raise if Postgres only warns that this role may not give a right."""
     with notices(connection, lambda diagnostic: diagnostic.sqlstate in _WITHOUT_EFFECT) as warnings:
         for statement in statements:
             connection.exec_driver_sql(statement.replace("%", "%%"))

@@ -1,4 +1,4 @@
-"""The kind of database at a location, found without writing a byte, and the revisions that the program knows."""
+"""Find out what kind of database is at a location, without writing, and which revisions the program knows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ndcg_tracker.storage.schema import VERSION_TABLE
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 FOLDERS = (_PACKAGE / "migrations", _PACKAGE.parent / "migrations")
-"""Where the migrations may be: inside the package of a wheel, next to it in a checkout."""
+"""Where the migrations may be: inside the package in a wheel, next to it in a checkout."""
 
 SEPARATOR = "\n;\n"
 """Separates the statements of a snapshot."""
@@ -58,7 +58,7 @@ _LATER_SCHEMAS = """
 
 
 def migrations_folder() -> Path:
-    """Return the first of ``FOLDERS`` that holds the migrations."""
+    """Return the first of ``FOLDERS`` that contains the migrations."""
     for folder in FOLDERS:
         if (folder / "env.py").is_file():
             return folder
@@ -66,7 +66,7 @@ def migrations_folder() -> Path:
 
 
 def known_revisions() -> list[str]:
-    """Return the ids of all revisions, oldest first; read from the file names, because Alembic is slow to import."""
+    """Return the ids of all revisions, oldest first, from the file names, because Alembic is slow to import."""
     return sorted(path.name[:4] for path in (migrations_folder() / "versions").glob("[0-9][0-9][0-9][0-9]_*.py"))
 
 
@@ -76,15 +76,15 @@ def newest_revision() -> str:
 
 
 def snapshot_file(folder: Path) -> Path:
-    """Return the path of the SQL snapshot of the newest SQLite schema in a folder of migrations."""
+    """Return the path of the SQL snapshot of the latest SQLite schema in a folder of migrations."""
     return folder / "newest.sqlite.sql"
 
 
 def snapshot_statements() -> list[str] | None:
-    """Return the statements that create the newest schema in an empty SQLite database, None if no snapshot fits.
+    """Return the statements that create the latest schema in an empty SQLite database, None if no snapshot fits.
 
-    Importing Alembic and running all migrations costs the first ``ingest`` into a new file 0.48 s of processor time
-    instead of 0.36 s (``benchmarks/tricks.py``).
+    With Alembic and all migrations the first ``ingest`` into a new file takes 0.48 s of processor time instead of 0.36
+    s (``benchmarks/tricks.py``).
     """
     file = snapshot_file(migrations_folder())
     statements = file.read_text(encoding="utf-8").removesuffix("\n").split(SEPARATOR) if file.is_file() else [""]
@@ -92,12 +92,12 @@ def snapshot_statements() -> list[str] | None:
 
 
 def view_file(folder: Path) -> Path:
-    """Return the path of the SQL of the newest views on Postgres in a folder of migrations."""
+    """Return the path of the SQL of the latest views on Postgres in a folder of migrations."""
     return folder / "newest.postgresql.sql"
 
 
 def view_statements() -> list[str] | None:
-    """Return the statements that create the newest views on Postgres, None if what is there is of another revision."""
+    """Return the statements that create the latest views on Postgres, None if the file is of another revision."""
     file = view_file(migrations_folder())
     if not file.is_file():
         return None
@@ -106,7 +106,7 @@ def view_statements() -> list[str] | None:
 
 
 class Kind(Enum):
-    """The kinds of things that a location can hold."""
+    """The kinds of content that a location can have."""
 
     MISSING = "missing"
     EMPTY = "empty"
@@ -123,11 +123,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a location holds.
+    """The content of a location.
 
-    ``detail``: our revision, a table of another program, what is wrong, the missing GRANT, a schema further back in
-    ``search_path``, or that path. ``schema``: the schema of Postgres that was looked at, the first of ``search_path``;
-    None where that has no other than ``public``.
+    ``detail``: our revision, a table of another program, the problem, the missing GRANT, a later schema in
+    ``search_path``, or that path. ``schema``: the Postgres schema that was inspected, the first in ``search_path``;
+    None if that has only ``public``.
     """
 
     kind: Kind
@@ -136,7 +136,7 @@ class State:
 
 
 def found_state(engine: Engine, location: Location) -> State:
-    """Return what is at the location; nothing is written (except the rollback of a killed writer's transaction)."""
+    """Return what is at the location, without writing (except the rollback of a killed writer's transaction)."""
     path = location.path
     if path is not None:
         if not path.exists():
@@ -160,7 +160,7 @@ def _is_no_sqlite(path: Path) -> bool:
 
 
 def _check_options(connection: Connection, location: Location) -> None:
-    """Refuse options of the URL that a pooler such as PgBouncer drops or, worse, mixes up between its clients."""
+    """Refuse options of the URL that a pooler such as PgBouncer drops or, worse, mixes up between clients."""
     asked = [] if location.url is None else _SEARCH_PATH.findall(str(location.url.query.get("options", "")))
     if asked:
         present = str(connection.exec_driver_sql("SHOW search_path").scalar())
@@ -193,8 +193,8 @@ def _names(path: str) -> list[str]:
 def state_within(connection: Connection) -> State:
     """Return what the database of this connection holds, as its transaction sees it.
 
-    On Postgres that is the first schema of ``search_path``, where tables are created, and no other: names are found in
-    the first schema that has them, so tables of ours in a later one could not be told from those of other programs.
+    On Postgres this inspects only the first schema of ``search_path``, where tables are created. Names are found in the
+    first schema that has them, so our tables in a later schema could be mistaken for those of other programs.
     """
     if connection.dialect.name == "sqlite":
         with suppress(OperationalError):  # without such a table, what is there says more
@@ -239,7 +239,7 @@ def _age(revision: str) -> Kind:
 
 
 def refusal(state: State, location: Location) -> FailedDatabaseError:
-    """Return the error for a database that cannot be used as it is, with the command that fixes it."""
+    """Return the error for a database that cannot be used, with the command that fixes it."""
     ours, detail = newest_revision(), state.detail
     another_path = f"give {argument('location')} another path"
     schema = None if state.schema is None else f"schema {state.schema!r} of search_path"

@@ -48,9 +48,9 @@ except sqlite3.OperationalError as error:
     sys.exit(error.sqlite_errorcode)
 """
 MUCH_FREE, FEW_BYTES = 0.3, 1 << 26
-"""The share of a database that may be free space without a note, and the size below which it never matters."""
+"""The share of a database that may be free without a note, and the size below which free space never matters."""
 PLANNED = ("datasets", "metrics", "label_sets", "runs", "evaluations", "groups", "group_results", "ranked_lists")
-"""The tables whose statistics the plans of the views rest on."""
+"""The tables whose statistics the query plans of the views need."""
 LONG_SECONDS = 300
 _MORE = "this does not compute digests and results again; to do so, type: ndcg-track db check"
 
@@ -62,13 +62,13 @@ _TABLES = """
     AND c.relname = ANY (%(names)s)
     ORDER BY c.relname
 """
-"""Each table: whether it lacks statistics, its bytes, and how many percent of it are some pages."""
+"""For each table: whether it lacks statistics, its bytes, and the percentage to sample for a few pages."""
 _SAMPLED_PAGES, _SAMPLED_BYTES, _BYTES_BESIDE_ROW = 400, 1 << 18, 32
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One health check: its state, what was found, and what to do ("" for nothing).
+    """One health check: its state, the finding, and what to do ("" for nothing).
 
     The texts hold arguments that are not worded yet (see ``errors.worded``).
     """
@@ -80,9 +80,9 @@ class Finding:
 
 
 def examine(location: str) -> Iterator[Finding]:
-    """Yield the health checks of a location (``doctor``), whatever is there; nothing is written.
+    """Yield the health checks of a location (``doctor``), whatever is there, without writing.
 
-    A check that an earlier finding makes impossible is left out.
+    It skips checks that an earlier finding makes impossible.
     """
     where = parsed_location(location)
     if where.path is not None:
@@ -147,7 +147,7 @@ def _integrity(location: Location) -> Finding:
 
 
 def _staged_findings(location: Location) -> Iterator[Finding]:
-    """Yield a finding for each staged run that is not published yet, by a driver that lives or one that is gone."""
+    """Yield a finding for each staged run that is not published yet, whether its driver lives or not."""
     with opened(location) as engine, read_transaction(engine, location) as connection:
         staged = all_staged(connection)
     for record in staged:
@@ -166,7 +166,7 @@ def _staged_findings(location: Location) -> Iterator[Finding]:
 
 
 def _space_findings(location: Location) -> Iterator[Finding]:
-    """Yield how much of the database is free space, and on Postgres whether the planner knows its tables."""
+    """Yield the free space of the database, and on Postgres whether the planner has statistics of its tables."""
     with opened(location) as engine, read_transaction(engine, location) as connection:
         if location.url is None:
             n_pages, n_free, page_size = (
@@ -190,9 +190,9 @@ def _space_findings(location: Location) -> Iterator[Finding]:
 
 
 def _free_bytes(connection: Connection, table: str, n_bytes: int, percent: Decimal) -> int:
-    """Return how much of a large table no row takes, by the rows in some of its pages.
+    """Return the free share of a large table, estimated from the rows in some of its pages.
 
-    The server's own count of rows is of no use: a crash loses it.
+    The server's own count of rows does not help, because a crash loses it.
     """
     if n_bytes < _SAMPLED_BYTES:
         return 0
@@ -206,7 +206,7 @@ def _free_bytes(connection: Connection, table: str, n_bytes: int, percent: Decim
 
 
 def _space(n_free: int, n_bytes: int, *, is_sqlite: bool = False) -> Finding:
-    """Return how much of a database is space that deleted rows have left."""
+    """Return how much space of a database deleted rows have left."""
     share = n_free / n_bytes if n_bytes else 0.0
     what = f"{'' if is_sqlite else 'about '}{share:.0%} of {n_bytes / 1e6:,.1f} MB is free for new rows"
     if n_bytes < FEW_BYTES or share <= MUCH_FREE:
@@ -284,7 +284,7 @@ def _room(path: Path, folder: Path, *, exists: bool) -> Finding:
 
 
 def _locks(folder: Path) -> Finding:
-    """Test whether a second process is kept from writing at the same time."""
+    """Test whether the file system keeps a second process from writing at the same time."""
     kind = _file_system(folder)
     with TemporaryDirectory(prefix=".ndcg-track-", dir=folder) as trial:
         path = str(Path(trial) / "trial.db")
@@ -311,7 +311,7 @@ def _of(kind: str) -> str:
 
 
 def _file_system(folder: Path, mounts: Path = Path("/proc/mounts")) -> str:
-    """Return the type of the file system that a folder is on, "" where the system does not say."""
+    """Return the type of the file system that a folder is on, "" if the system does not say."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:

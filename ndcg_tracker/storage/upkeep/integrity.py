@@ -1,4 +1,4 @@
-"""Checks of references without a foreign key, set by set, and what a transaction has created."""
+"""Check references without a foreign key, set by set, and record what a transaction has created."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ def broken_references(
     evaluation_ids: Collection[int] | None = None,
     text_dataset_ids: Collection[int] | None = None,
 ) -> list[str]:
-    """Return one sentence per kind of damage among the rows of these owners (None: of all), none if all are intact.
+    """Return one sentence per kind of damage in the rows of these owners (None: of all), none if all are intact.
 
-    A list, group result or text is whole if its owner exists and its group is one of the owner's dataset; a run and a
-    label set have as many lists as they say, a pruned run none, an evaluation as many group results as it has packed.
+    A list, group result or text is intact if its owner exists and its group is in the owner's dataset. A run and a
+    label set must have as many lists as they record, a pruned run none, and an evaluation as many group results as it
+    has packed.
     """
     chosen = {
         ranked_lists.c.run_id: run_ids,
@@ -69,7 +70,7 @@ def broken_references(
 
 
 def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
-    """Return one sentence if packed values and rows of some evaluations differ in any bit, else nothing."""
+    """Return one sentence if the packed values of some evaluations differ from the rows in any bit, else nothing."""
     n_broken = 0
     for (evaluation_id,) in connection.execute(sa.select(evaluations.c.id)).all():
         ids, values = bulk.results(evaluation_id)
@@ -80,7 +81,7 @@ def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
 
 
 def malformed_objects(connection: Connection) -> list[str]:
-    """Return one sentence per column in which some rows hold no JSON object."""
+    """Return one sentence per column in which some rows do not contain a JSON object."""
     damage = []
     for table in metadata.sorted_tables:
         for column in table.c:
@@ -98,10 +99,10 @@ def malformed_objects(connection: Connection) -> list[str]:
 
 
 def lost_records(connection: Connection) -> list[str]:
-    """Return signs that records were deleted which the program never deletes, or that an alias was moved by hand.
+    """Return signs that someone deleted records that the program never deletes, or moved an alias by hand.
 
-    On SQLite such records have every number from 1 to the last one that was given; on Postgres a transaction that was
-    taken back leaves a gap, too. So there only versions of labels tell.
+    On SQLite such records have every number from 1 to the last one; on Postgres a transaction that was rolled back
+    leaves a gap, too. So there only versions of labels show it.
     """
     losses = []
     if connection.dialect.name == "sqlite":
@@ -134,7 +135,7 @@ def lost_records(connection: Connection) -> list[str]:
 
 
 def engine_damage(connection: Connection) -> list[str]:
-    """Return the damage that the engine finds: SQLite reads the whole file; Postgres has no such check."""
+    """Return the damage that the engine finds: SQLite reads the complete file; Postgres has no such check."""
     if connection.dialect.name != "sqlite":
         return []
     damage = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(10)") if row[0] != "ok"]
@@ -144,9 +145,9 @@ def engine_damage(connection: Connection) -> list[str]:
 
 @dataclass(slots=True)
 class Written:
-    """What a transaction has created: content digests by the ids of runs and label sets, and other ids.
+    """Everything a transaction has created: content digests by the ids of runs and label sets, and other ids.
 
-    ``text_dataset_ids``: of the datasets that were given texts.
+    ``text_dataset_ids``: of the datasets that got texts.
     """
 
     runs: dict[int, str] = field(default_factory=dict)
@@ -163,8 +164,8 @@ class Written:
     def is_in(self, connection: Connection) -> bool | None:
         """Return whether the transaction was committed; None if it created nothing that shows it.
 
-        A transaction is committed whole or not at all, so one row is enough. Rows with a content digest come first:
-        the digest must be the same, because a server that took over may have given the id to other content.
+        A transaction is committed completely or not at all, so one row is enough. Rows with a content digest come
+        first. The digest must be equal, because a server that took over may have given the id to other content.
         """
         for table, digests in ((runs, self.runs), (label_sets, self.label_sets)):
             if digests:
@@ -213,12 +214,12 @@ def _doubtful(
     ids: Collection[int],
     ranges: dict[tuple[int, int, int], int],
 ) -> list[int]:
-    """Return the owners that a look at the ends does not show to be whole.
+    """Return the owners whose lists cannot be shown to be complete by their first and last groups.
 
-    An owner has a row per group at most. So if it has as many rows as it says, and as many as there are ids from its
-    smallest group to its largest, and as many as its dataset has groups there, then it is whole: no row is looked up.
+    An owner has at most one row per group. So it is complete if three counts agree: the rows that it records, the ids
+    from its smallest group to its largest, and the groups of its dataset in this range. Then no row is looked up.
     Parameters: ``owners``: their id, dataset and number of rows. ``owner``: the column that names them. ``ranges``: how
-    many groups of a dataset are between two ids, as far as known.
+    many groups of a dataset are between two ids, if known.
     """
     group = owner.table.c.group_id
     query = sa.select(owner, sa.func.count(), sa.func.min(group), sa.func.max(group)).where(owner.in_(sorted(ids)))
@@ -240,7 +241,7 @@ def _doubtful(
 
 @cache
 def _queries() -> list[tuple[str, Select[Any], sa.Column[Any]]]:
-    """Return what may be damaged, the query that counts it, and the column that names its owner."""
+    """Return each possible damage, the query that counts it, and the column that names its owner."""
     n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
     of_list, of_labels = runs.c.id == ranked_lists.c.run_id, label_sets.c.id == label_lists.c.label_set_id
     of_result = (
@@ -306,7 +307,7 @@ def _misnamed_evaluations() -> Select[Any]:
 
 
 def _strays(table: sa.Table, owner: sa.Column[Any], *between: tuple[sa.Table, ColumnElement[bool]]) -> Select[Any]:
-    """Count the rows of a table whose group is none of the dataset that their owner is of.
+    """Count the rows of a table whose group is not in the dataset of their owner.
 
     Parameters: ``owner``: the column of the dataset. ``between``: the tables that lead from the rows to it.
     """
@@ -318,7 +319,7 @@ def _strays(table: sa.Table, owner: sa.Column[Any], *between: tuple[sa.Table, Co
 
 
 def _n_lists() -> ColumnElement[int]:
-    """Return how many lists a run has: none once it is pruned, and as many as there are of a sample."""
+    """Return how many lists a run must have: none if it is pruned, and those of its sample if it has one."""
     of_run = sa.select(prunings.c.run_id).where(prunings.c.run_id == runs.c.id)
     n_lists = sa.select(sa.func.count()).where(ranked_lists.c.run_id == runs.c.id).scalar_subquery()
     of_sample = sa.exists(of_run.where(prunings.c.kept_share > 0))

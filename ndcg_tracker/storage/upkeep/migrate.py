@@ -1,4 +1,4 @@
-"""Creates and upgrades the schema by the migrations, one process at a time; a SQLite file is copied before."""
+"""Create and upgrade the schema with the migrations, one process at a time, after a copy of a SQLite file."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from ndcg_tracker.storage.upkeep.handshake import (
 )
 
 Progress = Callable[[int, int | None], None]
-"""Called with how many bytes are done, and how many there are."""
+"""Called with the number of bytes done, and of all bytes."""
 _PAGES_AT_ONCE = 4096
 
 
 def backup_to(location: Location, target: Path, progress: Progress | None = None) -> Path:
-    """Copy a SQLite database, as it is at one moment, into a new file and return that file's path.
+    """Copy one state of a SQLite database into a new file and return that file's path.
 
-    Raises: InputError where the target exists or the database is on Postgres; DatabaseError where copying fails, and
-    then the target is removed.
+    Raises: InputError if the target exists or the database is on Postgres; DatabaseError if copying fails (the target
+    is then removed).
     """
     if location.path is None:
         raise InputError("back up a Postgres database with its own tool, pg_dump", where=location.display_url)
@@ -76,9 +76,9 @@ def backup_to(location: Location, target: Path, progress: Progress | None = None
 
 
 def restore_from(location: Location, source: Location, progress: Progress | None = None) -> Path:
-    """Make a new SQLite database of a backup, and return its path (see ``backup_to``).
+    """Create a new SQLite database from a backup, and return its path (see ``backup_to``).
 
-    Raises: InputError where there is a database already, or one of the two is on Postgres.
+    Raises: InputError if there is already a database, or if one of the two is on Postgres.
     """
     if location.path is None or source.path is None:
         raise InputError(
@@ -92,7 +92,7 @@ def restore_from(location: Location, source: Location, progress: Progress | None
 
 
 def backup_beside(location: Location, revision: str) -> Path:
-    """Back a SQLite database up next to itself, before its upgrade from ``revision``, and return the copy's path."""
+    """Back up a SQLite database next to itself, before its upgrade from ``revision``, and return the copy's path."""
     path = location.path
     if path is None:
         raise ValueError("only a SQLite database is backed up next to itself")
@@ -115,10 +115,10 @@ class UpgradeResult:
 
 
 def upgrade_database(location: Location) -> UpgradeResult:
-    """Upgrade the database to the newest schema, or create it.
+    """Upgrade the database to the latest schema, or create it.
 
-    Any number of processes may do so at once: one does the work, the others find it done. A SQLite file that has a
-    schema already is backed up first. Raises: DatabaseError for a newer, unknown or foreign database.
+    Any number of processes may do so at once: one does the work, and the others find it done. A SQLite file with a
+    schema is backed up first. Raises: DatabaseError for a newer or unknown database, or one of another program.
     """
     if location.path is not None and not location.path.absolute().parent.is_dir():
         raise DatabaseError(
@@ -155,7 +155,7 @@ def _upgraded(engine: Engine, location: Location) -> UpgradeResult:
 
 
 def _made_at_once(connection: Connection) -> bool:
-    """Create the newest schema in a new SQLite database without Alembic; return whether a snapshot fits."""
+    """Create the latest schema in a new SQLite database without Alembic; return whether a snapshot fits."""
     is_new = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar() == 0
     statements = snapshot_statements() if is_new else None
     for statement in statements or ():
