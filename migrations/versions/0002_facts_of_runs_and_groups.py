@@ -1,4 +1,4 @@
-"""Views of what stands beside the numbers: commits, parameters, tags, aliases, attributes, decisions.
+"""Views of facts beside the numbers: commits, parameters, tags, aliases, attributes, decisions.
 
 Revision ID: 0002
 Revises: 0001

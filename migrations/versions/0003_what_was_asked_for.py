@@ -1,4 +1,4 @@
-"""The text that each evaluation was asked for by, in the tables and in the views.
+"""The text by which each evaluation was requested, in the tables and in the views.
 
 Revision ID: 0003
 Revises: 0002

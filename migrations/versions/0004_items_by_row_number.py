@@ -1,4 +1,4 @@
-"""Whether the items of a label set are known by row numbers, which stand for items only inside one table.
+"""Whether the items of a label set are known by row numbers, which identify items only inside one table.
 
 Revision ID: 0004
 Revises: 0003

@@ -1,4 +1,4 @@
-"""What people read where ids stand: the text of a query, the title and link of an item.
+"""Texts that people read instead of ids: the text of a query, the title and link of an item.
 
 Revision ID: 0005
 Revises: 0004

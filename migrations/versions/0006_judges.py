@@ -1,4 +1,4 @@
-"""Whose labels a label set holds: of nobody in particular, or of a person, a pool or a model that is named.
+"""The judge of a label set: the unnamed one, or a named person, pool or model.
 
 Revision ID: 0006
 Revises: 0005

@@ -1,8 +1,8 @@
-"""Names beside numbers, statistics and views, so that every question of a year is answered at once.
+"""Names beside numbers, statistics and views, so that queries over a year of runs are fast.
 
-The planner of Postgres orders up to eight joined tables freely, and knows of no names of datasets, metrics and label
-sets how often they are. So runs keep the name of their dataset, and evaluations the names that the views show: a view
-is made of few tables, whose statistics say how many rows a name stands for.
+The planner of Postgres orders up to eight joined tables freely, and does not know how frequent a name of a dataset,
+metric or label set is. So runs store the name of their dataset, and evaluations the names that the views show: a view
+reads few tables, whose statistics say how many rows a name has.
 
 Revision ID: 0007
 Revises: 0006

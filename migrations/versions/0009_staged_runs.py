@@ -1,4 +1,4 @@
-"""What several processes write of a run until it is published as one; and runs that keep the items of some groups.
+"""Batches that several processes write before a run is published; and runs with the items of only some groups.
 
 Revision ID: 0009
 Revises: 0008

@@ -1,4 +1,4 @@
-"""Runs of which other engines send sums over their groups: paired differences, enough for t intervals.
+"""Runs that other engines store as sums over their groups: paired differences, enough for t intervals.
 
 Revision ID: 0010
 Revises: 0009

@@ -1,4 +1,4 @@
-"""Suites: named datasets that are looked at together.
+"""Suites: named datasets that are compared together.
 
 Revision ID: 0011
 Revises: 0010

@@ -1,6 +1,6 @@
-"""Which rows of the views are of the labels that count, and how many decisions a gate has made.
+"""Which rows of the views belong to the labels that count, and how many decisions a gate has made.
 
-A run that was rescored has a row per version of the labels, and one per judge: whoever names none counts it twice. So
+A rescored run has a row per version of the labels, and one per judge, so a query that names none counts it twice. So
 the views say of each row whether it is the one that counts. The new columns are the last of each view.
 
 Revision ID: 0013

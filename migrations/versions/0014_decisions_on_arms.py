@@ -1,4 +1,4 @@
-"""Which runs a decision on arms of repeated runs rests on.
+"""The runs that a decision on arms of repeated runs is based on.
 
 Revision ID: 0014
 Revises: 0013

@@ -6,9 +6,9 @@ query as part of DECLARE ... CURSOR in the extended protocol, which takes one SE
 time-out; and, because read-only transactions still admit them, no volatile function (they end sessions, take locks,
 write files, call `set_config`).
 
-The names of the functions that a query could call are found by a scanner that follows Postgres' own lexer
-(src/backend/parser/scan.l) with `standard_conforming_strings` on, and refuses the few spellings that would need more
-than a scan: `U&"..."` names and continued `E'...'` strings.
+A scanner finds the names of the functions that a query could call. It follows Postgres' own lexer
+(src/backend/parser/scan.l) with `standard_conforming_strings` on, and refuses the few spellings that
+would need more: `U&"..."` names and continued `E'...'` strings.
 """
 
 from __future__ import annotations
