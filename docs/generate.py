@@ -32,8 +32,8 @@ _WIDTH, _FLOOR = 900, 50
 SCHEMA_INTRODUCTION = """\
 # The database
 
-One database, SQLite or Postgres, keeps everything. The **views** are the public SQL: they keep their names and
-columns, and give the same rows on both engines. The tables below them may change from release to release.
+The views and tables of the database, for people who query it with SQL. The **views** are public: they keep their names
+and columns, and return the same rows on SQLite and Postgres. The tables below them may change from release to release.
 
 ```console
 $ ndcg-track sql "SELECT run, metric, mean FROM run_summary WHERE is_newest_labels ORDER BY run_id"
@@ -59,9 +59,9 @@ datasets ──< texts >·· groups
 ──<  one to many, by a foreign key      ··<  one to many, checked once per transaction
 ```
 
-Label lists, ranked lists and group results have one row per group. Checking a foreign key for each of millions of rows
-would take most of the time of storing a run, so these references are checked set by set before the commit, and by
-`ndcg-track db check`.
+Label lists, ranked lists and group results have one row per group. To check a foreign key for each of millions of rows
+would take most of the time of storing a run. So the program checks these references set by set before the commit, and
+`ndcg-track db check` checks them again.
 """
 
 
