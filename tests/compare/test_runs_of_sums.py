@@ -293,13 +293,13 @@ def test_clusters_are_merged_on_a_promise() -> None:
 
 def test_a_baseline_must_be_named_and_stored(tracker: nt.Tracker) -> None:
     found = sums_of()
-    with pytest.raises(InputError, match="none is named; name the run they were paired with"):
+    with pytest.raises(InputError, match="no baseline is named; name the run they were paired with"):
         tracker.log_summaries(found, name="after")
     with pytest.raises(NdcgTrackerError, match="no dataset 'default'"):
         tracker.log_summaries(found, name="after", baseline="before")
     with pytest.raises(InputError, match="the sums have no differences"):
         tracker.log_summaries(alone(found), name="x", baseline="y")
-    with pytest.raises(InputError, match="its mean is not the plain mean of groups"):
+    with pytest.raises(InputError, match="its mean is not the plain mean of its groups"):
         tracker.log_summaries([replace(alone(found)[0], metric="GMAP")], name="x")
 
 

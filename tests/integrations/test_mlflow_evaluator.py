@@ -335,7 +335,7 @@ def test_a_label_that_contradicts_a_stored_one(store: MlflowStore) -> None:
     evaluated(store, frame_of())
     frame = frame_of(2)
     frame.loc[0, "label"] = 9.0
-    with pytest.raises(ConflictError, match=r"item 'd0' of group '000' has the label 9 here and \d in the newest"):
+    with pytest.raises(ConflictError, match=r"item 'd0' of group '000' has the label 9 here but \d in the latest"):
         evaluated(store, frame)
 
 

@@ -90,7 +90,7 @@ def _as_text(rows: list[Row]) -> pa.Table:
 _IN_GROUPS = "of group 'q1' is stated, but its items and labels give "
 _GIVE = "is stated, but its items and labels give "
 _EXTERNAL = "external:latency(direction=lower, range=0..100)"
-_CONTENT = "is not that which was exported"
+_CONTENT = "differs from what was exported"
 FORGERIES = [
     Forgery("value above what the metric can be", "group_results", _bm25("value", 5.0), f"value 5.0 {_IN_GROUPS}"),
     Forgery("value a little higher", "group_results", _bm25("value", lambda value: value + 1e-9), _IN_GROUPS),
@@ -174,7 +174,7 @@ FORGERIES = [
     Forgery("loss that is no number", "decisions", _set("delta", float("inf")), "has a number that is not finite"),
     Forgery("dataset of no rows", "aliases", _set("dataset", "x"), "names dataset 'x', but has nothing else of it"),
     Forgery("file cut short", "items", lambda rows: b"PAR1", "not a readable Parquet file"),
-    Forgery("file of another table", "items", lambda rows: pa.table({"a": [1]}), "has other columns than"),
+    Forgery("file of another table", "items", lambda rows: pa.table({"a": [1]}), "has columns other than"),
 ]  # fmt: skip
 
 

@@ -326,7 +326,7 @@ REFUSED = [
     ("/judge?run=1", 400, "choosing what to judge takes two runs or more"),
     ("/judge?run=1&run=99", 404, "no run with id 99"),
     ("/judge?baseline=1&run=2&whose=nobody", 400, "dataset 'shop' has no labels of judge 'nobody'"),
-    ("/judge?dataset=shop&design=7", 400, "there is no design 7 of dataset 'shop' (it has 1 alone)"),
+    ("/judge?dataset=shop&design=7", 400, "there is no design 7 of dataset 'shop' (it only has 1)"),
     ("/judge?baseline=1&run=2&metric=ndcg@7", 404, "no run of this dataset has the metric 'ndcg@7'"),
     ("/judge?baseline=1&run=2&budget=x", 400, "budget must be a number from 1, not 'x'"),
 ]
