@@ -323,7 +323,7 @@ def test_no_two_drafts_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 REFUSED = [
-    ("/judge?run=1", 400, "choosing what to judge takes two runs or more"),
+    ("/judge?run=1", 400, "what to judge next takes two runs or more"),
     ("/judge?run=1&run=99", 404, "no run with id 99"),
     ("/judge?baseline=1&run=2&whose=nobody", 400, "dataset 'shop' has no labels of judge 'nobody'"),
     ("/judge?dataset=shop&design=7", 400, "there is no design 7 of dataset 'shop' (it only has 1)"),

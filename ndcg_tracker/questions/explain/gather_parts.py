@@ -43,7 +43,7 @@ BLOCK_ITEMS = 1 << 17
 
 
 def subject_of(both: RunPair) -> Subject:
-    """Return what is explained, as reports name it."""
+    """Return the subject of an explanation, as reports name it."""
     baseline, candidate = both.sides
     return Subject(
         str(both.metric),

@@ -230,7 +230,7 @@ def reset_gate(
 
 
 def gate_report(self: HasStore, result: GateResult, *, output: str = "report.html") -> ReportResult:
-    """Draw what a gate decided on: ``report`` for its runs, its metric and its labels."""
+    """Draw the basis of a gate's decision: ``report`` for its runs, its metric and its labels."""
     from ndcg_tracker.storage.records import NO_LABELS_HERE
 
     comparison = result.gated.comparison

@@ -232,7 +232,7 @@ def _by_open_labels(decision: GateDecision, left: OpenLabels) -> str:
 
 
 def rests_on(decision: GateDecision) -> list[str]:
-    """Return a sentence on what the decision assumes if the labels are only positive."""
+    """Return a sentence on the assumption of the decision if all labels are positive."""
     if decision.open is None or decision.open.stop != "positives":
         return []
     return ["The verdict rests on: unknown items count as not relevant (no label has grade 0)"]
@@ -363,7 +363,7 @@ def recorded_reason(gated: Gated) -> str:
 
 
 def to_decide(decision: GateDecision) -> str:
-    """Return what would decide an open question, "" if nothing is known to."""
+    """Return what would decide an open question, "" if nothing is known to do so."""
     ways = []
     if decision.decision == "inconclusive" and decision.n_needed is not None and decision.n_needed_for is not None:
         about = "about" if decision.betting_lower is None else "at most about"  # the betting bound may decide before

@@ -290,7 +290,7 @@ def _line(means: Sequence[float | None]) -> str:
 
 
 def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
-    """Return what people see of one run."""
+    """Return the cells of one run for people."""
     mean, before = row["mean"], None if previous is None else previous["mean"]
     delta = row["delta"] if "delta" in row else None if mean is None or before is None else mean - before
     ci = row["ci"]

@@ -1,4 +1,4 @@
-"""What do versions of labels and judges say, and what is to be judged next?"""
+"""What do versions of labels and judges say, and what should be judged next?"""
 
 from __future__ import annotations
 

@@ -329,7 +329,7 @@ class DrawnAnswers:
 
 @dataclass(frozen=True, slots=True)
 class JudgesAgreement:
-    """Two judges of one dataset, by the newest labels of each, or by answers to designs.
+    """Two judges of one dataset, by the latest labels of each, or by answers to designs.
 
     ``diff``: their labels side by side. ``kappa``: None if undefined. ``runs``: those with stored items, evaluated
     under the labels that both judges gave, best first under the first judge. Other labels do not count, because they

@@ -255,7 +255,7 @@ def _checked_words(comparison: Comparison) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _PairOnPage:
-    """What the template shows of a pair, what its script reads, and its metric."""
+    """The values of a pair for the template and for its script, and its metric."""
 
     values: dict[str, Any]
     data: dict[str, Any]

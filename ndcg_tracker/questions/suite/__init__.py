@@ -73,7 +73,7 @@ def suites(self: HasStore) -> list[SuiteRecord]:
 
 
 def delete_suite(self: HasStore, name: SuiteName) -> SuiteRecord:
-    """Delete a suite and return what it was; its datasets and their runs stay."""
+    """Delete a suite and return its former content; its datasets and their runs stay."""
     with self.store().write("marks") as tx:
         return tx.write.suites.delete(name)
 
