@@ -1,1 +1,1 @@
-"""Two runs against each other, the core of the questions: gathered, paired, inferred, said."""
+"""The comparison of two runs, which all questions use: gather results, pair them, test them, report them."""

@@ -30,16 +30,16 @@ OWN_TAGS = SEEDS | {"training", "stage", "trial", "mlflow.run_id", "mlflow.model
 """Tags in which they may differ: seeds, and those that name a single training."""
 FEATURES, ROWS, LABELS = "data_features", "data_rows", "data_labels"
 DATA = (FEATURES, ROWS, LABELS)
-"""Parameters that say what a training was made from; runs that older versions stored lack them."""
+"""Parameters that name the data of a training; runs stored by older versions lack them."""
 FEWEST_IN_FAMILY = 3
 MOST_SEEDS = 1000
 _FOUND = 2.8016
-"""How many standard errors away from 0 a difference is found with 80% power at 5%: z(.975) + z(.8)."""
+"""A difference this many standard errors from 0 is detected with 80% power at 5%: z(.975) + z(.8)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """Runs that are repeats of one system, or one run alone; ``name``: the run's, or the reference of the arm."""
+    """Repeats of one system, or a single run; ``name``: the name of the run, or the reference of the arm."""
 
     name: str
     runs: tuple[RunRecord, ...]
@@ -78,15 +78,15 @@ def arms_of(tx: ReadTransaction, references: Sequence[str], dataset: str | None 
 def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) -> Arm:
     """Return the arm ``tag:KEY=VALUE``, which is all runs with this tag, or the one run that a reference names.
 
-    A run with the reference as its name takes precedence. Raises: ReferenceNotFoundError for an arm that is not of this
-    form, has no run, or has runs of several datasets; InputError for an arm of a single run.
+    A run whose name is the reference takes precedence. Raises: ReferenceNotFoundError for an arm that does not have
+    this form, has no run, or has runs of several datasets; InputError for an arm with a single run.
     """
     every = tx.runs.all(dataset) if reference.startswith(ARM) else []
     if not reference.startswith(ARM) or any(run.name == reference for run in every):
         return Arm.of(tx.runs.resolve(reference, dataset))
     key, equals, value = reference.removeprefix(ARM).partition("=")
     if not key or not equals:
-        raise ReferenceNotFoundError(f"{reference!r} is no arm", advice="write tag:KEY=VALUE, such as tag:arm=a")
+        raise ReferenceNotFoundError(f"{reference!r} is not an arm", advice="write tag:KEY=VALUE, such as tag:arm=a")
     runs = [run for run in every if key in run.tags and str(run.tags[key]) == value]
     if not runs:
         values = sorted({str(run.tags[key]) for run in every if key in run.tags})
@@ -97,12 +97,12 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
     if len(datasets) > 1:
         raise ReferenceNotFoundError(
             f"runs of several datasets ({', '.join(datasets)}) have the tag {key}={value}",
-            advice=f"say which with {argument('dataset')}",
+            advice=f"choose one with {argument('dataset')}",
         )
     if len(runs) < FEWEST_RUNS:
         raise InputError(
-            f"arm {reference!r} has one run, {runs[0].name!r}, and needs {FEWEST_RUNS} or more",
-            advice="give further trainings this tag, or name the one run to compare it",
+            f"arm {reference!r} has one run, {runs[0].name!r}, but needs {FEWEST_RUNS} or more",
+            advice="give further trainings this tag, or name the run itself to compare it",
         )
     return Arm(reference, tuple(runs))
 
@@ -116,7 +116,7 @@ def named_runs(
     """
     if not isinstance(baseline, str):
         advice = "name it first, and the candidates after it"
-        raise InputError(f"the baseline is one run's name, id or @alias as text, not {baseline!r}", advice=advice)
+        raise InputError(f"the baseline must be the name, id or @alias of one run, not {baseline!r}", advice=advice)
     references: list[str] = []
     for reference in one_by_one(candidates):
         if not is_pattern(reference):
@@ -126,7 +126,7 @@ def named_runs(
         runs = tx.runs.matching(reference, dataset if pinned is None else pinned.dataset)
         names = [run.name for run in runs if pinned is None or run.id != pinned.id]
         if not names:
-            raise ReferenceNotFoundError(f"no run but the baseline fits {reference!r}", advice="name a candidate")
+            raise ReferenceNotFoundError(f"no run except the baseline fits {reference!r}", advice="name a candidate")
         references += names
     return list(dict.fromkeys(references))
 
@@ -137,17 +137,17 @@ def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
     for given in candidates:
         each = [given] if isinstance(given, str) else given
         if not isinstance(each, (list, tuple)) or not all(isinstance(reference, str) for reference in each):
-            raise InputError(f"a candidate is a run's name, id or @alias as text, or a list of these, not {given!r}")
+            raise InputError(f"a candidate must be the name, id or @alias of a run, or a list of these, not {given!r}")
         references += each
     return references
 
 
 def family_of(run: RunRecord, runs: Sequence[RunRecord], but: Collection[str] = ()) -> list[RunRecord]:
-    """Return the runs of a run's family, itself included, or none if nothing says that it has a family.
+    """Return the runs of a run's family, including the run, or none if nothing says that it has a family.
 
-    A family shares the tag ``aa``, and was made from the same data as far as this is known. Runs without that tag
-    share all parameters but the seed, and all tags but ``OWN_TAGS`` and those named in ``but``. So no run is of two
-    families. Checkpoints of one training (``stage=iteration``) are no repeats.
+    The runs of a family share the tag ``aa`` and, as far as is known, their data. Without that tag, they share all
+    parameters except the seed, and all tags except ``OWN_TAGS`` and those named in ``but``. So no run is in two
+    families. Checkpoints of one training (``stage=iteration``) do not count as repeats.
     """
     if AA_TAG in run.tags:
         family = tagged(str(run.tags[AA_TAG]), runs)
@@ -158,15 +158,15 @@ def family_of(run: RunRecord, runs: Sequence[RunRecord], but: Collection[str] = 
 
 
 def tagged(aa: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Return the runs with the tag ``aa=NAME`` that are no checkpoints."""
+    """Return the runs with the tag ``aa=NAME`` that are not checkpoints."""
     return [run for run in runs if AA_TAG in run.tags and str(run.tags[AA_TAG]) == aa and not is_checkpoint(run)]
 
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """What speaks against two runs being repeats: ``name`` (a parameter, or "tag NAME") and its values in both.
+    """A sign that two runs are not repeats: ``name`` (a parameter, or "tag NAME") and its value in each.
 
-    A value is None where a run lacks it.
+    A value is None if a run lacks it.
     """
 
     runs: tuple[str, str]
@@ -175,14 +175,14 @@ class Unlike:
 
     @property
     def is_open(self) -> bool:
-        """Whether they may be repeats nevertheless: only one of them tells its data, or its family."""
+        """Whether they may still be repeats, because only one of them names its data or its family."""
         return None in self.values and (self.name in DATA or self.name == f"tag {AA_TAG}")
 
 
 def unlike(run: RunRecord, other: RunRecord, but: Collection[str] = ()) -> list[Unlike] | None:
-    """Return what speaks against two runs being repeats of one recipe, None where their parameters do.
+    """Return the signs that two runs are not repeats of one recipe, None if their parameters already differ.
 
-    These are what they were made from, and their tags, but for those named in ``but``.
+    The signs are their data and their tags, except the tags named in ``but``.
     """
     (parameters, tags), (its, its_tags) = _recipe(run, but), _recipe(other, but)
     differ = [name for name in parameters.keys() | its.keys() if parameters.get(name) != its.get(name)]
@@ -197,7 +197,7 @@ def unlike(run: RunRecord, other: RunRecord, but: Collection[str] = ()) -> list[
 
 
 def other_data(family: Sequence[RunRecord]) -> Iterator[Unlike]:
-    """Yield what says that two runs of a family were not made from the same data."""
+    """Yield the signs that two runs of a family do not have the same data."""
     for name in DATA:
         told = [run for run in family if name in run.parameters]
         for other in told[1:]:
@@ -210,9 +210,9 @@ def retraining_note(
 ) -> Note | None:
     """Return the note that an interval over groups does not cover retraining, with how much retrained runs differ.
 
-    None where there is no family of 3 runs or more, or its runs do not differ. ``first``: the comparison of the first
-    metric. Its fact ``n_seeds``: how many trainings per side would detect a true difference of this size with 80%
-    power, None where no number of them would.
+    None if there is no family of 3 runs or more, or its runs do not differ. ``first``: the comparison of the first
+    metric. The fact ``n_seeds`` of the note is the number of trainings per side that would detect a true difference of
+    this size with 80% power, None if no number would.
     """
     if not any(AA_TAG in run.tags or SEEDS & run.parameters.keys() for run in sides) or first.standard_error is None:
         return None
@@ -251,7 +251,7 @@ def _seeds(metric: MetricComparison, variance: float) -> int | None:
 
 
 def _recipe(run: RunRecord, but: Collection[str] = ()) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters and tags that repeats share; where early stopping ended a training is its outcome."""
+    """Return the parameters and tags that repeats share; the iteration of an early stop is an outcome, not one."""
     best = run.parameters.get("best_iteration")
     outcome = {"best_iteration"} | ({"iteration"} if best == run.parameters.get("iteration") else set())
     return (

@@ -1,4 +1,4 @@
-"""Charts of a comparison: cutoffs, intervals, many runs at once, and whichever chart is asked for by its kind."""
+"""Charts of a comparison: cutoffs, intervals, many runs at once, and a chart by the name of its kind."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def cutoffs(
 ) -> Spec:
     """Return the chart of a metric at every cutoff; the runs differ where the band leaves the baseline.
 
-    The band is the 95% interval of the difference, drawn around the candidate: one for each cutoff, not for all at
-    once. ``cutoff``: of the metric that was compared.
+    The band is the 95% interval of the difference, drawn around the candidate. It holds for each cutoff by itself, not
+    for all of them together. ``cutoff``: the cutoff of the compared metric.
     """
     table: list[dict[str, object]] = []
     for row in rows:
@@ -78,7 +78,7 @@ def cutoffs(
         rule = layer("rule", at, color={"expr": "muted"}, strokeDash=[4, 3])
         layers.append({"data": {"values": [{"cutoff": cutoff}]}, **rule})
     subtitle = (
-        "the band is the 95% interval of the difference at each cutoff: where it leaves the grey line, the runs differ"
+        "the band is the 95% interval of the difference at each cutoff; where it leaves the grey line, the runs differ"
     )
     return chart(f"{metric} at other cutoffs", layers, table, subtitle=subtitle, height=height)
 
@@ -101,12 +101,12 @@ class Bar:
 
     @property
     def label(self) -> str:
-        """Its name, with the attribute before the value of a slice."""
+        """The name of the row; for a slice, the attribute before its value."""
         return self.name if self.attribute is None else f"{self.attribute}: {self.name}"
 
     @property
     def found(self) -> str:
-        """Its verdict in words, "" without one."""
+        """The verdict in words, "" if there is none."""
         if self.p_adjusted is None and self.verdict not in ("identical", None):
             return "not tested"
         return "" if self.verdict is None else self.verdict.replace("_", " ")
@@ -145,9 +145,9 @@ def forest(
     metric: str = "",
     row_height: int = 22,
 ) -> Spec:
-    """Return the chart of differences with their intervals; grey where no difference was detected.
+    """Return the chart of differences with their intervals, grey if no difference was detected.
 
-    ``metric``: that of all bars, "" where they have several.
+    ``metric``: the metric of all bars, "" if they have several.
     """
     rows = [
         {
@@ -185,7 +185,7 @@ def forest(
 
 
 def _is_lost_by_correction(bar: Bar) -> bool:
-    """Return whether the interval of a bar excludes 0, though no difference was detected after correction."""
+    """Return whether the interval of a bar excludes 0 although no difference was detected after correction."""
     return bar.verdict == "no_difference_detected" and bar.ci is not None and not bar.ci[0] <= 0 <= bar.ci[1]
 
 
@@ -193,7 +193,7 @@ _MOST_NUMBERED = 14  # runs whose cells have room for numbers
 
 
 def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *, row_height: int = 30) -> Spec:
-    """Return the chart of the difference between any two runs, marked where none was detected."""
+    """Return the chart of the difference between any two runs; it marks differences that were not detected."""
     has_numbers = len(names) <= _MOST_NUMBERED
     reach = max((abs(pair.delta) for pair in deltas), default=1.0) or 1.0
     rows = [
@@ -254,7 +254,7 @@ _BY_ATTRIBUTE = ("every", "scatter", "forest", "slices")
 
 
 def checked_kind(kind: str, by: str | None = None) -> None:
-    """Raise InputError unless there is such a kind of chart, and it can show an attribute where ``by`` names one."""
+    """Raise InputError unless the kind of chart exists, and can show an attribute if ``by`` names one."""
     if kind not in get_args(ComparisonChart):
         raise InputError(f"unknown chart {kind!r}", advice=f"choose {', '.join(get_args(ComparisonChart))}", joint=": ")
     if by is not None and kind not in _BY_ATTRIBUTE:
@@ -291,9 +291,9 @@ def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) 
     baseline, candidate = comparison.baseline.name, comparison.candidate.name
     if by is not None and by not in first.groups.attributes:
         attributes = ", ".join(first.groups.attributes) or "none"
-        raise InputError(f"no group that was compared has an attribute {by!r}; there is {attributes}")
+        raise InputError(f"no compared group has an attribute {by!r}; the attributes are: {attributes}")
     if by is not None and kind in ("every", "scatter") and by not in colored(first.groups):
-        raise InputError(f"attribute {by!r} has one value, or more than {MOST_SLICES}, which colours do not tell")
+        raise InputError(f"attribute {by!r} has one value, or more than {MOST_SLICES}, so colours cannot show it")
     queries = queries_of(first.texts)
     if kind == "every":
         return every_group(first.groups, metric, by, queries=queries)
@@ -329,7 +329,7 @@ def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) 
 
 
 def _slices_by(pair: PairReport, by: str | None) -> dict[str, tuple[SliceComparison, ...]]:
-    """Return the slices by an attribute, or by all. Raises: InputError where there are none."""
+    """Return the slices by an attribute, or by all attributes. Raises: InputError if there are none."""
     wanted = {name: rows for name, rows in pair.slices.items() if by in (None, name)}
     if not wanted:
         raise InputError(
@@ -344,7 +344,7 @@ def _slices_by(pair: PairReport, by: str | None) -> dict[str, tuple[SliceCompari
 def _bars_of_candidate(
     comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]], *, is_one: bool, only: str
 ) -> list[Bar]:
-    """Return the rows of one of several candidates, which they name; ``only``: the metric of all, if it is one."""
+    """Return the rows of one of several candidates, with its name; ``only``: the metric if all rows share one."""
     bars = bars_of(comparison, slices)
     if is_one:
         return bars

@@ -1,4 +1,4 @@
-"""Charts of every group of a comparison: from the worst to the best, one run against the other, and how many moved."""
+"""Charts of every group of a comparison: from worst to best, one run against the other, and how many changed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ndcg_tracker.words.texts import GroupTexts, counted
 COLUMNS = 600
 """Above this number of groups, several share a column, which shows the one that changed most."""
 DOTS = 1_500
-"""Above this number of groups, those that stand close together share a dot."""
+"""Above this number of groups, neighbouring groups share a dot."""
 NAMED = 60
-"""Up to this number of groups, each has its id below its column, where there is room."""
+"""Up to this number of groups, each column has the id of its group below it if there is room."""
 _CELLS = 60  # places along each side of the scatter
 MOST_BINS = 40
 MOST_COLORS = 8
-"""An attribute of more values shows those whose slices changed most, and the others together in grey."""
+"""If an attribute has more values, the slices that changed most have colours, and all others share grey."""
 OTHERS = "(others)"
 
 _GROUP_TOOLTIP = [
@@ -36,12 +36,12 @@ _GROUP_TOOLTIP = [
 
 
 Queries = Mapping[str, str]
-"""What groups are about, by their ids."""
+"""The query texts of groups, by their ids."""
 _LONGEST_QUERY = 80
 
 
 def queries_of(texts: Mapping[str, GroupTexts]) -> dict[str, str]:
-    """Return what groups are about, those left out whose texts say nothing more than their ids."""
+    """Return the query texts of groups, without texts that only repeat the id."""
     said = {key: text.query.text or text.query.title for key, text in texts.items() if text.query is not None}
     return {key: shortened(words, _LONGEST_QUERY) for key, words in said.items() if words and words != key}
 
@@ -89,7 +89,7 @@ def every_group(
     targets = layer("rect", {**whole, "tooltip": tooltip}, opacity=0, cursor="pointer")
     n_same = [{"x": end if first else 0, "words": f"{columns.n_same:,} the same"}] if columns.n_same else []
     words_at = {"x": {**x}, "y": {"datum": 0}, "text": {"field": "words", "type": "nominal"}}
-    free: Spec = {"align": "right", "dy": -10} if first else {"align": "left", "dy": 12}  # where no column stands
+    free: Spec = {"align": "right", "dy": -10} if first else {"align": "left", "dy": 12}  # places without a column
     same = {"data": {"values": n_same}, **layer("text", words_at, color={"expr": "muted"}, fontSize=11, **free)}
     look: Spec = {"color": {"expr": "chosen"}, "strokeWidth": 2, "strokeDash": [3, 2]}
     chosen = {"data": {"name": "chosen", "values": []}, **layer("rule", {"x": {**x, "field": "place"}}, **look)}
@@ -113,7 +113,7 @@ def _column_axis(names: Sequence[str]) -> Spec:
 
 
 def _names_below(groups: EveryGroup, columns: Columns) -> list[str]:
-    """Return what stands below each column: ids where all of them find room, else nothing."""
+    """Return the texts below the columns: ids if there is room for all of them, else nothing."""
     first, end = columns.gap
     if len(groups.keys) > NAMED:
         return []
@@ -128,8 +128,8 @@ def _names_below(groups: EveryGroup, columns: Columns) -> list[str]:
 class Columns:
     """The columns of ``every_group``: places of groups, from the worst to the best, and where each column begins.
 
-    ``n_each``: how many groups share a column. ``n_same``: groups that did not change, which stand between the two
-    ends of ``gap``. ``end``: where the last column ends.
+    ``n_each``: how many groups share a column. ``n_same``: the number of groups that did not change, which lie between
+    the two ends of ``gap``. ``end``: the end of the last column.
     """
 
     places: list[int]
@@ -141,12 +141,12 @@ class Columns:
 
     @property
     def same_at(self) -> float | None:
-        """The middle of where the groups that did not change stand, None where there are none."""
+        """The middle of the groups that did not change, None if there are none."""
         return sum(self.gap) / 2 if self.n_same else None
 
 
 def columns_of(groups: EveryGroup) -> Columns:
-    """Return the columns that show every group; where groups share one, it shows the one that changed most.
+    """Return the columns that show every group; a shared column shows the group that changed most.
 
     >>> columns_of(EveryGroup("abc", np.zeros(3), np.array([0.5, 0.0, -0.25])))
     Columns(places=[2, 0], starts=[0, 2], n_each=1, n_same=1, gap=(1, 2), end=3)
@@ -181,8 +181,8 @@ def _group_row(groups: EveryGroup, place: int, slices: Slices, queries: Queries 
 def colored(groups: EveryGroup) -> dict[str, dict[str | None, str]]:
     """Return, for each attribute that colours can show, how each of its values is shown, the worst slice first.
 
-    Those that changed most have a colour each: by the mean change times the root of the number of groups, so that a
-    slice of a few does not pass for one by chance. The others are together, and last.
+    The slices that changed most have their own colours. The order is by mean change times the square root of the number
+    of groups, so that a small slice is not among them by chance. All other slices share one entry, the last.
     """
     slices = {}
     for name, values in groups.attributes.items():
@@ -224,12 +224,12 @@ def _slice_tooltip(slices: Slices) -> list[Spec]:
 
 
 def _field(slices: Slices, attribute: str) -> str:
-    """Return the name of the column of an attribute, whose own name Vega may read as a path."""
+    """Return the column name of an attribute; Vega could read the attribute's own name as a path."""
     return f"slice_{list(slices).index(attribute)}"
 
 
 def _short(number: float) -> float:
-    """Return a number with the digits that a picture can show, and a few more."""
+    """Return a number with a few more digits than a picture can show."""
     return round(number, 6)
 
 
@@ -276,7 +276,7 @@ def scatter(
         scale = {"type": "log", "domain": [1, max(2, int(n_groups.max()))], "range": [10, 120]}
         encoding["size"] = {"field": "n", "type": "quantitative", "scale": scale, "legend": None}
         look = {"opacity": 0.6}
-        words += f"; {counted(len(groups.keys), 'group')}, those close together in one dot, the more the larger"
+        words += f"; {counted(len(groups.keys), 'group')}: close ones share a dot, which is larger for more groups"
     dots = layer("circle", encoding, cursor="pointer", **look)
     look = {"color": {"expr": "chosen"}, "size": 160, "strokeWidth": 2.5, "opacity": 1}
     chosen = {"data": {"name": "chosen", "values": []}, **layer("point", axes, **look)}
@@ -285,7 +285,7 @@ def scatter(
 
 
 def thinned(groups: EveryGroup) -> tuple[Index, Index]:
-    """Return the groups that a scatter shows, and how many stand there: of those close together the most changed one.
+    """Return the groups that a scatter shows, and how many share each dot: a dot shows the most changed group.
 
     >>> places, n_groups = thinned(EveryGroup("abc", np.zeros(3), np.array([0.5, 0.0, -0.25])))
     >>> places.tolist(), n_groups.tolist()

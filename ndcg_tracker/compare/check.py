@@ -1,4 +1,4 @@
-"""A judge checked on a drawn sample: its difference of two runs, that of people alone, and the corrected one."""
+"""A judge checked on a drawn sample: the judge's difference of two runs, people's, and the corrected one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ndcg_tracker.statistics.t_test import TTest
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """What people answered to a sample of the items that tell two runs apart.
+    """People's answers to a sample of the items that tell two runs apart.
 
-    ``checked_by``: who answered. ``designs``: the numbers of the designs that drew the items. ``look`` of ``n_looks``
-    planned verdicts on a growing sample. ``n_drawn``: how many items were drawn, ``n_unanswered`` of them count as the
-    judge has them. ``n_known``: how many more have an answer from before, and were not drawn. ``n_apart``: how many
-    items tell the runs apart, ``n_unlabelled`` of which have no grade of the judge. ``n_without_ideal``: in how many of
-    the ``n_groups`` groups the judge finds nothing.
+    ``checked_by``: who answered. ``designs``: the numbers of the designs that drew the items. ``look``: the number of
+    this verdict among ``n_looks`` planned verdicts on a growing sample. ``n_drawn``: how many items were drawn;
+    ``n_unanswered`` of them count with the judge's grade. ``n_known``: how many further items have an earlier answer
+    and were not drawn. ``n_apart``: how many items tell the runs apart; ``n_unlabelled`` of them have no grade from the
+    judge. ``n_without_ideal``: in how many of the ``n_groups`` groups the judge finds nothing.
     """
 
     checked_by: str
@@ -45,7 +45,7 @@ class Sampled:
 class CheckedDeltas:
     """The differences of the paired groups, float64, shape (n,) each: by the judge alone, and by people alone.
 
-    ``variances``: the part of the variance of the corrected ones that comes from the draw.
+    ``variances``: the part of the variance of the corrected differences that comes from the draw.
     """
 
     sampled: Sampled
@@ -61,7 +61,7 @@ class CheckedDeltas:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean difference with its interval and its p-value, both None where nothing can be inferred."""
+    """A mean difference with its interval and its p-value, both None if nothing can be inferred."""
 
     delta: float | None
     ci: tuple[float, float] | None
@@ -75,7 +75,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class MoreLabels:
-    """About how many labels more would narrow an interval to a half-width; None where even all of them leave it."""
+    """About how many more labels would narrow an interval to a half-width; None if even labels of all items do not."""
 
     n: int | None
     half_width: float
@@ -83,13 +83,13 @@ class MoreLabels:
 
 @dataclass(frozen=True, slots=True)
 class JudgeCheck:
-    """What a sample of people's labels says of a judge, beside the corrected difference that decides.
+    """What a sample of people's labels says about a judge, in addition to the corrected difference that decides.
 
-    ``judged``: the difference by the judge alone. ``people``: by the same answers without the judge. ``favour``: by how
-    much the judge favours the candidate: its difference minus the corrected one, group by group. ``n_informative``: how
-    many answers gain something else than by the judge. ``n_alike``: about how many labels of people alone would give an
-    interval as narrow. ``more``: what more labels would bring, None where nothing is known. ``draw_share``: which share
-    of the variance comes from the draw.
+    ``judged``: the difference by the judge alone. ``people``: the difference from the same answers without the judge.
+    ``favour``: by how much the judge favours the candidate, which is the judge's difference minus the corrected one,
+    group by group. ``n_informative``: how many answers have another gain than the judge's grade. ``n_alike``: about how
+    many labels from people alone would give an interval as narrow. ``more``: what more labels would bring, None if that
+    is not known. ``draw_share``: the share of the variance that comes from the draw.
     """
 
     sampled: Sampled
@@ -102,9 +102,9 @@ class JudgeCheck:
     draw_share: float = 0.0
 
     def labels_for(self, factor: float, n_informative: int = 0) -> int | None:
-        """Return about how many answers more make the standard error ``factor`` times as large, None if none do.
+        """Return about how many more answers make the standard error ``factor`` times as large, None if none do.
 
-        ``n_informative``: how many of all answers are to differ from the judge.
+        ``n_informative``: how many of all answers must differ from the judge.
         """
         left, sampled = factor**2 - (1 - self.draw_share), self.sampled
         if left <= 0 or not self.draw_share or not self.n_informative:
@@ -116,13 +116,13 @@ class JudgeCheck:
 
 _ROUNDING = 1e-12
 NARROWER = 0.75
-"""A half-width of this share of the present one or less is worth telling."""
+"""A report mentions more labels only if they reduce the half-width to this share or less."""
 
 
 def judge_check(
     checked: CheckedDeltas, corrected: Floats, test: TTest, chance: Chance, weights: Floats | None
 ) -> JudgeCheck:
-    """Return what people's labels say of a judge; ``corrected``, ``test``: the differences that decide."""
+    """Return what people's labels say about a judge; ``corrected``, ``test``: the differences that decide."""
     favour = exact(checked.judged - corrected, checked.judged)
     tests = [chance.test(delta, weights)[0] for delta in (checked.judged, checked.of_people, favour)]
     alone, n_alike = tests[1].standard_error, None
@@ -136,7 +136,7 @@ def judge_check(
 
 
 def exact(deltas: Floats, scale: Floats | None = None) -> Floats:
-    """Return differences in which the rounding of sums is 0; ``scale``: numbers as large as those that were added.
+    """Return differences with rounding errors of sums set to 0; ``scale``: numbers as large as the summands.
 
     >>> exact(np.array([0.5, 1e-17])).tolist()
     [0.5, 0.0]
@@ -146,7 +146,7 @@ def exact(deltas: Floats, scale: Floats | None = None) -> Floats:
 
 
 def _draw_share(checked: CheckedDeltas, test: TTest, weights: Floats | None) -> float:
-    """Return which share of the variance of the mean comes from the draw: that of the groups does not fall with it."""
+    """Return the share of the variance of the mean that comes from the draw; more labels do not reduce the rest."""
     if not test.standard_error:
         return 0.0
     share = 1 / test.n**2 if weights is None else weights**2 / weights.sum() ** 2
@@ -154,7 +154,7 @@ def _draw_share(checked: CheckedDeltas, test: TTest, weights: Floats | None) -> 
 
 
 def _more(check: JudgeCheck, test: TTest) -> MoreLabels | None:
-    """Return about how many labels more give the next round half-width, or what labels of all items leave."""
+    """Return about how many more labels give the next round half-width, or the half-width with labels of all items."""
     if not test.ci:
         return None
     now = (test.ci[1] - test.ci[0]) / 2

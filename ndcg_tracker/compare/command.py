@@ -19,9 +19,9 @@ CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
 """How a comparison is printed; latex: a table for a paper."""
 
 _NOT_CHECKED = {
-    "--top": "a few labels of many correct a mean, and say of no group whether it is the worst",
+    "--top": "a sample of labels corrects a mean, but does not say which group is the worst",
     "--suite": "a sample is drawn from one dataset",
-    "--labels all": "the labels are those that the design froze",
+    "--labels all": "the design fixed the labels",
     "--judge '*'": "it checks one judge",
 }
 ASKED_OF_EACH = ("by", "equivalence", "tie_bounds", "unjudged_bounds")
@@ -35,7 +35,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="VERSION",
-            help="Labels: a version, newest, or all for a row under each.",
+            help="Version of the labels, newest, or all for a row per version.",
             show_default="the newest that both have",
         ),
     ] = None,
@@ -45,7 +45,7 @@ def compare(
         int | None, typer.Option(min=0, help="How many worst and best groups to show.", show_default="10")
     ] = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Of several candidates, also show the tables of each.")
+        bool, typer.Option("--details", help="Also show the tables of each of several candidates.")
     ] = False,
     format: Annotated[CompareFormat, typer.Option("--format", help="How to print it.")] = "text",
 ) -> None:
@@ -53,20 +53,20 @@ def compare(
 
     Shows the difference, its interval, wins and losses, and the worst and best groups.
 
-    The labels are the newest version under which both runs have the metrics (all that they share, unless --metric is
-    given). The first metric decides the worst and best groups and the slices. --labels all shows whether the
-    conclusion changes from version to version, --judge '*' whether the verdict turns between judges: a row for the
-    newest labels of each, and with both for every version of each.
+    Without --metric, it compares all metrics that both runs share. It uses the newest version of the labels under
+    which both runs have these metrics. The first metric decides the worst and best groups and the slices. --labels all
+    shows whether the conclusion changes from version to version. --judge '*' shows whether the verdict changes between
+    judges: a row for the newest labels of each judge, or with --labels all a row for every version of each judge.
 
-    Several candidates, or a pattern such as "dense*", are shown in one table, each with its tables where an option
-    asks for them: --details, --by, --top, --equivalence, --tie-bounds, --unjudged-bounds.
+    Several candidates, or a pattern such as "dense*", are shown in one table. These options add the tables of each
+    candidate: --details, --by, --top, --equivalence, --tie-bounds, --unjudged-bounds.
 
-    tag:KEY=VALUE in the place of a run is an arm: all runs with that tag, as repeats of one system.
+    Instead of a run you can name an arm, tag:KEY=VALUE: all runs with that tag, as repeats of one system.
 
-    --suite compares the runs of one name (or @alias, or arm) on every dataset; the verdict is that of the macro mean,
-    in which each dataset counts once. --details and the options above show the comparison on each dataset as well.
+    --suite compares the runs of one name (or @alias, or arm) on every dataset. The verdict is on the macro mean, in
+    which each dataset counts once. --details and the options above also show the comparison on each dataset.
 
-    --check-with NAME gives the verdict of --judge's labels corrected by what NAME answered to a drawn sample of items.
+    --check-with NAME corrects the verdict of --judge's labels by the answers that NAME gave to a drawn sample of items.
     """
     if "check_with" in asked.named:
         refused = {"--top": top is not None, "--suite": suite is not None, "--labels all": labels == "all"}
@@ -83,9 +83,9 @@ def compare(
         from ndcg_tracker.compare.say_suite import suite_comparison_said
 
         if labels == "all":
-            raise InputError("--labels all takes one dataset", advice="name a version, or newest, beside --suite")
+            raise InputError("--labels all takes one dataset", advice="name a version, or newest, with --suite")
         if asked.named.get("judge") == EVERY_JUDGE:
-            raise InputError("--judge '*' takes one dataset", advice="name a judge beside --suite")
+            raise InputError("--judge '*' takes one dataset", advice="name a judge with --suite")
         with options.tracker() as tracker:
             on_suite = asked.on_suite(
                 tracker.compare_suite,
@@ -103,17 +103,19 @@ def compare(
     of_every_judge = asked.named.get("judge") == EVERY_JUDGE
     if labels == "all" or of_every_judge:
         if of_every_judge and labels not in (None, "all", "newest"):
-            raise InputError(f"--labels {labels} is of one judge, and --judge '*' is every", advice="leave one out")
+            raise InputError(
+                f"--labels {labels} belongs to one judge, but --judge '*' means every judge", advice="leave one out"
+            )
         several = "all" if labels == "all" else "'*'"
         if format == "latex":
-            advice = f"name it in the place of {several}"
+            advice = f"name it instead of {several}"
             raise InputError("--format latex needs one version of the labels", advice=advice)
         if not asked.named.keys().isdisjoint(("by", "tie_bounds")):
             raise InputError(
-                "--by and --tie-bounds need one version of the labels", advice=f"name it in the place of {several}"
+                "--by and --tie-bounds need one version of the labels", advice=f"name it instead of {several}"
             )
         if "unjudged_bounds" in asked.named:
-            advice = f"name it in the place of {several}"
+            advice = f"name it instead of {several}"
             raise InputError("--unjudged-bounds needs one version of the labels", advice=advice)
         from ndcg_tracker.questions.labels.say import versions_said
 

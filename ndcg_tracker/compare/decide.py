@@ -77,16 +77,16 @@ class PairedResults:
     """One metric of two runs, ready to be compared.
 
     ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None.
-    ``missing_in_*``: how many labelled groups that run lacks. ``means``: the means of baseline and candidate where
-    they are no (weighted) mean of the group results. ``no_inference``: why no test applies, None if one does
-    (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: between
-    which numbers any difference lies, None where that is not known. ``not_judged``: which runs have no
-    judged item that the metric counts, None where both have some. ``shown_only``: why the metric is
-    shown and not compared (``no_inference`` is a note of it), None where it is compared. ``chance``: the repeats behind
-    arms, or clusters of the paired groups by the attribute ``clustered_by``. ``unjudged``: None where nobody asked.
-    ``direction``: which values are better. ``same_lists``: bool, shape (n,), where the lists of both are the same, None
-    where nobody looked. ``checked``: what people said of the judge whose labels these are, None where nobody checks
-    it; the differences are the corrected ones then, and the baseline's results are 0.
+    ``missing_in_*``: how many labelled groups that run lacks. ``means``: the means of baseline and candidate if they
+    are not a (weighted) mean of the group results. ``no_inference``: why no test applies, None if one does
+    (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: the
+    smallest and the largest possible difference, None if they are not known. ``not_judged``: which runs have no judged
+    item that the metric counts, None if both have some. ``shown_only``: why the metric is shown but not compared
+    (``no_inference`` is a note about that), None if it is compared. ``chance``: the repeats in arms, or clusters of the
+    paired groups by the attribute ``clustered_by``. ``unjudged``: None if nobody asked for it. ``direction``: which
+    values are better. ``same_lists``: bool, shape (n,), whether both lists of a group are the same, None if unknown.
+    ``checked``: what people said about the judge of these labels, None if nobody checks the judge. With ``checked``,
+    the differences are the corrected ones, and the baseline's results are 0.
     """
 
     metric: str
@@ -130,10 +130,10 @@ class PairedResults:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRuns:
-    """Two runs under one label set, as reports name them, and what is known of them beside their results.
+    """Two runs under one label set, as reports name them, and what is known about them besides their results.
 
-    ``positives_only``: the coverage differs, and no label has grade 0 or below. ``asked``: how they were asked for, in
-    the words of a command: metrics, labels, what becomes of missing groups.
+    ``positives_only``: the coverage differs, and no label has grade 0 or below. ``asked``: the options of the request
+    as words of a command: metrics, labels, how to treat missing groups.
     """
 
     baseline: RunRef
@@ -158,7 +158,7 @@ def compare_runs(
     """Return the comparison of two runs under one label set.
 
     Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
-    groups. ``group_names``: gives the ids of groups from their numbers (int64), in the same order. ``top``: how many
+    groups. ``group_names``: returns the ids of groups for their numbers (int64), in the same order. ``top``: how many
     worst and best groups to keep. ``by``: slices of the first metric's groups to compare as well, always by t-tests.
     Raises: ValueError without any metric; InputError for methods that do not apply (weights with "wilcoxon",
     differences beyond 1 with "betting", slices where no test applies).
@@ -197,7 +197,7 @@ def compare_runs(
 
 
 CLOSING: tuple[Kind, ...] = ("unjudged_open", "one_hand", "never_shown")
-"""Notes with the command that closes what labels leave open of a verdict."""
+"""Notes with the command that settles a verdict that labels leave open."""
 _OF_METRICS = ("ties", "nothing_judged", "all_one", "other_hands", "range_unread", *CLOSING)
 
 
@@ -231,7 +231,7 @@ def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricCom
 
 
 def _of_open(comparison: Comparison) -> list[Note]:
-    """Return notes on the first metric that labels leave open: who labelled what, and what closes it."""
+    """Return notes on the first metric that labels leave open: who labelled what, and how to settle it."""
     left = next((metric for metric in comparison.metrics if metric.is_open), None)
     if left is None or left.open is None:
         unread = [metric for metric in comparison.metrics if metric.open is not None and metric.open.stop == "size"]
@@ -269,7 +269,7 @@ def closing_note(
     names: Sequence[str],
     n_items: int | None = None,
 ) -> Note:
-    """Return a note with the command that closes what labels leave open; ``names``: of one run of each side."""
+    """Return a note with the command that settles what labels leave open; ``names``: one run of each side."""
     labels = comparison.label_set
     hand = hands[0].hand if hands else labels.judge
     chosen = ("--judge", hand) if hand else ()
@@ -283,19 +283,19 @@ def closing_note(
 
 
 def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
-    """Return the command that tells how far unjudged items leave the difference open; of an arm it names one run."""
+    """Return the command that shows how far unjudged items leave the difference open; it names one run per arm."""
     return "ndcg-track", "compare", *_one_run_each(runs), "--dataset", runs.dataset, *runs.asked, "--unjudged-bounds"
 
 
 def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:
     """Return the comparison of each metric, the p-values Holm-corrected over all of them.
 
-    The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta and the metric's
-    direction; "identical" where every difference is 0; "not_comparable" where no group counts, or every difference is
-    0 because neither run has a judged item that the metric counts; else "no_difference_detected". That last one
-    includes what no test can decide: a single group, the same nonzero difference in every group, and a metric without
-    inference; a warning then says so, p and interval are None, and delta stands on its own. A metric that is only
-    shown (``PairedResults.shown_only``) has no verdict at all.
+    The verdict is "improved" or "regressed" if the corrected p is below .05, by the sign of delta and the metric's
+    direction. It is "identical" if every difference is 0, and "not_comparable" if no group counts, or if every
+    difference is 0 because neither run has a judged item that the metric counts. Otherwise it is
+    "no_difference_detected". That includes cases that no test can decide: a single group, the same nonzero difference
+    in every group, and a metric without inference. Then a warning says so, p and interval are None, and only delta is
+    known. A metric that is only shown (``PairedResults.shown_only``) has no verdict at all.
 
     Parameters and raises: as ``compare_runs``.
     """
@@ -314,7 +314,7 @@ def adjusted_jointly(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...
 
 
 def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int, sign: int) -> tuple[GroupDelta, ...]:
-    """Return the groups that got worse or better by most, the largest move first, equal ones by key in byte order.
+    """Return the groups that got worse or better by most, the largest change first, equal ones by key in byte order.
 
     Parameters: ``top``: how many at most. ``sign``: -1 for the worst groups, 1 for the best. Groups that did not move
     that way, or have weight 0, are never among them.
@@ -418,7 +418,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
 
 
 def possible(delta: float | None, limits: tuple[float, float] | None) -> float | None:
-    """Return a size of a difference, None where it is larger than any that the limits of a metric allow.
+    """Return a size of a difference, None if it is larger than the limits of a metric allow.
 
     >>> possible(0.2, (-1.0, 1.0)), possible(5.6, (-1.0, 1.0)), possible(5.6, None)
     (0.2, None, 5.6)
@@ -431,7 +431,7 @@ def _detectable(test: TTest, chance: Chance) -> float | None:
 
 
 def _rare_loss(results: PairedResults) -> RareLoss | None:
-    """Return how many groups, or clusters, may lose more than any did; None where no group can."""
+    """Return how many groups, or clusters, may lose more than any group did; None if no group can."""
     gain, clusters = results.gain[results.seen], results.chance.of(results.seen).clusters
     n = gain.size if clusters is None else np.unique(clusters).size
     worst = max(0.0, -float(gain.min(initial=0.0)))
@@ -442,7 +442,7 @@ def _rare_loss(results: PairedResults) -> RareLoss | None:
 def _possible(
     results: PairedResults, methods: Methods, candidate: Floats | None, baseline: Floats | None = None
 ) -> PossibleDelta | None:
-    """Return the comparison that other values of the groups would make; ``baseline``: None for those that it has."""
+    """Return the comparison with other values of the groups; ``baseline``: None for the values that it has."""
     pairing = results.pairing
     if candidate is None:
         return None
@@ -490,7 +490,7 @@ def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds
 
 
 def _before_correction(results: PairedResults, identical: bool, unknown: NotComparable | None) -> Verdict | None:
-    """Return the verdict that stands unless the corrected p-value says otherwise."""
+    """Return the verdict before the corrected p-value is considered."""
     if results.shown_only is not None:
         return None
     return "not_comparable" if unknown else "identical" if identical else "no_difference_detected"
@@ -507,7 +507,7 @@ def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
 
 
 def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None:
-    """Return what is known of equivalence without a test: runs that are identical are equivalent."""
+    """Return what is known about equivalence without a test: identical runs are equivalent."""
     return None if margin is None else Equivalence(margin, None, None, equivalent)
 
 
@@ -562,7 +562,7 @@ def _adjusted_possible(
 def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], place: int) -> bool:
     """Return whether another order of tied items could give another verdict, by the rule that gave this one.
 
-    Delta is moved as far as ties allow, at its standard error, and its p-value corrected together with the others'.
+    It moves delta as far as ties allow, keeps its standard error, and corrects its p-value together with the others'.
     """
     effect, p_value, delta = metric.tie_effect, metric.p_value, metric.delta
     if effect is None or not effect.is_open or delta is None or metric.verdict is None:

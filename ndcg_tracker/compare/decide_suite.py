@@ -1,4 +1,4 @@
-"""Two systems on the datasets of a suite: the comparison on each is a stratum of the one on all together."""
+"""Two systems on the datasets of a suite: each dataset is a stratum of the comparison on all of them together."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class SuiteDelta:
 
     @property
     def told(self) -> ToldVerdict:
-        """The verdict that people are told."""
+        """The verdict that reports show."""
         return "open" if self.metric.open is not None and self.metric.open.leaves_open(self.verdict) else self.verdict
 
 
@@ -80,12 +80,12 @@ class SuiteDelta:
 class SuiteComparison:
     """Two systems on the datasets of a suite, under one metric.
 
-    ``macro``: the mean of the datasets' differences, for other queries of these datasets; the verdict rests on it, and
-    on ``p_adjusted``, its p-value corrected over all metrics and candidates that were asked for together.
-    ``over_datasets``: the same for other datasets like these. ``micro``: the mean difference of all queries.
-    ``missing``: datasets on which one of the two has no run. ``information``: of all differences together, None where
-    they are not known. ``open``: what unjudged items leave open of the macro mean, None where nothing does or nobody
-    looked.
+    ``macro``: the mean of the datasets' differences, which generalizes to other queries of these datasets. It gives the
+    verdict together with ``p_adjusted``, its p-value corrected over all requested metrics and candidates.
+    ``over_datasets``: the same mean, but generalized to other datasets like these. ``micro``: the mean difference of
+    all queries. ``missing``: datasets on which one of the two has no run. ``information``: of all differences together,
+    None if they are not known. ``open``: how far unjudged items leave the macro mean open, None if they do not or
+    nobody looked.
     """
 
     suite: str
@@ -111,15 +111,15 @@ class SuiteComparison:
 
     @property
     def told(self) -> ToldVerdict:
-        """The verdict that people are told."""
+        """The verdict that reports show."""
         return "open" if self.is_open else self.verdict
 
     @property
     def rare_loss(self) -> RareLoss | None:
-        """What the queries of all datasets cannot show; None where it is not known of one.
+        """The losses that the queries of all datasets cannot rule out; None if they are not known for a dataset.
 
-        Of datasets drawn each by itself the bound errs less often than promised, as the product of (1 - share) over
-        them is at most that of the mean share.
+        If each dataset is drawn by itself, the bound errs less often than promised, because the product of (1 - share)
+        over the datasets is at most that of the mean share.
         """
         rare = [delta.metric.rare_loss for delta in self.deltas]
         known = [one for one in rare if one is not None]

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 _USUAL_TOP = 10
 MOVES = 3
 """At most this many items are kept for each of the worst and best groups."""
-_T_ALONE = "differences that people's answers correct: they leave [-1, 1], and only the paired t-test holds for them"
+_T_ALONE = "differences corrected by people's answers: they leave [-1, 1], so only the paired t-test is valid for them"
 _ROUNDING = 1e-12
 _MUCH_SHORTER = 0.8
 """Lists of at most this share of the other run's length get a note."""
@@ -84,12 +84,13 @@ _MUCH_SHORTER = 0.8
 class CompareOptions:
     """The options of a comparison (see ``Tracker.compare``).
 
-    ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
-    in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
-    ``cluster``: one whose values mark groups that depend on each other. ``labels``, ``judge``: see ``resolved_pair``.
-    ``unjudged_bounds``: find how far unjudged items leave every metric open, which reads them, too. ``unjudged``: what
-    such an item may be worth, None to look where it may matter (see ``open_deltas``). ``check_with``: who answered a
-    sample that checks the judge; ``unanswered``: whether its word is taken where an answer lacks.
+    ``metrics``: empty for all metrics that a candidate shares with the baseline. ``tie_bounds``: also find the groups
+    whose value depends on ties in scores, which reads the items of all runs. ``by``: a group attribute to slice by.
+    ``cluster``: a group attribute whose values mark groups that depend on each other. ``labels``, ``judge``: see
+    ``resolved_pair``. ``unjudged_bounds``: also find how far unjudged items leave every metric open, which reads the
+    items, too. ``unjudged``: how much such an item may be worth, None to look only where it may matter (see
+    ``open_deltas``). ``check_with``: who answered a sample that checks the judge. ``unanswered``: whether to use the
+    judge's grade for drawn items without an answer.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -121,10 +122,10 @@ class CompareOptions:
         return (*metrics, *(word for option, value in chosen if value is not None for word in (option, value)))
 
     def __post_init__(self) -> None:
-        """Refuse labels that are no version (InputError)."""
+        """Refuse labels that are not a version (InputError)."""
         if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
             advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
-            raise InputError(f"labels {self.labels!r} is no version", advice=advice)
+            raise InputError(f"labels {self.labels!r} is not a version", advice=advice)
         if self.unanswered not in get_args(Unanswered):
             raise InputError(f"unknown unanswered {self.unanswered!r}", advice="choose refuse or judge", joint=": ")
         if self.check_with is None and self.unanswered != "refuse":
@@ -136,7 +137,7 @@ class CompareOptions:
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """Two stored runs, their comparison, and the sums or the results of groups that it rests on, by metric."""
+    """Two stored runs, their comparison, and the sums or the results of groups behind it, by metric."""
 
     both: RunPair
     comparison: Comparison
@@ -213,20 +214,20 @@ def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
 
 
 def _check_sampled(options: CompareOptions, *arms: Arm) -> None:
-    """Refuse what does not go with answers to a sample (InputError)."""
+    """Refuse options that do not go with answers to a sample (InputError)."""
     repeated = [arm.name for arm in arms if len(arm.runs) > 1]
     if repeated:
         raise InputError(f"a judge is checked on single runs, not on arm {repeated[0]!r}", advice="name runs")
     options.methods.check_t_only(_T_ALONE)
     if options.top not in (0, _USUAL_TOP):
-        why = "a few labels of many correct a mean, and say of no group whether it is the worst"
+        why = "a sample of labels corrects a mean, but does not say which group is the worst"
         what = f"{argument('top')} does not go with {argument('check_with')}: {why}"
         raise InputError(what, advice="leave it out")
     asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
     asked |= {"unjudged_bounds": options.unjudged_bounds}
     for name, is_given in asked.items():
         if is_given:
-            why = "the labels are those that the design froze" if name == "labels" else "it shows groups by one grade"
+            why = "the design fixed the labels" if name == "labels" else "it shows groups by one grade"
             raise InputError(
                 f"{argument(name)} does not go with {argument('check_with')}: {why}", advice="leave it out"
             )
@@ -340,7 +341,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
 def _stored(
     tx: ReadTransaction, both: RunPair, options: CompareOptions, pruned: Sequence[Note]
 ) -> tuple[list[PairedResults], list[Note], tuple[JudgedShare, ...]]:
-    """Return the stored results of two arms by metric, what else to know of them, and what is judged."""
+    """Return the stored results of two arms by metric, notes on them, and their judged shares."""
     refuse_other_groups(both)
     shares = shares_of_sides(tx, both)
     results = [
@@ -378,7 +379,7 @@ def holds_positives_only(tx: ReadTransaction, label_set: LabelSetRecord, coverag
 
 
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
-    """Return results whose groups depend on each other where they share a value; one without a value stands alone."""
+    """Return results in which groups with the same value form a cluster; a group without a value is its own cluster."""
     numbers: dict[object, int] = {}
     each = zip(results.pairing.group_ids.tolist(), by.of(results.pairing.group_ids).values, strict=True)
     codes = [numbers.setdefault((0, group) if value is None else (1, value), len(numbers)) for group, value in each]
@@ -394,7 +395,7 @@ def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
 
 
 def _missing_that_count(both: RunPair, results: Sequence[PairedResults], options: CompareOptions) -> list[Note]:
-    """Return notes where missing groups were to be left out, but the metric counts them as 0 all the same."""
+    """Return notes if missing groups were to be left out, but the metric itself counts them as 0."""
     if options.missing not in ("intersect", "skip"):
         return []
     for metric, paired in zip(both.metrics, results, strict=True):
@@ -543,7 +544,7 @@ class ComparisonResult(Answer):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.
 
-        What is undefined or was not asked for is None or NaN.
+        Values that are undefined or were not asked for are None or NaN.
         """
         import pandas as pd
 
@@ -562,20 +563,20 @@ class ComparisonResult(Answer):
     def plot(self, kind: ComparisonChart = "every", *, by: str | None = None) -> Chart:
         """Return a chart of the comparison: "every" group, "scatter", "histogram", "forest", "slices", "cutoffs".
 
-        "heatmap" shows every run against every other. The groups are read again from the database; of several
-        candidates the first is drawn where a chart shows one. Parameters: ``by``: a group attribute, whose slices
-        "slices" and "forest" show, and "every" and "scatter" as colours. Raises: InputError for a kind that does not
-        exist or cannot be drawn, and where the database has changed since.
+        "heatmap" shows every run against every other. The groups are read again from the database. If a chart shows one
+        candidate, it shows the first of several. Parameters: ``by``: a group attribute; "slices" and "forest" show its
+        slices, and "every" and "scatter" show its values as colours. Raises: InputError for a kind that does not exist
+        or cannot be drawn, and if the database has changed since.
         """
         from ndcg_tracker.compare.chart import checked_kind, comparison_chart
         from ndcg_tracker.render.chart import Chart
 
         checked_kind(kind, by)
         if self._is_checked and kind not in ("forest", "slices"):
-            what = f"chart {kind!r} shows single groups, of which answers to a sample say nothing"
+            what = f"chart {kind!r} shows single groups, but answers to a sample say nothing about these"
             raise InputError(what, advice="choose forest or slices")
         if self.reports_of is None:
-            raise InputError("this comparison has no database behind it", advice="ask Tracker.compare for one")
+            raise InputError("this comparison has no database behind it", advice="get one from Tracker.compare")
         reports = self.reports_of(kind)
         if tuple(pair.comparison for pair in reports.pairs) != self.comparisons:
             raise InputError("the database has changed since these runs were compared", advice="compare them again")
@@ -589,5 +590,5 @@ class ComparisonResult(Answer):
 
     @property
     def _is_checked(self) -> bool:
-        """Whether people's answers correct the differences, which says nothing of single groups."""
+        """Whether people's answers correct the differences, so that nothing is known about single groups."""
         return any(metric.check is not None for comparison in self.comparisons for metric in comparison.metrics)

@@ -1,4 +1,4 @@
-"""Which answers of people correct the difference of two runs by a judge, and the differences that they give."""
+"""People's answers that correct a judge's difference of two runs, and the corrected differences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AskedAnswers:
-    """Whose answers to a sample check the judge, and whether its word is taken where an answer lacks."""
+    """Whose answers to a sample check the judge, and whether the judge's grade replaces a missing answer."""
 
     check_with: str
     unanswered: Unanswered = "refuse"
@@ -47,9 +47,9 @@ def sampled_pair(
     judge: str | None,
     answers: AskedAnswers,
 ) -> RunPair:
-    """Return two runs under a judge's labels and the answers that check them (InputError, with what there is).
+    """Return two runs under a judge's labels and the answers that check them (InputError, which lists what exists).
 
-    ``asked``: none for the metrics of the designs of both runs.
+    ``asked``: empty for the metrics of the designs of both runs.
     """
     runs = baseline.runs[0], candidate.runs[0]
     check_one_dataset(*runs, "compared")
@@ -74,9 +74,9 @@ def sampled_pair(
 
 @dataclass(frozen=True)
 class _History:
-    """What was drawn and answered of a dataset, for two runs under a judge.
+    """The drawn and the answered items of a dataset, for two runs under a judge.
 
-    ``states``: by the id of a design how many of its items have no answer, and when the first and the last one came.
+    ``states``: by the id of a design, how many of its items have no answer, and when its first and last answers came.
     """
 
     tx: ReadTransaction
@@ -115,8 +115,8 @@ class _History:
     def sample(self, metric: Metric) -> Sample:
         """Return the answers that correct the difference of both runs in a metric (InputError).
 
-        They are those of the first answered design for it, or of the first after which all its items could be drawn:
-        what is drawn later brings no further look at a verdict that was there.
+        They are the answers of the first answered design for this metric, or of the first design after which all its
+        items could be drawn. Items drawn later bring no further look at a verdict that existed before.
         """
         own = [of for of in self.of_runs if of.metric == str(metric)]
         answered = self._answered(own)
@@ -134,7 +134,7 @@ class _History:
                 return sample
         runs = self.runs
         raise InputError(
-            f"no answered design could draw {lacking:,} of the {n_apart:,} items that tell {runs[1].name!r} and "
+            f"no answered design can draw {lacking:,} of the {n_apart:,} items that tell {runs[1].name!r} and "
             f"{runs[0].name!r} apart",
             where=metric.requested_as,
             advice=f"draw from them with: {self._sampling(metric)}",
@@ -143,7 +143,7 @@ class _History:
     def _up_to(self, design: DesignRecord) -> Sample:
         """Return a design with the older ones that drew by its numbers and were complete before it was.
 
-        One that waits for answers is left out, but its planned looks count: an earlier look had it.
+        A design that waits for answers is left out, but its planned looks count, because an earlier look included it.
         """
         n_open, _, last = self.states[design.id]
         alike = [
@@ -193,7 +193,7 @@ class _History:
             of = self.stored[-1]
             first, *further = [repr(run.run) for run in of.runs]
             what += f"; design {of.number} is of {first} and {', '.join(further)}"
-            what += ", of which one is deleted or replaced" if None in of.run_ids else ""
+            what += ", but one of them is deleted or replaced" if None in of.run_ids else ""
         return InputError(what, advice=f"draw one with: {self._sampling(*metrics)}")
 
     def _sampling(self, *metrics: Metric) -> str:
@@ -204,7 +204,7 @@ class _History:
 
 
 def sample_notes(both: RunPair) -> list[Note]:
-    """Return notes where the judge has newer labels, and where somebody said that newer runs rest on no answers."""
+    """Return notes if the judge has newer labels, or if somebody stated that newer runs do not depend on answers."""
     notes, sample = [], both.samples[0]
     design, version = sample.own, sample.label_set.version
     if both.newest_version > version:
@@ -218,9 +218,9 @@ def sample_notes(both: RunPair) -> list[Note]:
 def checked_results(
     tx: ReadTransaction, both: RunPair, sample: Sample, metric: Metric, missing: Missing
 ) -> PairedResults:
-    """Return the corrected differences of two runs, paired by group, as those of a candidate with a baseline of 0.
+    """Return the corrected differences of two runs, paired by group, as a candidate against a baseline of 0.
 
-    What is 0 but for rounding is 0: with all items answered, equal runs are equal.
+    A difference that is 0 up to rounding becomes 0, so that equal runs are equal when all items are answered.
     """
     runs = both.baseline.run, both.candidate.run
     apart, labels = frozen_items(tx, sample.label_set, *runs, metric)
@@ -266,7 +266,7 @@ def checked_results(
 class Answers:
     """Grades and probabilities of the drawn items that tell two runs apart, by place; of ``known`` ones the grades.
 
-    ``n_open``: how many of the drawn have no answer; the judge's word is taken for them.
+    ``n_open``: how many of the drawn items have no answer and use the judge's grade.
     """
 
     drawn: dict[int, tuple[float | None, float]]
@@ -307,7 +307,7 @@ class Answers:
 def _items(
     tx: ReadTransaction, designs: Sequence[DesignRecord]
 ) -> Iterator[tuple[tuple[str, str], float | None, float]]:
-    """Yield group and item of what designs drew, with its grade and its probability."""
+    """Yield the group, item, grade and probability of each item that designs drew."""
     for design in designs:
         items = tx.designs.items(design.id)
         ids = np.array([item.group_id for item in items], dtype=np.int64)

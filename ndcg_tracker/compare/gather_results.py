@@ -224,7 +224,7 @@ def _n_missing(tx: ReadTransaction, arm: _ArmResults) -> int:
 
 
 def _means(metric: Metric, pairing: Pairing, arms: Sequence[_ArmResults]) -> tuple[float, float] | None:
-    """Return the means of both arms where they are no (weighted) mean of the paired results, None where they are."""
+    """Return the means of both arms if they are not the (weighted) means of the paired results, else None."""
     sides = [side for arm in arms for side in arm.sides]
     if len(sides) == len(arms):
         if metric.summary == "mean":
@@ -237,10 +237,10 @@ def _means(metric: Metric, pairing: Pairing, arms: Sequence[_ArmResults]) -> tup
 
 
 def _other_means(pairing: Pairing, sides: Sequence[Evaluated]) -> tuple[float, float] | None:
-    """Return the stored means where they are no (weighted) mean of the paired results, None where they are.
+    """Return the stored means if they are not the (weighted) means of the paired results, else None.
 
-    They are not where items carried the weights, which are not stored, or where groups without relevant items were
-    added unweighted. Raises: InputError where such a mean is needed over other groups than those it was taken over.
+    They differ if items carried the weights, which are not stored, or if groups without relevant items were added
+    unweighted. Raises: InputError if such a mean is needed over other groups than it was computed for.
     """
     baseline, candidate = (side.record for side in sides)
     if all(side.is_mean_of_groups for side in sides) or baseline.mean is None or candidate.mean is None:
@@ -295,7 +295,7 @@ def limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[floa
 
 
 def _in_neither(tx: ReadTransaction, group_ids: Index, records: Sequence[EvaluationRecord]) -> Index | None:
-    """Return which groups of an evaluation no run has, None where one of them has them all."""
+    """Return the groups of an evaluation that no run has, None if a run has all groups."""
     if not all(record.n_missing for record in records):
         return None
     for run_id in {record.run_id for record in records}:
@@ -332,8 +332,8 @@ def with_unjudged(
 ) -> list[PairedResults]:
     """Return the results of every metric of two runs with what unjudged items leave open, which reads all items.
 
-    If both runs were evaluated under an older version of the labels, with what was open then as well; ``results_of``
-    gives the results under that version.
+    If both runs were also evaluated under an older version of the labels, include what was open then; ``results_of``
+    returns the results under that version.
     """
     bounded = _under_one_version(tx, both, results)
     earlier = _before(tx, both)
@@ -470,9 +470,9 @@ def mean_share(of_arm: Sequence[dict[int | None, float]], cutoff: int | None) ->
 def not_judged(
     tx: ReadTransaction, both: RunPair, metric: Metric, shares: Sequence[Mapping[int | None, float]]
 ) -> NotComparable | None:
-    """Return which arms have no judged item that the metric counts in any of their runs, None where both have some.
+    """Return which arms have no judged item that the metric counts in any of their runs, None if both have some.
 
-    One arm alone is not meant where unjudged items have a worth.
+    A single such arm does not count if unjudged items may be worth something.
     """
     of_run = dict(zip((side.run.id for side in both.sides), shares, strict=True))
     baseline, candidate = (

@@ -45,7 +45,7 @@ def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Met
         }
         if len(texts) > 1:
             raise NotComparableError(
-                f"the datasets of suite {suite.name!r} know {metric} as {' and '.join(sorted(texts))}",
+                f"the datasets of suite {suite.name!r} store {metric} as {' and '.join(sorted(texts))}",
                 advice="store its results with one direction and range",
             )
         metric = parse_metric(texts.pop()) if texts else metric
@@ -56,9 +56,9 @@ def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Met
 def check_suite_metric(metric: Metric) -> None:
     """Refuse a metric whose mean over datasets says nothing (InputError)."""
     if metric.shown_only is not None or metric.summary != "mean":
-        raise InputError(f"{metric} is shown and not tested", advice="take another metric")
+        raise InputError(f"{metric} is shown, but not tested", advice="choose another metric")
     if metric["weights"] != "none":
-        raise InputError(f"{metric} weighs groups, and a suite counts them", advice="take one without weights")
+        raise InputError(f"{metric} weighs groups, but a suite counts them", advice="choose one without weights")
 
 
 def by_system(tx: ReadTransaction, dataset: str, by_tag: str | None) -> dict[str, RunRecord]:
@@ -71,7 +71,7 @@ def by_system(tx: ReadTransaction, dataset: str, by_tag: str | None) -> dict[str
         if system in run_of:
             raise InputError(
                 f"runs {run_of[system].name!r} and {run.name!r} of {dataset!r} both have the tag {by_tag}={system}",
-                advice=f"take it from one of them: ndcg-track runs tag {run.id} --remove {by_tag}",
+                advice=f"remove it from one of them: ndcg-track runs tag {run.id} --remove {by_tag}",
             )
         run_of[system] = run
     return run_of
@@ -122,7 +122,7 @@ def pairs_on_suite(
         pairs[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
     if not pairs:
         raise ReferenceNotFoundError(
-            f"{systems[0]!r} and {systems[1]!r} are on no dataset of suite {name!r} together",
+            f"no dataset of suite {name!r} has both {systems[0]!r} and {systems[1]!r}",
             advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(name)}",
         )
     if options.metrics:
@@ -161,7 +161,7 @@ def compared_pairs(
             command = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", dataset)
             command = (*command, *judge_option(options.judge or ""))
             raise NotComparableError(
-                f"{systems[1]!r} cannot be compared with {systems[0]!r} by {without.metric} on {dataset!r}: {why}",
+                f"{systems[1]!r} cannot be compared with {systems[0]!r} under {without.metric} on {dataset!r}: {why}",
                 advice=f"see: {shlex.join(command)}",
             )
         compared[dataset] = pair
@@ -237,7 +237,7 @@ def _named_systems(
         systems = dict.fromkeys(system for dataset in suite.datasets for system in by_system(tx, dataset, by_tag))
         fitting = [system for system in systems if fits(system, wanted) and system != baseline]
         if not fitting:
-            raise ReferenceNotFoundError(f"no system but the baseline fits {wanted!r}", advice="name a candidate")
+            raise ReferenceNotFoundError(f"no system except the baseline fits {wanted!r}", advice="name a candidate")
         names += fitting
     if not names:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")

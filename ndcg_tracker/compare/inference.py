@@ -1,4 +1,4 @@
-"""The inference that was asked for: which test, which interval, and the warnings that go with them."""
+"""Inference as requested: the test, the interval, and the warnings that go with them."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ ALPHA, LEVEL = 0.05, 0.95
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """What to infer with.
+    """The methods of inference.
 
-    ``test``: where the p-values come from: "t" (paired t-test), "permutation" (sign flips) or "wilcoxon". ``ci``: where
-    the 95% intervals come from: "t", "bootstrap" or "betting". ``equivalence``: the margin within which delta counts as
-    no difference, to be shown by two one-sided t-tests. ``resamples``: sign flips or bootstrap resamples. Raises:
-    InputError for what is unknown.
+    ``test``: the test that gives p-values: "t" (paired t-test), "permutation" (sign flips) or "wilcoxon". ``ci``: the
+    method of the 95% intervals: "t", "bootstrap" or "betting". ``equivalence``: the margin within which delta counts as
+    no difference, tested by two one-sided t-tests. ``resamples``: the number of sign flips or bootstrap resamples.
+    Raises: InputError for an unknown method.
 
     >>> Methods(test="permutation").ci
     't'
@@ -56,7 +56,7 @@ class Methods:
     resamples: int = FLIPS
 
     def __post_init__(self) -> None:
-        """Refuse what is unknown (InputError)."""
+        """Refuse unknown methods (InputError)."""
         if self.test not in get_args(TestName):
             raise InputError(f"unknown test {self.test!r}", advice="choose t, permutation or wilcoxon", joint=": ")
         if self.ci not in get_args(CiMethod):
@@ -67,7 +67,7 @@ class Methods:
             raise InputError(f"the number of resamples must be 1 or more, not {self.resamples}")
 
     def check_t_only(self, why: str) -> None:
-        """Raise InputError unless only t-tests are asked for; ``why``: what other methods do not take."""
+        """Raise InputError unless only t-tests are requested; ``why``: the data that other methods do not support."""
         for given, name in ((self.test, "test"), (self.ci, "ci")):
             if given != "t":
                 raise InputError(f"{argument(name, given)} does not take {why}", advice="leave it out")
@@ -79,8 +79,8 @@ class Chance:
 
     ``repeats``: the results of each run of both arms, float64, shapes (k_a, n) and (k_b, n). ``clusters``: int64, shape
     (n,), the number of each group's cluster. ``informative``: int64, shape (n,), how many drawn labels of each group
-    gain something else than by the judge whom they check, None where nobody is checked. ``n_looks``: how many verdicts
-    on a growing sample share the level.
+    have another gain than the grade of the judge that they check, None if no judge is checked. ``n_looks``: how many
+    verdicts on a growing sample share the level.
     """
 
     repeats: tuple[Floats, Floats] | None = None
@@ -90,12 +90,12 @@ class Chance:
 
     @property
     def is_plain(self) -> bool:
-        """Whether groups are independent, and nothing else."""
+        """Whether independent groups are the only source of chance."""
         return self.repeats is None and self.clusters is None and self.informative is None
 
     @property
     def may_bet(self) -> bool:
-        """Whether betting bounds apply: they cover no other repeats, and no corrected difference."""
+        """Whether betting bounds apply: they cover neither repeats nor corrected differences."""
         return self.repeats is None and self.informative is None
 
     def of(self, places: Index | Mask) -> Chance:
@@ -122,7 +122,7 @@ class Chance:
     def test(self, delta: Floats, weights: Floats | None) -> tuple[TTest, VarianceParts | None]:
         """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated.
 
-        Of several looks, p is multiplied by their number, and the interval holds in all of them together.
+        With several looks, p is multiplied by their number, and the interval holds for all looks together.
         """
         level = 1 - (1 - LEVEL) / self.n_looks
         parts = None
@@ -157,14 +157,14 @@ class Chance:
 
 
 GROUPS_ONLY = Chance()
-"""Independent groups, and nothing else."""
+"""Independent groups as the only source of chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """A p-value, a 95% interval, and the equivalence if asked for.
+    """A p-value, a 95% interval, and the test of equivalence if requested.
 
-    What is undefined is None.
+    Undefined values are None.
     """
 
     p_value: float | None
@@ -266,7 +266,7 @@ def untested(information: Information, *, has_p: bool = False) -> Note:
 
 
 def low_information(information: Information) -> Note | None:
-    """Return a note where the differences say too little for a two-sided t-test to be trusted, else None.
+    """Return a note if the differences carry too little information to trust a two-sided t-test, else None.
 
     >>> low_information(Information(396, 15, 0.0)).facts["n_nonzero"], low_information(Information(396, 55, 0.0))
     (15, None)

@@ -1,4 +1,4 @@
-"""The items of two runs side by side: where each stood, what it added to its group, which moved it most."""
+"""The items of two runs side by side: their ranks, what they add to their group, and which changed it most."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Kind = Literal["moved_up", "moved_down", "entered", "left", "label", "same_rank"
 KINDS: tuple[Kind, ...] = ("moved_up", "moved_down", "entered", "left", "label", "same_rank", "unjudged")
 """What can happen to an item.
 
-``entered`` and ``left``: one run only has it. ``label``: its grade is another one, or it has one in one label set only.
-``moved_up`` and ``moved_down``: it has another rank. ``same_rank``: it has the same one, and if it contributes
-otherwise, the ideal of the group or the items of equal score around it have changed. ``unjudged``: it has no label,
-wherever it stands.
+``entered`` and ``left``: only one run has it. ``label``: its grade changed, or it has a grade in only one label set.
+``moved_up`` and ``moved_down``: its rank changed. ``same_rank``: its rank is the same; if its contribution still
+changed, the ideal of the group or the items with equal scores around it have changed. ``unjudged``: it has no label, at
+whatever rank.
 """
 MOVED_UP, MOVED_DOWN, ENTERED, LEFT, LABEL, SAME_RANK, UNJUDGED = range(len(KINDS))
 
 ROUNDING = 1e-12
-"""Up to this size, what is left over of a delta is the rounding error of a sum, and no part of an explanation."""
+"""Up to this size, the unexplained rest of a delta is the rounding error of a sum and is not shown."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ def item_changes(
     """Return the items of two runs side by side, joined on (group, item).
 
     Parameters: ``baseline_groups`` and ``candidate_groups``: int64, one per group of that side's group axis: how the
-    caller numbers it, -1 for a group that is left out. ``changed_only``: only the items that contribute another amount;
-    else all that stand within the cutoff in one run or the other.
+    caller numbers it, -1 for a group that is left out. ``changed_only``: return only the items whose contribution
+    changed, else all items within the cutoff of either run.
     """
     ranking, other = baseline.judged.ranking, candidate.judged.ranking
     rows, partners = _judged_pairs(baseline, candidate) if changed_only else matching_rows(ranking, other)
@@ -206,7 +206,7 @@ def joined_changes(parts: Sequence[ItemChanges]) -> ItemChanges:
 
 
 def remainder_of(delta: float, contributions: Floats) -> float:
-    """Return the part of a delta that is not in its contributions; exactly 0 where it is no more than a rounding error.
+    """Return the part of a delta that its contributions do not explain; exactly 0 if it is only a rounding error.
 
     >>> remainder_of(0.3, np.array([0.1, 0.2])), remainder_of(0.5, np.array([0.25]))
     (0.0, 0.25)
@@ -216,7 +216,7 @@ def remainder_of(delta: float, contributions: Floats) -> float:
 
 
 def within_cutoff(of_run: Contributions) -> Mask:
-    """Return which rows of a ranking stand within the metric's cutoff."""
+    """Return which rows of a ranking are within the metric's cutoff."""
     cutoff = of_run.metric.cutoff
     return np.asarray((of_run.ranks > 0) & (of_run.ranks <= (of_run.ranks.size if cutoff is None else cutoff)))
 

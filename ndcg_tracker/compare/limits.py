@@ -1,4 +1,4 @@
-"""Limits of a gate: on numbers of whole runs, such as latency, and on how many groups may lose how much."""
+"""Limits of a gate: on numbers of a run, such as latency, and on how many groups may lose how much."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ndcg_tracker.statistics.distribution_free import share_lower_bound, share_p
 from ndcg_tracker.words.texts import counted
 
 SliceStatus = Literal["fails", "within", "open"]
-"""What is shown of a part at its limit: that it breaks it, that it keeps it, or neither."""
+"""The state of a slice at its limit: it breaks the limit, it keeps the limit, or neither is shown."""
 
 _LIMIT = re.compile(r"(?P<name>[^=]+)=(?P<sign>[+-])(?P<amount>\d+(?:\.\d*)?|\.\d+)(?P<percent>%?)")
 
@@ -111,7 +111,7 @@ class HarmLimit:
         >>> HarmLimit(0.25, 0.02).count(np.array([-0.5, -0.25, -0.5]), np.array([0, 1, 0]))
         (1, 2)
         """
-        is_harmed = gain < -self.loss - 1e-12  # what rounding may do to a difference decides nothing
+        is_harmed = gain < -self.loss - 1e-12  # so that rounding of a difference does not decide
         if clusters is None:
             return int(is_harmed.sum()), gain.size
         return np.unique(clusters[is_harmed]).size, np.unique(clusters).size
@@ -129,11 +129,11 @@ class HarmLimit:
 class HarmRow:
     """How many groups lose much, of all or of one slice.
 
-    ``value``: of the attribute that slices, None for the whole. ``n``: the independent groups, or clusters.
-    ``n_harmed``: how many lose more than the limit allows; of clusters, have a group that does; ``n_harmed_least``: the
-    same where unjudged items are worth what harms least. ``lower``, ``upper``: the exact bounds of their share among
-    groups like these, at 1 - ``alpha`` and at ``Harm.pass_level``. ``status``: "within" if ``upper`` is at most the
-    share that is allowed, "fails" if ``lower`` lies above it, else "open".
+    ``value``: the value of the attribute that slices, None for all groups. ``n``: the number of independent groups, or
+    clusters. ``n_harmed``: how many groups lose more than the limit allows, or how many clusters have such a group.
+    ``n_harmed_least``: the same if unjudged items are worth what harms least. ``lower``, ``upper``: the exact bounds of
+    their share among groups like these, at 1 - ``alpha`` and at ``Harm.pass_level``. ``status``: "within" if ``upper``
+    is at most the allowed share, "fails" if ``lower`` is above it, else "open".
     """
 
     value: str | None
@@ -148,10 +148,10 @@ class HarmRow:
 
 @dataclass(frozen=True, slots=True)
 class Harm:
-    """Whether few enough groups lose much: of all, and of the slices that were asked for, the most harmed first.
+    """Whether few enough groups lose much: among all groups, and in the requested slices, the most harmed first.
 
-    ``of_clusters``: whether clusters are counted, those with a group that loses so much. ``is_strict``: whether an open
-    slice blocks PASS. ``pass_level``: of the upper bounds.
+    ``of_clusters``: whether it counts clusters that have such a group instead of groups. ``is_strict``: whether an open
+    slice blocks PASS. ``pass_level``: the level of the upper bounds.
     """
 
     limit: HarmLimit
@@ -162,7 +162,7 @@ class Harm:
     pass_level: float = 0.95
 
     def between(self, better: Harm) -> Harm:
-        """Return what holds whatever unjudged items are worth: this one with them at the worse end, and the other."""
+        """Return what holds whatever unjudged items are worth; ``self`` has them at the worse end, ``better`` not."""
         at_best = {row.value: row for row in better.slices}
         slices = [_between(row, at_best[row.value]) for row in self.slices]
         return replace(self, whole=_between(self.whole, better.whole), slices=tuple(slices))
@@ -183,8 +183,8 @@ def checked_harm(
 
     The bounds are exact for independent groups that count alike. Parameters: ``gains``: of all groups, then of the
     slices: the value of each, its gains (float64, shape (n,)) and their clusters (int64, shape (n,), or None).
-    ``fail_alpha``: how often "fails" may strike anywhere where nothing is above the limit, in (0, 1), shared by Holm's
-    method. ``pass_level``: of the bound that PASS takes. Raises: InputError where all groups are too few to show the
+    ``fail_alpha``: the chance of any "fails" if nothing is above the limit, in (0, 1), shared by Holm's method.
+    ``pass_level``: the level of the bound for PASS. Raises: InputError if all groups together are too few to show the
     share, even if none of them loses so much. Source: Clopper and Pearson, Biometrika 26, 1934; Holm, Scand. J.
     Statist. 6, 1979.
 
@@ -218,7 +218,7 @@ def checked_harm(
 
 @dataclass(frozen=True, slots=True)
 class LimitCheck:
-    """What a limit says of two runs: exact arithmetic, no test. ``worst``: the worst number that is allowed."""
+    """The check of a limit on two runs: exact arithmetic, no test. ``worst``: the worst number that is allowed."""
 
     name: str
     limit: str
@@ -245,7 +245,7 @@ def checked_limits(
             _number(limit.name, tags, which) for tags, which in ((baseline, "baseline"), (candidate, "candidate"))
         )
         worst = limit.worst(before)
-        slack = 1e-12 * max(abs(before), abs(worst))  # what rounding may do to the sum decides nothing
+        slack = 1e-12 * max(abs(before), abs(worst))  # so that rounding of the sum does not decide
         is_met = after <= worst + slack if limit.rises else after >= worst - slack
         checks.append(LimitCheck(limit.name, limit.text, before, after, worst, is_met))
     return tuple(checks)
@@ -268,7 +268,7 @@ def _number(name: str, tags: Mapping[str, Any], which: str) -> float:
     """Return a tag as a number."""
     if name not in tags:
         raise InputError(
-            f"the {which} has no measure {name!r}", advice=f"give it one with: ndcg-track runs tag RUN {name}=NUMBER"
+            f"the {which} has no tag {name!r}", advice=f"set it with: ndcg-track runs tag RUN {name}=NUMBER"
         )
     try:
         number = float(tags[name])

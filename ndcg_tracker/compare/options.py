@@ -1,4 +1,4 @@
-"""What a comparison can be asked: the options that every question about two runs shares."""
+"""The options that all questions about two runs share."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError, argument
 
 Missing = Literal["error", "zero", "intersect", "skip"]
-"""How to treat groups that a run does not have."""
+"""How to treat groups that are missing from a run."""
 
 TestName = Literal["t", "permutation", "wilcoxon"]
-"""Where p-values come from."""
+"""The test that gives p-values."""
 
 LeaderboardTest = Literal["t", "permutation"]
-"""Where the p-values of all pairs come from."""
+"""The test that gives the p-values of all pairs."""
 
 CiMethod = Literal["t", "bootstrap", "betting"]
-"""Where intervals come from."""
+"""The method that gives intervals."""
 
 Unjudged = Literal["range", "zero", "bounds"]
-"""What an unjudged item is worth in a verdict: up to the mean gain at its rank, nothing, or any grade."""
+"""How much an unjudged item is worth in a verdict: up to the mean gain at its rank, nothing, or any grade."""
 
 Unanswered = Literal["refuse", "judge"]
-"""What becomes of drawn items without an answer: no verdict, or the judge's word for them."""
+"""What to do with drawn items without an answer: refuse a verdict, or use the judge's grade."""
 
 Scope = Literal["population", "set"]
-"""Which groups the decision of a gate is about."""
+"""The groups that the decision of a gate is about."""
 
 Margin = float | Literal["auto"] | None
-"""The drop that a gate allows, or "auto" to learn it from repeats."""
+"""The drop that a gate allows, or "auto" to estimate it from repeats."""
 
 Version = int | Literal["newest"] | None
-"""Which labels: a version, the newest, or None for the newest under which both runs have the metrics."""
+"""The version of the labels: a number, "newest", or None for the newest under which both runs have the metrics."""
 
 
 def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newest"]:
@@ -46,7 +46,7 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
         return "newest"
     if not (labels.isascii() and labels.isdecimal()):
         advice = f"give a number, such as {argument('labels', 1)}, or newest{' or all' if or_all else ''}"
-        raise InputError(f"{argument('labels')} {labels!r} is no version", advice=advice)
+        raise InputError(f"{argument('labels')} {labels!r} is not a version", advice=advice)
     return int(labels)
 
 
@@ -64,29 +64,29 @@ MissingGroups = Annotated[
 ]
 ClusterBy = Annotated[
     str | None,
-    Option("Groups that share its value depend on each other: user, session.", metavar="ATTRIBUTE"),
+    Option("Attribute of groups that depend on each other, such as user.", metavar="ATTRIBUTE"),
 ]
 LabelsVersion = Annotated[
     Version,
     Option(
-        "Labels: a version, or newest.",
+        "Version of the labels, or newest.",
         metavar="VERSION",
         default="the newest that runs share",
         typed=str | None,
         read=labels_version,
     ),
 ]
-Test = Annotated[TestName, Option("p-values: paired t, sign flips, or Wilcoxon (tests symmetry, not the mean).")]
-Ci = Annotated[CiMethod, Option("95% intervals: t, bootstrap (BCa), or betting, which holds at any n.")]
+Test = Annotated[TestName, Option("Test for p-values: paired t, sign flips, or Wilcoxon (symmetry, not the mean).")]
+Ci = Annotated[CiMethod, Option("95% intervals: t, bootstrap (BCa), or betting (valid at any n).")]
 Equivalence = Annotated[float | None, Option("Test whether delta is within +-MARGIN (TOST).", metavar="MARGIN")]
 BySlices = Annotated[
-    str | None, Option("Also compare slices, by an attribute given with groups set.", metavar="ATTRIBUTE")
+    str | None, Option("Also compare slices by an attribute of groups (groups set).", metavar="ATTRIBUTE")
 ]
 TieBounds = Annotated[bool, Option("Show the groups whose value depends on tied scores.")]
-UnjudgedBounds = Annotated[bool, Option("Show how far items that nobody judged leave delta open.")]
+UnjudgedBounds = Annotated[bool, Option("Show by how much unjudged items could change delta.")]
 Top = Annotated[int, Option("How many worst and best groups to show.", least=0)]
 CheckWith = Annotated[
     str | None,
     Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME"),
 ]
-OfUnanswered = Annotated[Unanswered, Option("Drawn items without an answer: no verdict, or the judge's word.")]
+OfUnanswered = Annotated[Unanswered, Option("Drawn items without an answer: no verdict, or the judge's grade.")]

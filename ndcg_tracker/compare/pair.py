@@ -1,4 +1,4 @@
-"""Which group results of two runs belong together, and what becomes of those without a partner."""
+"""Pair the group results of two runs, and treat those without a partner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Pairing:
     (n,), finite. ``only_in_baseline`` and ``only_in_candidate``: int64, ascending, the groups with a result in one
     run only (under ``missing`` "zero" they are among the paired ones too). ``undefined``: how many groups have a
     result in neither run. ``missing``: the policy that was applied. ``in_neither``: int64, ascending, the groups that
-    neither run has though both have a result there; under ``missing`` "skip" they are left out, else they are paired.
+    neither run has although both have a result there; under ``missing`` "skip" they are left out, else they are paired.
     """
 
     group_ids: Index
@@ -57,10 +57,10 @@ def pair(
 
     Parameters: ``baseline_ids`` and ``candidate_ids``: int64, strictly ascending. ``baseline_values`` and
     ``candidate_values``: float64 of the same shapes, NaN = undefined, never infinite. ``missing``: what to do with
-    groups in one run only: "error" refuses, "zero" pairs them with 0, "intersect" leaves them out, and "skip" leaves
-    out those ``in_neither`` as well: int64, ascending, the groups that neither run has, whose results say nothing of
-    the runs. ``metric``: its text, for the message. Raises: InputError if ``missing`` is "error" and there are such
-    groups, or is not a known policy; ValueError if the arrays are not as described.
+    groups in one run only: "error" refuses, "zero" pairs them with 0, "intersect" leaves them out, and "skip" also
+    leaves out ``in_neither``. ``in_neither``: int64, ascending, the groups that neither run has, whose results say
+    nothing about the runs. ``metric``: its text, for the message. Raises: InputError if ``missing`` is "error" and
+    there are such groups, or is not a known policy; ValueError if the arrays are not as described.
 
     >>> ids = np.array([1, 2, 3, 4])
     >>> both = pair(ids, np.array([0.5, 1.0, np.nan, 0.25]), ids[:3], np.array([0.75, np.nan, np.nan]), missing="zero")

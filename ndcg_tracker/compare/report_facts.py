@@ -1,4 +1,4 @@
-"""What a report shows of two runs beside their comparison: every group, the metric at each cutoff, and lists."""
+"""What a report shows of two runs besides their comparison: every group, the metric at each cutoff, and lists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ndcg_tracker.statistics.t_test import limited
 from ndcg_tracker.words.texts import GroupTexts
 
 MOST_SLICES = 50
-"""An attribute of more values is an identifier rather than a slice, and is not drawn."""
+"""An attribute with more values is an identifier rather than a slice, and is not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def at_cutoff(
     """Return the means of two runs at a cutoff over the groups that have a result in both, None where no group has.
 
     Parameters: ``baseline``, ``candidate``: float64, shape (n,), NaN where undefined; of an arm (k, n), a row per run.
-    ``weights``: float64, shape (n,). ``limits``: between which numbers any difference lies, if known. ``chance``:
+    ``weights``: float64, shape (n,). ``limits``: the smallest and largest possible difference, if known. ``chance``:
     clusters of all groups.
 
     >>> row = at_cutoff(5, np.array([0.5, np.nan, 1.0]), np.array([0.5, 1.0, 0.5]))
@@ -107,7 +107,7 @@ def at_cutoff(
 
 @dataclass(frozen=True, slots=True)
 class ListedItem:
-    """An item of a group's two lists; what a run does not have within the cutoff is None (see ``ItemMove``)."""
+    """An item of a group's two lists; fields of a run that lacks it within the cutoff are None (see ``ItemMove``)."""
 
     item: str
     grade: float | None
@@ -121,8 +121,8 @@ class ListedItem:
 class GroupLists:
     """Both lists of a group side by side, and the ideal one.
 
-    ``items``: those within the cutoff in one run or the other, by their best rank. ``ideal``: judged items and grades,
-    the best first. ``n_more``: how many items further down were left out.
+    ``items``: the items within the cutoff of either run, by their best rank. ``ideal``: judged items and grades, the
+    best first. ``n_more``: how many items further down were left out.
     """
 
     group: str
@@ -135,10 +135,11 @@ class GroupLists:
 class PairReport:
     """Everything that a report shows of two runs.
 
-    ``at_cutoffs``: the first metric from cutoff to cutoff, none where it has no cutoff to vary. ``lists``: of the most
-    changed groups. ``lists_metric``: the metric that their contributions add up to, None where it is no sum over items.
-    ``slices``: by attribute, each with at most ``MOST_SLICES`` values. ``cutoff``: of the first metric. ``depth``: how
-    many ranks the lists show. ``texts``: of groups and listed items, by group; none where they were not asked for.
+    ``at_cutoffs``: the first metric from cutoff to cutoff, empty if it has no cutoff to vary. ``lists``: those of the
+    most changed groups. ``lists_metric``: the metric that their contributions add up to, None if it is not a sum over
+    items. ``slices``: by attribute, each with at most ``MOST_SLICES`` values. ``cutoff``: that of the first metric.
+    ``depth``: how many ranks the lists show. ``texts``: those of groups and listed items, by group; empty unless
+    requested.
     """
 
     comparison: Comparison

@@ -1,4 +1,4 @@
-"""What a comparison returns: frozen rows that carry their own warnings."""
+"""The results of a comparison: frozen rows that carry their own warnings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROUNDING = 1e-12
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
 ToldVerdict = Verdict | Literal["open"]
-"""A verdict, or that what the labels do not say could turn it."""
+"""A verdict, or "open": unknown labels could change it."""
 NotComparable = Literal["no_group", "nothing_judged", "baseline_not_judged", "candidate_not_judged"]
 NOT_COMPARABLE: Mapping[NotComparable, str] = {
     "no_group": "no group has a result in both runs",
@@ -35,12 +35,12 @@ ALPHA = 0.05
 """The level at which a corrected p-value gives a verdict."""
 COVERAGE_GAP = 0.01
 WELL_JUDGED = 0.95
-"""Where both runs have this share of their first ranks judged, and about the same, a comparison does not read items."""
+"""If both runs have at least this share of their first ranks judged, and about the same, no items are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class TieBounds:
-    """A mean if all ties in scores fell for the worst, and if all fell for the best."""
+    """A mean if all ties in scores were broken in the worst way, and in the best way."""
 
     worst: float
     best: float
@@ -107,10 +107,11 @@ class PossibleDelta:
 
 
 OpenStop = str
-"""Why the ends of what unjudged items leave open are not known: "items" of a run are not here; "measure", an axis and
-its value, or "grades" and how many, for which there is no rule; "positives": no label says that an item is not
-relevant; "logs": so, and they come from the logs of runs of which one side is none; "hands": nothing is unjudged, but
-one hand labelled clearly more of one run's first ranks than of the other's; "size": of so many groups nobody looked."""
+"""Why it is not known how far unjudged items leave a difference open. "items": the items of a run are not stored.
+"measure", an axis and its value, or "grades" and how many: there is no rule for these. "positives": no label says that
+an item is not relevant. "logs": the same, and the labels come from logs of runs that do not include one side. "hands":
+nothing is unjudged, but one judge labelled clearly more of one run's first ranks than of the other's. "size": there are
+so many groups that nobody looked."""
 
 
 End = Literal["low", "high"]
@@ -120,7 +121,7 @@ ENDS: tuple[End, End] = ("low", "high")
 
 @dataclass(frozen=True, slots=True)
 class ShareByHand:
-    """Which share of the judged items in the first ranks of both runs one hand labelled, from 0 to 1."""
+    """The share of the judged items in the first ranks of both runs that one judge labelled, from 0 to 1."""
 
     hand: str
     baseline: float
@@ -128,11 +129,11 @@ class ShareByHand:
 
 
 Worth = Literal["range", "bounds"]
-"""What an unjudged item may be worth: up to the mean gain of the judged items at its rank, or any grade."""
+"""How much an unjudged item may be worth: up to the mean gain of the judged items at its rank, or any grade."""
 
 
 def is_undecided(stop: OpenStop | None, hands: Sequence[ShareByHand]) -> bool:
-    """Return whether who labelled, or whose logs the labels are, leaves a verdict open by itself."""
+    """Return whether the origin of the labels (judges or logs) leaves a verdict open by itself."""
     return bool(hands) or stop == "logs"
 
 
@@ -140,11 +141,11 @@ def is_undecided(stop: OpenStop | None, hands: Sequence[ShareByHand]) -> bool:
 class OpenDeltas:
     """The differences of the paired groups at both ends of what unjudged items may be worth.
 
-    ``worth``: by which rule. ``share``: which share of the first ranks of both runs is judged. ``n_items``: how many
-    items are unjudged there; of arms, of the two runs with the most. ``low`` and ``high``: float64, shape (n,), None
-    where they are not known, for what ``stop`` says (see ``OpenStop``). ``hands``: who labelled clearly more of one
-    run's first ranks than of the other's. ``shown_runs``: whose logs the labels come from, where a side is not
-    among them.
+    ``worth``: the rule for their worth. ``share``: the judged share of the first ranks of both runs. ``n_items``: how
+    many items are unjudged there; with arms, in the two runs with the most. ``low`` and ``high``: float64, shape (n,),
+    None if they are not known, for the reason ``stop`` (see ``OpenStop``). ``hands``: the judges who labelled clearly
+    more of one run's first ranks than of the other's. ``shown_runs``: the runs whose logs gave the labels, if a side is
+    not among them.
     """
 
     worth: Worth
@@ -162,7 +163,7 @@ class OpenDeltas:
 
 
 def most_open(lefts: Iterable[OpenDeltas]) -> OpenDeltas:
-    """Return what decides of several datasets: what leaves a verdict open by itself, else ends, where any are known."""
+    """Return what decides for several datasets: a reason that leaves a verdict open by itself, else known ends."""
     return min(lefts, key=lambda left: (not is_undecided(left.stop, left.hands), left.stop is not None))
 
 
@@ -182,14 +183,14 @@ class OpenVerdict:
     shown_runs: tuple[str, ...]
 
     def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
-        """Return the end at which another verdict stands than this one, None where it holds at both."""
+        """Return the end at which the verdict differs from this one, None if it holds at both ends."""
         if verdict not in ("improved", "regressed", "no_difference_detected"):
             return None
         ends = (self.low, self.high) if verdict == "improved" else (self.high, self.low)
         return next((end for end in ends if end is not None and end.verdict != verdict), None)
 
     def leaves_open(self, verdict: Verdict | None) -> bool:
-        """Whether what the labels do not say could turn a verdict."""
+        """Whether unknown labels could change a verdict."""
         if is_undecided(self.stop, self.hands):
             return verdict in ("improved", "regressed", "no_difference_detected")
         return self.turning(verdict) is not None
@@ -197,7 +198,7 @@ class OpenVerdict:
 
 @dataclass(frozen=True, slots=True)
 class EarlierBounds:
-    """What an older version of the labels left open: the 95% interval of delta, and its least and greatest value."""
+    """The uncertainty under an older version of the labels: the 95% interval of delta, and its least and greatest."""
 
     version: int
     ci: tuple[float, float] | None
@@ -209,10 +210,10 @@ class EarlierBounds:
 class UnjudgedBounds:
     """How far the unjudged items in the first ranks of either run leave the difference of one metric open.
 
-    ``n_items``: how many they are, in ``n_groups`` of the paired groups. ``least`` and ``greatest``: over all grades
-    in use that they may have. ``condensed``: where they are taken out of both lists. ``not_supported``: why ``least``
-    and ``greatest`` are not known, None where they are: "measure", an axis and its value, or "grades" and how many.
-    ``earlier``: under the version of the labels before, None where the runs have not been evaluated under one.
+    ``n_items``: how many there are, in ``n_groups`` of the paired groups. ``least`` and ``greatest``: the extremes over
+    all grades in use. ``condensed``: the difference without these items in both lists. ``not_supported``: why ``least``
+    and ``greatest`` are not known, None if they are: "measure", an axis and its value, or "grades" and how many.
+    ``earlier``: the same under the previous version of the labels, None if the runs were not evaluated under one.
     """
 
     n_items: int
@@ -235,7 +236,7 @@ class RunRef:
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Groups that share the value of ``attribute`` make one cluster, and a group without one is its own: ``n``."""
+    """Clusters: groups with the same value of ``attribute``; a group without a value is one. ``n``: their number."""
 
     attribute: str
     n: int
@@ -245,9 +246,9 @@ class Clusters:
 class ItemMove:
     """One item of a group in two runs.
 
-    ``grade``: None where it is unjudged. ``rank_baseline``, ``rank_candidate``: from 1, None where the run does not
-    have it. ``contribution_baseline``, ``contribution_candidate``: its part of the group's result in each run;
-    ``contribution``: the second minus the first, its part of the group's delta.
+    ``grade``: None if it is unjudged. ``rank_baseline``, ``rank_candidate``: its rank from 1, None if the run does not
+    have it. ``contribution_baseline``, ``contribution_candidate``: its part of the group's result in each run.
+    ``contribution``: its part of the group's delta, the second minus the first.
 
     >>> ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5).contribution
     -0.5
@@ -264,7 +265,7 @@ class ItemMove:
 
 @dataclass(frozen=True, slots=True)
 class LabelSetRef:
-    """A version of a dataset's labels and the digest of its content; ``judge``: who gave them, "" for no named one."""
+    """A version of a dataset's labels and the digest of its content; ``judge``: who gave them, "" if not named."""
 
     version: int
     digest: str
@@ -275,11 +276,11 @@ class LabelSetRef:
 class GroupCounts:
     """How many groups a metric was compared on, and why others were not.
 
-    ``paired``: compared. ``only_in_baseline`` and ``only_in_candidate``: with a result in one run only; ``missing``
-    says what became of them ("zero": they are paired with 0; "intersect": left out). ``undefined``: without a result
-    in both. ``missing_in_baseline`` and ``missing_in_candidate``: labelled groups that the run does not have and that
-    the metric counts as 0. ``in_neither``: labelled groups that neither run has and that the metric counts all the
-    same; they are in both of these numbers, but for ``missing`` "skip", which leaves them out.
+    ``paired``: the compared groups. ``only_in_baseline`` and ``only_in_candidate``: groups with a result in one run
+    only; ``missing`` is how they were treated ("zero": paired with 0; "intersect": left out). ``undefined``: groups
+    without a result in both runs. ``missing_in_baseline`` and ``missing_in_candidate``: labelled groups that the run
+    does not have and that the metric counts as 0. ``in_neither``: labelled groups that neither run has but that the
+    metric counts; they are in both of these numbers, except with ``missing`` "skip", which leaves them out.
     """
 
     paired: int
@@ -294,7 +295,7 @@ class GroupCounts:
 
 @dataclass(frozen=True, slots=True)
 class JudgedShare:
-    """Which share of the ranked items carries a label, down to a cutoff (None: the whole list), in both runs."""
+    """The share of ranked items with a label, down to a cutoff (None: the whole list), in both runs."""
 
     cutoff: int | None
     baseline: float | None
@@ -349,10 +350,10 @@ class JudgedSpan:
 
 @dataclass(frozen=True, slots=True)
 class RareLoss:
-    """What a sample cannot show: how many groups like these may lose more than any of them did.
+    """The limit of a sample: how many groups like these may lose more than any of them did.
 
-    ``n``: the independent groups, or clusters. ``worst``: the largest loss among them, 0 where none lost. ``share``:
-    with 95% confidence at most this share of groups loses more; of clusters, has a group that does.
+    ``n``: the number of independent groups, or clusters. ``worst``: the largest loss among them, 0 if none lost.
+    ``share``: with 95% confidence, at most this share of groups loses more (or of clusters has a group that does).
     """
 
     n: int
@@ -364,26 +365,26 @@ class RareLoss:
 class MetricComparison:
     """One metric in two runs.
 
-    ``requested_as``: the text by which the metric was requested for the candidate, or for the baseline where that of
-    the candidate is the canonical one; "" where it is not known.
+    ``requested_as``: the text by which the metric was requested for the candidate, or for the baseline if that of the
+    candidate is the canonical text; "" if it is not known.
 
-    ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
-    ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
-    ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
-    a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
-    with 80% power, None where that is larger than the metric allows. ``warnings``: what to keep in mind.
-    ``tie_effect``: how far ties in scores leave both means open.
-    ``equivalence``: to a margin, None where nobody asked. ``not_comparable``: why the verdict is that, else None.
-    ``standard_error``: of delta, with ``df`` degrees of freedom. ``variance``: where it comes from, for arms of several
-    runs, else None. ``clusters``: of dependent groups, None where nobody asked. ``ties_could_change_verdict``: whether
-    another order of items of equal score could give another verdict.
-    ``shown_only``: why the metric is shown and not compared, None where it is compared; it has no verdict then, and
-    ``baseline`` and ``candidate`` are what was stored. ``unjudged_bounds``: None where nobody asked. ``direction``:
-    which values are better; of a metric whose lower ones are, a group with a delta below 0 is a win. ``judged``: which
-    share of the first ranks of both runs is judged, None where it is not known. ``open``: what unjudged items leave
-    open, None where nothing does or nobody looked. ``rare_loss``: what the groups cannot show, None where they are
-    weighted, unknown or identical. ``check``: of the judge by people, None where nobody asked: delta is then corrected,
-    and the means, wins, ties and losses are not known. A number that is undefined is None.
+    ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None if there are none.
+    ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: the p-value of ``test``;
+    ``p_adjusted``: after Holm's correction. ``n``: the number of groups that count. ``wins``, ``ties``, ``losses``:
+    groups with a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest
+    difference found with 80% power, None if that is larger than the metric allows. ``warnings``: notes on the metric.
+    ``tie_effect``: how far ties in scores leave both means open. ``equivalence``: the test of equivalence, None unless
+    requested. ``not_comparable``: the reason for that verdict, else None. ``standard_error``: that of delta, with
+    ``df`` degrees of freedom. ``variance``: its sources for arms of several runs, else None. ``clusters``: clusters of
+    dependent groups, None unless requested. ``ties_could_change_verdict``: whether another order of items with equal
+    scores could give another verdict. ``shown_only``: why the metric is shown but not compared, None if it is compared;
+    such a metric has no verdict, and ``baseline`` and ``candidate`` are the stored values. ``unjudged_bounds``: None
+    unless requested. ``direction``: which values are better; if lower values are, a group with a delta below 0 is a
+    win. ``judged``: the judged share of the first ranks of both runs, None if it is not known. ``open``: what unjudged
+    items leave open, None if nothing is open or nobody looked. ``rare_loss``: the losses that the groups cannot rule
+    out, None if groups are weighted, unknown or identical. ``check``: the check of the judge by people, None unless
+    requested; with it, delta is corrected, and the means, wins, ties and losses are not known. An undefined number is
+    None.
     """
 
     metric: str
@@ -423,17 +424,17 @@ class MetricComparison:
 
     @property
     def is_open(self) -> bool:
-        """Whether what the labels do not say could turn the verdict."""
+        """Whether unknown labels could change the verdict."""
         return self.open is not None and self.open.leaves_open(self.verdict)
 
     @property
     def is_range_known(self) -> bool:
-        """Whether both ends of what unjudged items may be worth are known."""
+        """Whether the difference is known at both ends of what unjudged items may be worth."""
         return self.open is not None and self.open.low is not None and self.open.high is not None
 
     @property
     def told(self) -> ToldVerdict | None:
-        """The verdict that people are told."""
+        """The verdict that reports show."""
         return "open" if self.is_open else self.verdict
 
     @property
@@ -451,7 +452,7 @@ class MetricComparison:
 class GroupDelta:
     """One group's result in both runs, and candidate minus baseline.
 
-    ``moves``: the items that moved the result most, None where items were not read.
+    ``moves``: the items that changed the result most, None if items were not read.
     """
 
     group: str
@@ -465,13 +466,13 @@ class GroupDelta:
 class SliceComparison:
     """One slice of the groups in two runs.
 
-    ``value``: of the attribute, None for the groups without one. ``n``: the groups that count. ``baseline``,
-    ``candidate``: their (weighted) means, ``delta``: the mean difference, ``ci``: its 95% t interval. ``wins``,
-    ``ties``, ``losses``: groups. ``p_value``: of the paired t-test; ``q_value``: after Benjamini and Hochberg over the
-    slices, for listing them; ``p_adjusted``: after Holm, for deciding. ``verdict``: by ``p_adjusted``;
-    "not_comparable" where no group counts, or no test can judge the difference: of a single group or cluster, and where
-    all differ by the same. ``warning``: why no test can, or low information, else None. A number that is undefined is
-    None.
+    ``value``: the value of the attribute, None for groups without one. ``n``: the number of groups that count.
+    ``baseline``, ``candidate``: their (weighted) means. ``delta``: the mean difference. ``ci``: its 95% t interval.
+    ``wins``, ``ties``, ``losses``: groups. ``p_value``: the p-value of the paired t-test. ``q_value``: after Benjamini
+    and Hochberg over the slices, for lists. ``p_adjusted``: after Holm, for decisions. ``verdict``: by ``p_adjusted``;
+    "not_comparable" if no group counts, or if no test can judge the difference because there is a single group or
+    cluster, or all differ by the same amount. ``warning``: why no test can judge it, or low information, else None. An
+    undefined number is None.
     """
 
     value: str | None
@@ -491,19 +492,19 @@ class SliceComparison:
 
     @property
     def is_untested(self) -> bool:
-        """Whether the groups differ, and no test can judge it."""
+        """Whether the groups differ but no test can judge the difference."""
         return self.verdict == "not_comparable" and self.delta is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything that was found between two runs of a dataset under one label set.
+    """All results of the comparison of two runs of a dataset under one label set.
 
     ``groups``, ``worst`` (the largest loss first) and ``best`` (the largest gain first) belong to the first metric.
     ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know.
-    ``tie_groups``: the groups that ties leave most open in the first metric, and ``n_tie_groups`` how many they leave
-    open in either run, None where nobody asked. ``slices``: the
-    first metric by the values of the group attribute ``slice_attribute``, the worst first, None where nobody asked.
+    ``tie_groups``: the groups that ties leave most open in the first metric, None unless requested; ``n_tie_groups``:
+    how many groups they leave open in either run. ``slices``: the first metric by the values of the group attribute
+    ``slice_attribute``, the worst first, None unless requested.
     """
 
     baseline: RunRef
@@ -531,7 +532,7 @@ class Comparison:
 def corrected_verdict(verdict: Verdict | None, delta: float | None, p_adjusted: float | None) -> Verdict | None:
     """Return the verdict that the corrected p-value of a metric or a slice gives: the one rule that decides.
 
-    ``verdict``: the one without it; "identical", "not_comparable" and None stay.
+    ``verdict``: the verdict without the p-value; "identical", "not_comparable" and None stay.
 
     >>> corrected_verdict("no_difference_detected", -0.25, 0.01)
     'regressed'
@@ -548,8 +549,8 @@ def coverage_notes(
 ) -> list[Note]:
     """Return a note for each run that has clearly fewer judged items, with the cutoffs at which it has.
 
-    ``command``: the one that says how far unjudged items leave the difference open. ``positives_only``: no label has
-    grade 0 or below, so a better run has more judged items by definition.
+    ``command``: the command that shows how far unjudged items leave the difference open. ``positives_only``: no label
+    has grade 0 or below, so a better run has more judged items by definition.
 
     >>> coverage_notes([JudgedShare(10, 0.98, 0.975)])
     []
@@ -581,9 +582,10 @@ def coverage_notes(
 
 
 def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:
-    """Return the items that explain most of a group's delta: those that pulled its way, the largest pull first.
+    """Return the items that explain most of a group's delta: those in its direction, the largest contribution first.
 
-    Parameters: ``delta``: of the group. ``n``: how many at most. Items that pulled the other way come last.
+    Parameters: ``delta``: the delta of the group. ``n``: how many items at most. Items in the other direction come
+    last.
 
     >>> lost, less, won = (ItemMove(name, 1.0, 1, 2, 0.0, 0.0, part) for name, part in zip("abc", (-0.5, -0.1, 0.4)))
     >>> [move.item for move in most_telling([won, less, lost], -0.2, 2)]

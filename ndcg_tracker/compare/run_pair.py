@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 _MOST_NAMED = 3
-"""Of the metrics that runs have, at most so many are named."""
+"""A message names at most this many of the metrics that runs have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run under a label set; ``evaluations``: what is stored of it under these labels, by metric.
+    """A run under a label set; ``evaluations``: its stored evaluations under these labels, by metric.
 
-    External results rest on no stored labels, so they belong to a side under any.
+    External results do not use stored labels, so they belong to a side under any labels.
     """
 
     run: RunRecord
@@ -57,12 +57,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Which answers correct the difference of two runs in a metric by a judge.
+    """The answers that correct a judge's difference of two runs in a metric.
 
-    ``label_set``: the judge's labels, with the ideal that was frozen. ``designs``: those that drew by the same random
-    numbers, the one that decides last; an item counts with the largest of their probabilities. ``n_looks``: how many
-    verdicts on a growing sample share the level. ``n_unanswered``: of the drawn items, those for which the judge is
-    taken at its word.
+    ``label_set``: the judge's labels, with the fixed ideal. ``designs``: the designs that drew with the same random
+    numbers, the deciding one last; an item counts with the largest of their probabilities. ``n_looks``: how many
+    verdicts on a growing sample share the level. ``n_unanswered``: how many drawn items use the judge's grade.
     """
 
     checked_by: str
@@ -239,7 +238,7 @@ def no_group_of_labels(run: RunRecord, label_set: LabelSetRecord) -> NotComparab
     return NotComparableError(
         f"run {run.name!r} has no group of version {label_set.version} of the labels of dataset {run.dataset!r}, so "
         "each would count as missing",
-        advice="are its groups spelled as in the labels?",
+        advice="are its group ids written as in the labels?",
     )
 
 
@@ -272,18 +271,18 @@ def check_one_sample(runs: Sequence[RunRecord]) -> None:
         ]
         raise OtherItemsError(
             f"items are ranked among {said[0]}, and among {said[1]}: the easier task has the higher metric",
-            advice="rank the same items in both, best all of them",
+            advice="rank the same items in both, ideally all items",
         )
     other = next((run for run in runs if run.sample_digest != first.sample_digest), None)
     if other is not None:
         raise OtherItemsError(
-            f"runs {first.name!r} and {other.name!r} rank other sampled items ({first.sampled})",
-            advice="draw the sample once, and rank it in both; best is to rank all items",
+            f"runs {first.name!r} and {other.name!r} rank different sampled items ({first.sampled})",
+            advice="draw the sample once, and rank it in both; ideally, rank all items",
         )
 
 
 def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
-    """Return what to know of what runs rank: samples of the items, and documents in the place of chunks."""
+    """Return notes on what runs rank: samples of the items, and documents instead of chunks."""
     notes = [] if runs[0].sampled is None else [sampled_note(runs[0].sampled)]
     in_ten = {run.name: run.documents_in_ten for run in runs if run.documents_in_ten is not None}
     if in_ten:
@@ -373,7 +372,7 @@ def advice_for_lacking(
         for name, other in others.items()
         if name.rpartition(":")[2].lower() in asked or (":" in name and (other.measure, other.cutoff) in kinds)
     ]
-    if not alike and asked == {DEFAULT_METRIC} and DEFAULT_METRIC not in shared:  # perhaps nobody typed it
+    if not alike and asked == {DEFAULT_METRIC} and DEFAULT_METRIC not in shared:  # perhaps it is the default, not typed
         alike = list(others)[:_MOST_NAMED]
     typed = f"type: {shlex.join(rescore)}"
     without = [run for run in runs if not run.n_items]

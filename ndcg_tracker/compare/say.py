@@ -1,4 +1,4 @@
-"""A comparison as a report and as rows: the verdict first, then what it rests on."""
+"""A comparison as a report and as rows: the verdict first, then the evidence for it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SIGNS = {
     "not_comparable": "?",
     "open": "?",
 }
-JUDGED = "judged: how much of the first ranks has a label, in the baseline and in the candidate"
+JUDGED = "judged: share of the first ranks with a label, in the baseline and in the candidate"
 FOLD = "what was compared, and how to read it"
 
 _METRIC_COLUMNS = columns("metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
@@ -62,7 +62,7 @@ RUN_COLUMNS = paths(
     "baseline_run=baseline_of.name baseline_run_id=baseline_of.run_id candidate_run=candidate_of.name "
     "candidate_run_id=candidate_of.run_id dataset label_set_version=label_set.version label_set_digest=label_set.digest"
 )
-"""What a row for programs says of the runs, and where that stands (see ``with_runs``)."""
+"""The columns about the runs in a row for programs, and their paths (see ``with_runs``)."""
 _RESULT_COLUMNS = paths(
     "metric baseline candidate delta ci_low=ci.0 ci_high=ci.1 ci_method p_value p_adjusted test n wins ties losses"
 )
@@ -116,7 +116,7 @@ def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python, det
 def comparison_object(first: Comparison, *further: Comparison) -> dict[str, Any]:
     """Return the JSON object of a comparison.
 
-    Those of further candidates stand in its list "further", and those of all candidates in its list "comparisons".
+    Its list "further" has the objects of further candidates, and its list "comparisons" those of all candidates.
     """
     of_first: dict[str, Any] = as_object(first)
     if not further:
@@ -203,7 +203,7 @@ def _group_shape(group: GroupDelta) -> Mapping[str, object]:
 
 
 def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> list[Report]:
-    """Return a report per candidate, and before several an overview, which stands alone without ``details``."""
+    """Return a report per candidate, after an overview of several; without ``details``, only the overview."""
     shown = tuple(for_people(comparison) for comparison in comparisons)
     reports = [
         _report(comparison, stored, shown, spelled) for comparison, stored in zip(shown, comparisons, strict=True)
@@ -327,7 +327,7 @@ def _every(n: int) -> str:
 
 
 def tally(metrics: Sequence[MetricComparison]) -> str:
-    """Return how many of several metrics moved, which way, and how many of these verdicts stand on low information."""
+    """Return how many of several metrics changed, which way, and how many of these verdicts have low information."""
     n_low = sum(metric.has_low_information for metric in metrics)
     return _moves(metrics) + (f" ({n_low} of {len(metrics)} on low information)" if n_low else "")
 
@@ -348,7 +348,7 @@ def _moves(metrics: Sequence[MetricComparison]) -> str:
 
 
 def finding(metric: MetricComparison) -> str:
-    """Return what was found for one metric, in a few words."""
+    """Return the finding for one metric, in a few words."""
     if metric.shown_only is not None:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}: shown, not compared"
     if metric.verdict == "not_comparable" or metric.delta is None:
@@ -370,15 +370,15 @@ def finding(metric: MetricComparison) -> str:
 
 
 def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
-    """Return under which condition a verdict holds, where what the labels do not say could turn it."""
+    """Return the condition under which a verdict holds, if unknown labels could change it."""
     if left is None or not left.leaves_open(verdict):
         return ""
     turning = left.turning(verdict)
     if left.hands:
         unjudged = "" if left.low is None else "unjudged items are worth nothing and "
-        return f" if {unjudged}all hands label alike"
+        return f" if {unjudged}all judges label the same way"
     if turning is None:
-        return " if unknown is not relevant"
+        return " if unknown items are not relevant"
     whose = "candidate" if turning is left.high else "baseline"
     moved = turning.verdict in ("improved", "regressed") and turning.delta is not None
     found = (
@@ -386,16 +386,16 @@ def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
         if moved
         else f"but no difference is detected ({points(turning.delta, signed=True)})"
     )
-    return f" if unjudged items are worth nothing, {found} if those of the {whose} are as good as its judged ones"
+    return f" if unjudged items are worth nothing, {found} if the {whose}'s are as good as its judged items"
 
 
 def style_of(metric: MetricComparison) -> Style | None:
-    """Return the style of a metric's verdict; none of an open one."""
+    """Return the style of a metric's verdict, None for an open one."""
     return VERDICT_STYLES.get(metric.told)
 
 
 def sign(metric: MetricComparison) -> str:
-    """Return the sign of a metric's verdict; "?" also where nothing could be tested."""
+    """Return the sign of a metric's verdict; "?" also if nothing could be tested."""
     if metric.verdict is None:
         return "·"
     return SIGNS[metric.told or metric.verdict] if is_judged(metric) else SIGNS["not_comparable"]
@@ -425,7 +425,7 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
 
 
 def judged_cell(metric: MetricComparison) -> str | None:
-    """Return which share of the first ranks of both runs is judged, None where it is about the same."""
+    """Return the judged shares of the first ranks of both runs, None if they are about the same."""
     share = metric.judged
     if share is None or share.baseline is None or share.candidate is None or not share.is_apart:
         return None
@@ -445,7 +445,7 @@ def metric_cells(metric: MetricComparison) -> list[object]:
 
 
 def _other_labels(metric: MetricComparison, comparison: Comparison, first: Comparison) -> list[str]:
-    """Return under which labels a candidate was compared where the first's are others, with the baseline's mean."""
+    """Return the labels of a candidate if they differ from the first candidate's, with the baseline's mean."""
     version = comparison.label_set.version
     if version == first.label_set.version or metric.baseline is None:
         return []
@@ -456,16 +456,16 @@ def _other_labels(metric: MetricComparison, comparison: Comparison, first: Compa
 def metric_footnotes(metric: MetricComparison, comparisons: Sequence[Comparison] = ()) -> list[str]:
     """Return the footnotes of one metric.
 
-    ``comparisons``: all that are shown together, whose correction may have decided a verdict.
+    ``comparisons``: all comparisons that are shown together; their correction may have decided a verdict.
     """
     footnotes = _count_footnotes(metric.groups)
     warnings = [warning for warning in metric.warnings if warning.kind != "tests_symmetry"]  # the legend says so
     footnotes += [_warning(warning, metric.ci_method, comparisons) for warning in warnings]
     if metric.not_comparable == "nothing_judged":
-        footnotes.append("neither run has a judged item that counts: their equal results say nothing of them")
+        footnotes.append("neither run has a judged item that counts, so their equal results say nothing about them")
     if metric.not_comparable in ("baseline_not_judged", "candidate_not_judged"):
         side = metric.not_comparable.partition("_")[0]
-        footnotes.append(f"the {side} has no judged item that counts: its results say nothing of it")
+        footnotes.append(f"the {side} has no judged item that counts, so its results say nothing about it")
     if metric.verdict == "identical":
         footnotes.append(IDENTICAL)
     if metric.p_value is not None and comparisons:
@@ -485,10 +485,10 @@ def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -
 
 
 def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -> list[str]:
-    """Return a footnote where the p-value would have been enough without correction."""
+    """Return a footnote if the p-value would have been small enough without correction."""
     notes = []
     if metric.verdict == "no_difference_detected" and p_value < ALPHA:
-        notes.append(f"p {p_text(p_value)} on its own: not enough where {n_metrics} are tested together")
+        notes.append(f"p {p_text(p_value)} by itself, which is not enough when {n_metrics} are tested together")
     return notes
 
 
@@ -498,15 +498,15 @@ def n_tested(comparisons: Sequence[Comparison]) -> int:
 
 
 def together_words(metric: MetricComparison, n: int) -> str:
-    """Return what was found for one metric among all that are tested together; "" where it is tested alone.
+    """Return the finding for one metric among all that are tested together, "" if it is tested alone.
 
-    Parameters: ``metric``: as it was corrected with the others. ``n``: over how many p-values.
+    Parameters: ``metric``: corrected together with the others. ``n``: the number of p-values.
     """
     if n < 2 or metric.p_value is None:
         return ""
     return (
-        f"p is that of {metric.metric} asked for alone. Holm-corrected over the {n} tests of all metrics that these "
-        f"runs share it is {p_text(metric.p_adjusted)}: {finding(metric)}."
+        f"p is for {metric.metric} tested alone. Holm-corrected over the {n} tests of all metrics that these runs "
+        f"share, p is {p_text(metric.p_adjusted)}: {finding(metric)}."
     )
 
 

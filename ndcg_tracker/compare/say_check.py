@@ -1,4 +1,4 @@
-"""What a comparison says under a judge that people checked: its difference, theirs, and the one that decides."""
+"""A comparison under a judge that people checked: the judge's difference, people's, and the one that decides."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ndcg_tracker.words.notes import command_line
 from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p_text, points, sample_command
 
 CHECK_LEGEND = (
-    "delta: the mean difference over the groups that the judge labelled, with the ideal of its labels; corrected: by "
-    "what people said of drawn items; people alone: by the same answers without the judge"
+    "delta: the mean difference over the groups that the judge labelled, with the ideal of its labels; corrected: "
+    "with people's answers to drawn items; people alone: from the same answers without the judge"
 )
 
 
@@ -25,13 +25,13 @@ def _check_shape(check: JudgeCheck) -> Mapping[str, object]:
 
 
 def checked_by(comparison: Comparison) -> str:
-    """Return who checked the judge of a comparison, "" where nobody did."""
+    """Return who checked the judge of a comparison, "" if nobody did."""
     check = comparison.metrics[0].check
     return "" if check is None else check.sampled.checked_by
 
 
 def check_table(comparison: Comparison, footnotes_of: Callable[[MetricComparison], Sequence[str]]) -> Table:
-    """Return the table of three differences by metric; ``footnotes_of``: of the one that decides."""
+    """Return the table of three differences per metric; ``footnotes_of``: the footnotes of the one that decides."""
     judge, who = judge_words(comparison.label_set.judge), checked_by(comparison)
     rows: list[list[object]] = []
     beside, footnotes = list[str](), list[str]()
@@ -56,16 +56,16 @@ def _cells(estimate: Estimate) -> list[object]:
 
 
 def if_right(check: JudgeCheck | None) -> str:
-    """Return the condition of a verdict where the judge is taken at its word, "" where everything drawn has an answer.
+    """Return the condition of a verdict that uses the judge's own grades, "" if all drawn items have an answer.
 
-    It is as biased there as it is by itself.
+    For drawn items without an answer, the verdict is as biased as the judge.
     """
     n = 0 if check is None else check.sampled.n_unanswered
     return f" if the judge is right about {counted(n, 'drawn item')} without an answer" if n else ""
 
 
 def favours(comparison: Comparison) -> list[str]:
-    """Return whom the judge favours, and by how much, under each metric."""
+    """Return which run the judge favours, and by how much, under each metric."""
     return [
         (f"{metric.metric}: " if len(comparison.metrics) > 1 else "") + _favour(comparison, metric.check.favour)
         for metric in comparison.metrics
@@ -74,7 +74,7 @@ def favours(comparison: Comparison) -> list[str]:
 
 
 def _favour(comparison: Comparison, favour: Estimate) -> str:
-    """Return whom the judge favours, where that is more than chance."""
+    """Return which run the judge favours, if that is more than chance."""
     judge = judge_words(comparison.label_set.judge)
     mean, ci = favour.delta or 0.0, favour.ci
     if ci is None or ci[0] <= 0 <= ci[1]:
@@ -86,7 +86,7 @@ def _favour(comparison: Comparison, favour: Estimate) -> str:
 
 
 def check_facts(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return what people answered, under each metric, and what more answers would bring, as names and values."""
+    """Return people's answers under each metric, and what more answers would bring, as names and values."""
     checks = [(metric.metric, metric.check) for metric in comparison.metrics if metric.check is not None]
     pairs: list[tuple[str, str]] = []
     for name, check in checks:
@@ -108,7 +108,7 @@ def _facts(check: JudgeCheck) -> list[tuple[str, str]]:
         )
     ]
     if sampled.n_unanswered:
-        told = f"{counted(sampled.n_unanswered, 'drawn item')} without an answer count as the judge has them"
+        told = f"{counted(sampled.n_unanswered, 'drawn item')} without an answer count with the judge's grade"
         pairs.append(("unanswered", f"{told}; a verdict after further answers is another look"))
     if sampled.n_looks > 1:
         pairs.append(
@@ -116,9 +116,9 @@ def _facts(check: JudgeCheck) -> list[tuple[str, str]]:
         )
     if sampled.n_without_ideal:
         share = f"{sampled.n_without_ideal:,} of {counted(sampled.n_groups, 'group')}"
-        pairs.append(("no ideal", f"in {share} the judge finds nothing; they count with its least gain"))
+        pairs.append(("no ideal", f"the judge finds nothing in {share}; they count with its least gain"))
     if sampled.n_unlabelled:
-        pairs.append(("unjudged", f"{sampled.n_unlabelled:,} of these items have no grade of the judge"))
+        pairs.append(("unjudged", f"{sampled.n_unlabelled:,} of these items have no grade from the judge"))
     if check.n_alike is not None and check.n_alike > sampled.n_answers:
         alone = f"{sampled.n_answers:,} labels did the work of {check.n_alike:,} without the judge"
         pairs.append(("worth", alone))
@@ -134,7 +134,7 @@ def _facts(check: JudgeCheck) -> list[tuple[str, str]]:
 
 
 def judge_alone_words(judge: str, comparison: Comparison | None = None) -> list[str]:
-    """Return a sentence where a decision rests on the labels of a judge whom nobody checks."""
+    """Return a sentence if a decision depends on the labels of a judge that nobody has checked."""
     if not judge:
         return []
     if comparison is None:
@@ -143,11 +143,11 @@ def judge_alone_words(judge: str, comparison: Comparison | None = None) -> list[
         names = [comparison.baseline.name, comparison.candidate.name]
         command = sample_command(names, judge, comparison.dataset)
     to_check = f"to have people check it: {command_line(command)}"
-    return [f"The verdict rests on: {judge_words(judge)} alone, whose labels nobody checked; {to_check}"]
+    return [f"The verdict rests on: {judge_words(judge)} alone, whose labels nobody has checked; {to_check}"]
 
 
 def few_answers(low: Mapping[str, Any]) -> str:
-    """Return why answers to a sample do not decide: too few differ from the judge, or they pull too unevenly."""
+    """Return why answers to a sample do not decide: too few differ from the judge, or the differences are skewed."""
     if low.get("enough") is None:
-        return "the corrected differences are too skewed for a t bound, and no other applies to them"
-    return f"{low['n_nonzero']:,} answers differ from the judge, and below {low['enough']:,} no bound is trusted"
+        return "the corrected differences are too skewed for a t bound, and no other bound applies"
+    return f"{low['n_nonzero']:,} answers differ from the judge; below {low['enough']:,}, no bound is trusted"

@@ -28,21 +28,21 @@ _HEADS = (r"$\Delta$", r"95\% interval", "$p$")
 
 
 def with_latex(said: Said, *comparisons: Comparison) -> Said:
-    """Return the output for comparisons with that for a paper."""
+    """Return the output for comparisons, including the table for a paper."""
     return replace(said, further={"latex": lambda: comparison_latex(*comparisons)})
 
 
 def comparison_latex(*stored: Comparison) -> str:
-    """Return a table of booktabs: a row per metric, and of several candidates one per metric and run.
+    """Return a booktabs table: a row per metric, or for several candidates a row per metric and run.
 
-    Raises: InputError for comparisons with tables that it does not have: slices, bounds, equivalence; and for those
-    under several versions of the labels, whose means are not comparable.
+    Raises: InputError for comparisons with tables that it cannot show (slices, bounds, equivalence), and for several
+    versions of the labels, whose means are not comparable.
     """
     for comparison in stored:
         _refuse_more(comparison)
     if len(versions := sorted({comparison.label_set.version for comparison in stored})) > 1:
         what = f"these runs were compared under versions {' and '.join(map(str, versions))} of the labels"
-        advice = f"name one with {argument('labels')}, or evaluate all runs under the newest with: ndcg-track rescore"
+        advice = f"choose one with {argument('labels')}, or evaluate all runs under the newest with: ndcg-track rescore"
         raise InputError(what, advice=advice)
     comparisons = [for_people(comparison) for comparison in stored]
     first, *others = comparisons
@@ -84,8 +84,8 @@ def _refuse_more(comparison: Comparison) -> None:
     }
     for name, is_given in asked.items():
         if is_given:
-            what = f"a table for a paper has no room for what {argument(name)} asks for"
-            raise InputError(what, advice="leave it out, or take another format")
+            what = f"a table for a paper cannot show {argument(name)}"
+            raise InputError(what, advice="leave it out, or choose another format")
 
 
 def _rows_of_metrics(comparison: Comparison, footnotes: list[str]) -> list[list[str]]:
@@ -144,20 +144,20 @@ def _evidence(delta: float | None, ci: tuple[float, float] | None, p_value: floa
 
 
 def _footnotes(metric: MetricComparison, comparisons: Sequence[Comparison]) -> list[str]:
-    """Return what else is to be known of a number, first what its verdict rests on where that is not plain."""
+    """Return the footnotes of a number, with the reason for its verdict first if that is not plain."""
     is_plain = is_judged(metric) and not metric.is_open and metric.shown_only is None
     return [*([] if is_plain else [finding(metric)]), *metric_footnotes(metric, comparisons)]
 
 
 def _queries(numbers: Sequence[int]) -> str:
-    """Return how many queries each row rests on."""
+    """Return the number of queries of each row."""
     if len(set(numbers)) == 1:
         return f"$n = {numbers[0]}$ queries"
     return f"$n = {', '.join(map(str, numbers))}$ queries, in the order of rows"
 
 
 def suite_comparison_latex(comparison: SuiteComparison) -> str:
-    """Return a table of booktabs: a row per dataset, then those of all together."""
+    """Return a booktabs table: a row per dataset, then the rows of all datasets together."""
     footnotes: list[str] = []
     lines = []
     for delta in comparison.deltas:
@@ -176,12 +176,12 @@ def suite_comparison_latex(comparison: SuiteComparison) -> str:
     metrics = [delta.metric for delta in comparison.deltas]
     tests, intervals = (" and ".join(dict.fromkeys(map(name, metrics))) for name in (test_name, interval_name))
     n_datasets = len(comparison.deltas)
-    lacking = f" No run of both on {', '.join(comparison.missing)}." if comparison.missing else ""
+    lacking = f" Without both runs: {', '.join(comparison.missing)}." if comparison.missing else ""
     what = f"{comparison.candidate} against {comparison.baseline} on suite {comparison.suite}"
     if comparison.p_adjusted != comparison.macro.p_value:
         lacking += " The first macro p is Holm-corrected for all metrics and candidates at once."
     if comparison.is_open:
-        lacking += " What unjudged items are worth could turn the macro verdict."
+        lacking += " Unjudged items could change the macro verdict."
     caption = " ".join(
         [
             f"{latex_text(familiar_name(comparison.metric))} of {latex_text(what)}.",

@@ -180,7 +180,7 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
             delta_table(comparison),
             Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
         ],
-        legend=["macro: each dataset counts once, the verdict rests on its first row; micro: each query counts once"],
+        legend=["macro: each dataset counts once, its first row gives the verdict; micro: each query counts once"],
         facts=facts,
         notes=suite_notes(comparison.notes),
         is_headline_wrapped=comparison.is_open,
@@ -188,7 +188,7 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
 
 
 def verdict_on_suite(comparison: SuiteComparison) -> str:
-    """Return what was found in the macro mean, in a sentence."""
+    """Return the finding for the macro mean, in a sentence."""
     is_open = comparison.verdict == "no_difference_detected"
     size = points(comparison.macro.mean, signed=True) if is_open else points(comparison.macro.mean).removeprefix("-")
     few = ("; low information" if is_open else "") if comparison.has_low_information else ""
@@ -201,7 +201,7 @@ def verdict_on_suite(comparison: SuiteComparison) -> str:
 
 def _facts(comparison: SuiteComparison, spelled: Spelling) -> list[tuple[str, str]]:
     """Return the datasets that are not in the comparison, and the labelled groups that neither run has."""
-    facts = [("no run of both on", ", ".join(comparison.missing))] if comparison.missing else []
+    facts = [("without both", ", ".join(comparison.missing))] if comparison.missing else []
     for delta in comparison.deltas:
         facts += [
             ("in neither run", f"{delta.dataset}: {worded(text, spelled)}") for text in in_neither(delta.metric.groups)
@@ -210,7 +210,7 @@ def _facts(comparison: SuiteComparison, spelled: Spelling) -> list[tuple[str, st
 
 
 def rare_loss_fact(comparison: SuiteComparison) -> list[tuple[str, str]]:
-    """Return what the queries of all datasets cannot show, as a name and its value."""
+    """Return the losses that the queries of all datasets cannot rule out, as a name and its value."""
     if comparison.rare_loss is None:
         return []
     of_clusters = comparison.deltas[0].metric.clusters is not None
@@ -264,7 +264,7 @@ def suite_notes(notes: Sequence[SuiteNote]) -> list[Told]:
 def suite_bars(*comparisons: SuiteComparison) -> list[Bar]:
     """Return the difference on each dataset with its interval, then of all datasets together.
 
-    Of several comparisons each row says of which candidate, or of which metric, it is.
+    With several comparisons, each row names its candidate or its metric.
     """
     candidates = {comparison.candidate for comparison in comparisons}
     bars = []

@@ -1,4 +1,4 @@
-"""A comparison as tables: what was compared, groups, slices, equivalence, and what unjudged items leave open."""
+"""A comparison as tables: what was compared, groups, slices, equivalence, and the effect of unjudged items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ndcg_tracker.words.texts import counted, interval, p_text, percent, percent
 
 _SLICES_NAMED = 5
 SLICES_SHOWN = 10
-"""How many of the worst slices, and how many of the best, are shown to people."""
+"""A report shows this many of the worst slices, and this many of the best."""
 NO_VALUE = "(none)"
 IDENTICAL = "identical in every group: no interval, no p-value"
 VERDICT_STYLES: dict[str | None, Style] = {"improved": "good", "regressed": "bad"}
@@ -44,7 +44,7 @@ _TESTS = {
 _INTERVALS = {
     "t": "paired t",
     "bootstrap": "bootstrap (BCa: corrected for bias and skewness)",
-    "betting": "betting (holds at any n)",
+    "betting": "betting (valid at any n)",
 }
 _UNDETECTABLE = "none"
 _NUMBERS = (">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">q")
@@ -54,9 +54,9 @@ _MARKS = {"no_difference_detected": "~ ", "open": "? "}
 
 
 def delta_cell(delta: float | None, verdict: ToldVerdict | None) -> Painted:
-    """Return a difference in the style of its verdict, with "~" before it where it was not detected, "?" where open.
+    """Return a difference in the style of its verdict, after "~" if it was not detected, or "?" if it is open.
 
-    ``verdict``: None of a difference that nothing tests.
+    ``verdict``: None for a difference that is not tested.
     """
     return Painted(_MARKS.get(verdict or "", "") + points(delta, signed=True), VERDICT_STYLES.get(verdict))
 
@@ -76,7 +76,7 @@ def marks_of(metrics: Sequence[MetricComparison]) -> list[str]:
 
 
 def told_in_table(metric: MetricComparison) -> ToldVerdict | None:
-    """Return the verdict that marks a difference, None where nothing was tested."""
+    """Return the verdict that marks a difference, None if nothing was tested."""
     return metric.told if is_judged(metric) else None
 
 
@@ -86,7 +86,7 @@ def is_judged(metric: MetricComparison) -> bool:
 
 
 def equivalence_tables(comparison: Comparison) -> list[Table]:
-    """Return the table with the test of equivalence of each metric; none where it was not asked for."""
+    """Return the table with the test of equivalence of each metric, or no table unless requested."""
     equivalences = [
         (metric.metric, metric.equivalence) for metric in comparison.metrics if metric.equivalence is not None
     ]
@@ -107,7 +107,7 @@ def equivalence_tables(comparison: Comparison) -> list[Table]:
 
 
 def _equivalence_finding(equivalence: Equivalence) -> str:
-    """Return what a test of equivalence found, in a few words that say why there is no p where there is none."""
+    """Return the finding of a test of equivalence in a few words, with the reason if there is no p-value."""
     if equivalence.p_value is None:
         return "identical in every group" if equivalence.equivalent else "cannot be tested"
     return "equivalent" if equivalence.equivalent else "not shown equivalent"
@@ -122,17 +122,17 @@ def _equivalence_in_words(equivalence: Equivalence) -> str:
 
 
 def detectable_cell(metric: MetricComparison) -> str | None:
-    """Return which difference would have been detected, None where one was; "none": not even the largest possible."""
+    """Return the detectable difference, None if one was detected; "none": not even the largest is detectable."""
     if metric.verdict != "no_difference_detected" or metric.p_value is None or metric.check is not None:
         return None
     return _UNDETECTABLE if metric.detectable_delta is None else points(metric.detectable_delta)
 
 
 def detectable_legend(metrics: Sequence[MetricComparison]) -> list[str]:
-    """Return how to read these cells, nothing where no metric has one."""
+    """Return how to read these cells, nothing if no metric has one."""
     cells = [cell for metric in metrics if (cell := detectable_cell(metric)) is not None]
-    none = f"; {_UNDETECTABLE}: not even the largest possible one is" if _UNDETECTABLE in cells else ""
-    told = f"detectable: the smallest difference found with 80% power; shown where none was found{none}"
+    none = f"; {_UNDETECTABLE}: not even the largest possible difference is" if _UNDETECTABLE in cells else ""
+    told = f"detectable: the smallest difference found with 80% power, shown if none was found{none}"
     return [told] if cells else []
 
 
@@ -151,7 +151,7 @@ def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def interval_name(metric: MetricComparison) -> str:
-    """Return where the interval of a metric comes from."""
+    """Return the method that gave the interval of a metric."""
     if metric.variance is not None:
         return "t over groups and runs, crossed"
     if metric.clusters is not None:
@@ -167,7 +167,7 @@ def test_name(metric: MetricComparison) -> str:
 
 
 def slice_tables(comparison: Comparison) -> list[Table]:
-    """Return the table of slices, the worst first and without the middle of many; none where it was not asked for."""
+    """Return the table of slices, the worst first, without the middle of many; no table unless requested."""
     slices, attribute, first = comparison.slices, comparison.slice_attribute, comparison.metrics[0]
     if slices is None or attribute is None:
         return []
@@ -219,13 +219,13 @@ def _slice_legend(slices: Sequence[SliceComparison], metrics: Sequence[MetricCom
     if n_tested:
         holm = f", Holm-corrected for {counted(n_tested, 'slice')} at once" if n_tested > 1 else ""
         test = "paired t-test" if is_paired else "t-test, as above"
-        lines.append(f"p, which decides: {test}{holm}")
-        lines.append("q, for listing: the share of chance finds among all with a q as small (Benjamini-Hochberg)")
+        lines.append(f"p, which gives the verdict: {test}{holm}")
+        lines.append("q, for lists: the share of chance finds among slices with a q this small (Benjamini-Hochberg)")
     if any(row.value is None for row in slices):
         lines.append(f"{NO_VALUE}: the groups without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
-        lines.append(f"{counted(n_hidden, 'slice')} between the worst and the best not shown; JSON and CSV have all")
+        lines.append(f"not shown: {counted(n_hidden, 'slice')} between the worst and the best; JSON and CSV have all")
     return lines
 
 
@@ -257,7 +257,7 @@ def _slice_footnotes(row: SliceComparison) -> list[str]:
 
 
 def group_tables(comparison: Comparison) -> list[Table]:
-    """Return the tables of the worst and the best groups, those without rows left out."""
+    """Return the tables of the worst and the best groups, without empty tables."""
     metric = comparison.metrics[0].metric
     worst = _group_table(f"worst groups in {metric}", comparison.worst, "bad")
     best = _group_table(f"best groups in {metric}", comparison.best, "good")
@@ -265,7 +265,7 @@ def group_tables(comparison: Comparison) -> list[Table]:
 
 
 def _group_table(title: str, groups: Sequence[GroupDelta], style: Style) -> Table:
-    """Return groups, each with the item that explains most of its delta where the metric is a sum over items."""
+    """Return groups, each with the item that explains most of its delta if the metric is a sum over items."""
     has_moves = any(group.moves for group in groups)
     rows: list[list[object]] = []
     for group in groups:
@@ -298,7 +298,7 @@ def _ranks(move: ItemMove) -> str:
 
 
 def tie_tables(comparison: Comparison) -> list[Table]:
-    """Return the table of the groups that ties in scores leave most open; none where it was not asked for."""
+    """Return the table of the groups whose value depends most on ties in scores; no table unless requested."""
     if comparison.tie_groups is None:
         return []
     numbers = [
@@ -307,7 +307,7 @@ def tie_tables(comparison: Comparison) -> list[Table]:
     ]
     rows = [[group.group, group.run, *shown] for group, shown in numbers if shown[0] != shown[-1]]
     n_open = len(rows) if comparison.n_tie_groups is None else comparison.n_tie_groups
-    title = f"groups that ties in scores leave open in {comparison.metrics[0].metric}"
+    title = f"groups whose {comparison.metrics[0].metric} depends on ties in scores"
     if n_open > len(rows):
         title += f" ({len(rows) or 'none'} of {n_open:,} shown)"
     return [Table(columns("group", "run", ">worst", ">value", ">best"), rows, title if n_open else f"no {title}")]
@@ -317,9 +317,9 @@ RUNS_SHOWN = 5
 
 
 def labels_text(labels: LabelSetRef) -> str:
-    """Return the version of labels, whose they are, and their digest where it is known."""
+    """Return the version of labels, their judge, and their digest if it is known."""
     if labels.judge == EXTERNAL_JUDGE:
-        return "none here: the results were given as values"
+        return "none: the results were given as values"
     if labels.judge == SUMMED_JUDGE:
         return f"not stored here, digest {labels.digest[:12] if labels.digest.strip('0') else 'unknown'}"
     digest = f", digest {labels.digest[:12]}" if labels.digest else ""
@@ -327,9 +327,9 @@ def labels_text(labels: LabelSetRef) -> str:
 
 
 def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = False) -> list[tuple[str, str]]:
-    """Return what was compared, but for the groups, as names and values; ``spelled``: how arguments are spelled.
+    """Return what was compared, except the groups, as names and values; ``spelled``: how arguments are spelled.
 
-    ``beside_table``: whether the table of metrics stands with them, which shows judged shares that are apart.
+    ``beside_table``: whether the table of metrics comes with them, which shows judged shares that differ.
     """
     pairs = [
         *_arms(comparison),
@@ -354,7 +354,7 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
             pairs.append(
                 (
                     "unjudged",
-                    f"{of_metric}delta lies between {ends} if each is worth at most the mean gain at its rank",
+                    f"{of_metric}delta is between {ends} if each is worth at most the mean gain at its rank",
                 )
             )
     for metric in comparison.metrics[:1]:
@@ -373,8 +373,8 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
 
 def rare_loss_words(rare: RareLoss, *, of_clusters: bool) -> str:
     """Return how many groups may lose more than any that was seen."""
-    what = f"more than {points(rare.worst)}, the worst seen" if rare.worst else "anything, which none did"
-    return f"with 95% confidence at most {rare.share * 100:.2g}% {_who_loses('these', of_clusters=of_clusters)} {what}"
+    what = f"more than {points(rare.worst)}, the worst loss seen" if rare.worst else "anything; none of these did"
+    return f"with 95% confidence, at most {rare.share * 100:.2g}% {_who_loses('these', of_clusters=of_clusters)} {what}"
 
 
 def _who_loses(which: str, *, of_clusters: bool) -> str:
@@ -392,15 +392,15 @@ def harm_words(harm: Harm, attribute: str = "") -> str:
     lose = f"{_who_loses('these', of_clusters=harm.of_clusters)} more than {harm.limit.loss:g}"
     whole, most = harm.whole, f"{harm.whole.upper * 100:.2g}%"
     if whole.status == "within":
-        clauses = [f"with {percent_of(harm.pass_level)} confidence at most {limit} {lose}: {_counts(whole)} do"]
+        clauses = [f"with {percent_of(harm.pass_level)} confidence, at most {limit} {lose}: {_counts(whole)} do"]
     elif whole.status == "fails":
-        told = f"but with {percent_of(1 - whole.alpha)} confidence at least {whole.lower * 100:.2g}% {lose}"
-        clauses = [f"{told}, and {limit} may: {_counts(whole)} do"]
+        told = f"but with {percent_of(1 - whole.alpha)} confidence, at least {whole.lower * 100:.2g}% {lose}"
+        clauses = [f"{told}, and only {limit} may: {_counts(whole)} do"]
     else:
         clauses = [f"not shown that at most {limit} {lose}: {_counts(whole)} do, so up to {most} may"]
     for status, words in (
         ("fails", f"but more than {limit} of the {who} {{}} do"),
-        ("open", f"not shown of {who} {{}}"),
+        ("open", f"not shown for {who} {{}}"),
     ):
         rows = [row for row in harm.slices if row.status == status and (status == "fails" or harm.is_strict)]
         named = [
@@ -424,14 +424,14 @@ def limit_words(check: LimitCheck) -> str:
     """Return a number of both runs and its limit.
 
     >>> limit_words(LimitCheck("latency_ms", "+10%", 20.0, 23.0, 22.0, False))
-    'latency_ms is 23 after 20 (+15%), and the limit is +10%'
+    'latency_ms went from 20 to 23 (+15%), and the limit is +10%'
     """
-    change = f"{check.candidate:g} after {check.baseline:g}{change_words(check)}"
-    return f"{check.name} is {change}, and the limit is {check.limit}"
+    change = f"from {check.baseline:g} to {check.candidate:g}{change_words(check)}"
+    return f"{check.name} went {change}, and the limit is {check.limit}"
 
 
 def change_words(check: LimitCheck) -> str:
-    """Return by which share a number has changed, "" from zero."""
+    """Return the relative change of a number, "" if it was zero."""
     return f" ({(check.candidate - check.baseline) / abs(check.baseline) * 100:+.3g}%)" if check.baseline else ""
 
 
@@ -441,7 +441,7 @@ def whose(labels: LabelSetRef) -> str:
 
 
 def _arms(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return which runs the arms have, and where the variance of each delta comes from; or the clusters."""
+    """Return the runs of the arms and the sources of the variance of each delta, or the clusters."""
     pairs = [
         ("arm", f"{arm.name}: {counted(len(arm.runs), 'run')} as one "
         + f"({', '.join(run.name for run in arm.runs[:RUNS_SHOWN])}"
@@ -488,7 +488,7 @@ def requests(shown: Comparison) -> list[tuple[str, str]]:
 
 
 def in_neither(groups: GroupCounts) -> list[str]:
-    """Return what became of labelled groups that neither run has, none where there are none."""
+    """Return how labelled groups that neither run has were treated, nothing if there are none."""
     if not groups.in_neither:
         return []
     n_groups = f"{counted(groups.in_neither, 'group')} with labels"
@@ -500,7 +500,7 @@ def in_neither(groups: GroupCounts) -> list[str]:
 
 
 def _of_all_metrics(comparison: Comparison) -> list[str]:
-    """Return what became of groups that neither run has, under the metric with the most of them."""
+    """Return how groups that neither run has were treated, under the metric with the most of them."""
     groups = max((metric.groups for metric in comparison.metrics), key=lambda groups: groups.in_neither)
     if groups.in_neither and groups.missing != "skip" and not comparison.is_comparable:
         return [f"{counted(groups.in_neither, 'group')} with labels"]
@@ -518,15 +518,15 @@ def _range(bounds: TieBounds) -> str:
 
 _COLUMNS = columns("labels", ">delta", ">95% interval", ">p", "verdict")
 _LEGEND = (
-    "least, greatest: over all grades in use of the unjudged items in the first ranks of either run",
-    "unjudged items beyond the cutoff could enlarge the ideal as well; they are left out",
-    "between least and greatest p may be higher or lower than at either",
+    "least, greatest: for any grades in use of the unjudged items in the first ranks of either run",
+    "unjudged items beyond the cutoff are left out, although they could enlarge the ideal",
+    "between least and greatest, p may be higher or lower than at either end",
 )
-_CONDENSED = "condensed: unjudged items taken out of both lists"
+_CONDENSED = "condensed: both lists without their unjudged items"
 
 
 def unjudged_tables(comparison: Comparison) -> list[Table]:
-    """Return a table per metric of what unjudged items leave open; none where it was not asked for."""
+    """Return a table per metric with the effect of unjudged items; no table if nobody asked for it."""
     bounded = [(metric, metric.unjudged_bounds) for metric in comparison.metrics if metric.unjudged_bounds is not None]
     legend = list(_LEGEND if any(bounds.least is not None for _, bounds in bounded) else ())
     legend += [_CONDENSED] if any(bounds.condensed is not None for _, bounds in bounded) else []
@@ -536,26 +536,26 @@ def unjudged_tables(comparison: Comparison) -> list[Table]:
 
 def _table(metric: MetricComparison, bounds: UnjudgedBounds) -> Table:
     as_is = PossibleDelta(metric.delta, metric.ci, metric.p_value, metric.p_adjusted, metric.verdict)
-    extremes = (("as they are", as_is), ("least", bounds.least), ("greatest", bounds.greatest))
+    extremes = (("unchanged", as_is), ("least", bounds.least), ("greatest", bounds.greatest))
     rows = [
         [name, *_cells(possible)]
         for name, possible in (*extremes, ("condensed", bounds.condensed))
         if possible is not None
     ]
-    title = f"what unjudged items leave open in {metric.metric}: {_extent(bounds)}"
+    title = f"effect of unjudged items on {metric.metric}: {_extent(bounds)}"
     return Table(_COLUMNS, rows, title, after=_shrunk(metric, bounds))
 
 
 def _shrunk(metric: MetricComparison, bounds: UnjudgedBounds) -> str:
-    """Return how wide the interval and the bounds were under older labels, and how wide they are now."""
+    """Return the widths of the interval and of the bounds under older labels, and now."""
     earlier, least, greatest = bounds.earlier, bounds.least, bounds.greatest
     if earlier is None or least is None or greatest is None:
         return ""
     then, now = _width(earlier.least, earlier.greatest), _width(least.delta, greatest.delta)
-    widths = f"least to greatest {then} wide under labels version {earlier.version}, now {now}"
+    widths = f"width from least to greatest: {then} under labels version {earlier.version}, now {now}"
     if earlier.ci is None or metric.ci is None:
         return widths
-    return f"{widths}; the interval of delta {_width(*earlier.ci)}, now {_width(*metric.ci)}"
+    return f"{widths}; width of the interval of delta: {_width(*earlier.ci)}, now {_width(*metric.ci)}"
 
 
 def _width(low: float | None, high: float | None) -> str:
@@ -564,10 +564,10 @@ def _width(low: float | None, high: float | None) -> str:
 
 def _extent(bounds: UnjudgedBounds) -> str:
     if bounds.not_supported is not None:
-        what = "this measure" if bounds.not_supported == "measure" else bounds.not_supported
+        what = "this metric" if bounds.not_supported == "measure" else bounds.not_supported
         return f"not known with {what}" if "=" in what else f"not known for {what}"
     if not bounds.n_items:
-        return "nothing, no item in the first ranks is unjudged"
+        return "none, because no item in the first ranks is unjudged"
     return f"{counted(bounds.n_items, 'item')} in {counted(bounds.n_groups, 'group')}"
 
 

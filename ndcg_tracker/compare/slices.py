@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Slicing:
-    """By which attribute to slice, and its value for each paired group of the first metric, None for none."""
+    """The attribute to slice by, and its value for each paired group of the first metric, None for no value."""
 
     attribute: str
     values: Sequence[str | None]
 
     def places(self, weights: Floats | None = None) -> Iterator[tuple[str | None, Index]]:
-        """Yield each value with the places of its groups, those of weight 0 left out."""
+        """Yield each value with the places of its groups, without groups of weight 0."""
         places_of: dict[str | None, list[int]] = {}
         for place, value in enumerate(self.values):
             if weights is None or weights[place] > 0:
@@ -101,8 +101,8 @@ def regressed_slices(
 ) -> tuple[RegressedSlice, ...]:
     """Return the slices whose mean regressed by more than a margin, the worst first, those of low information last.
 
-    Slices of enough information are Holm-corrected among themselves. Those of low information are corrected over all
-    slices, and keep their doubt in ``low_information``.
+    Slices with enough information are Holm-corrected among themselves. Slices of low information are corrected over all
+    slices and marked with ``low_information``.
 
     Parameters: ``slices``: their differences are gains. ``margin``: >= 0. ``direction``: which values are better.
 
@@ -305,11 +305,11 @@ def _advice(attribute: str, names: list[str], run: RunRecord) -> str:
     if not names:
         return f"set it with: ndcg-track groups set FILE --dataset {shlex.quote(run.dataset)}"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"there {'is' if len(names) == 1 else 'are'} {', '.join(names[:_MOST_NAMES])}{more}"
+    return f"the attributes are: {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def text_of(value: Any) -> str:
-    """Return a value as a slice is named: a whole number without decimals, whichever engine it comes from.
+    """Return a value as the name of a slice: a whole number without decimals, whichever engine it comes from.
 
     >>> text_of(3.0), text_of(3), text_of(0.25), text_of("de")
     ('3', '3', '0.25', 'de')

@@ -1,4 +1,4 @@
-"""Runs that were stored as sums of differences, compared as runs with groups are."""
+"""Compare runs that were stored as sums of differences in the same way as runs with groups."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def refuse_groups(**asked: object) -> None:
     for name, value in asked.items():
         if value:
             raise InputError(
-                f"{argument(name, value)} needs the groups, and these runs were stored as sums", advice="leave it out"
+                f"{argument(name, value)} needs the groups, but these runs were stored as sums", advice="leave it out"
             )
 
 
 def compare_sums(
     runs: ComparedRuns, results: Sequence[SummedResults], *, methods: Methods, missing: Missing = "error"
 ) -> Comparison:
-    """Return the comparison of two runs by sums: what ``compare_runs`` returns, but for the worst and best groups.
+    """Return the comparison of two runs by sums: the result of ``compare_runs`` without the worst and best groups.
 
     ``missing``: "intersect" leaves out groups with a value in one run only, as the sums do; "error" refuses them.
     Raises: InputError for what needs the groups.
@@ -186,7 +186,7 @@ def are_sums(tx: ReadTransaction, both: RunPair) -> bool:
     if of_sums and both.is_repeated:
         name = next(side.run.name for side in both.sides if side.run.id in of_sums)
         raise InputError(
-            f"run {name!r} was stored as sums, which say nothing of an arm of repeated runs", advice="name two runs"
+            f"run {name!r} was stored as sums, which say nothing about an arm of repeated runs", advice="name two runs"
         )
     return bool(of_sums)
 
@@ -259,8 +259,8 @@ def _not_paired(tx: ReadTransaction, both: RunPair) -> NotComparableError:
     partners = {run.name: tx.evaluations.partners(run.id) for run in (baseline, candidate)}
     paired = "; ".join(f"{name!r} with {', '.join(map(repr, of_run))}" for name, of_run in partners.items() if of_run)
     return NotComparableError(
-        f"of runs {baseline.name!r} and {candidate.name!r} no sums of differences are stored, and means alone cannot "
-        f"be compared{f' (paired are {paired})' if paired else ''}",
+        f"no sums of differences are stored for runs {baseline.name!r} and {candidate.name!r}, and means alone cannot "
+        f"be compared{f' (stored pairs: {paired})' if paired else ''}",
         advice=f"summarize both where their groups are, and store: ndcg-track ingest --summaries FILE --name "
         f"{candidate.name} --baseline {baseline.name}",
     )

@@ -1,4 +1,4 @@
-"""What labels leave open: all differences at both ends of what unjudged items may be worth, and who labelled what."""
+"""What labels leave open: the differences for both extremes of unjudged items, and who labelled what."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 HAND_GAP = 0.1
-"""If the shares of what one hand labelled differ by more than this, the hands may have made the difference."""
+"""If the shares that one judge labelled differ by more than this, the judges may have made the difference."""
 MOST_GROUPS = 20_000
-"""Of more groups a comparison does not read the items unasked."""
+"""With more groups, a comparison reads the items only on request."""
 
 
 def open_deltas(
@@ -45,11 +45,11 @@ def open_deltas(
     coverage: Sequence[JudgedShare],
     worth: Worth | None = None,
 ) -> list[OpenDeltas | None]:
-    """Return what the labels of two runs or arms leave open of each metric; None where they leave nothing.
+    """Return what the labels of two runs or arms leave open in each metric, None if they leave nothing open.
 
-    ``worth``: None for "range" where it may matter: up to 20,000 groups, where less than 95% is judged, or clearly
-    more of one run. Items are read once, and only where they are needed. Of arms each run is held against each, and
-    the ends are the means over these pairs.
+    ``worth``: None for "range" if it may matter: up to 20,000 groups, and less than 95% judged, or clearly more judged
+    in one run. Items are read once, and only if they are needed. With arms, each run is compared with each, and the
+    ends are the means over these pairs.
     """
     sides = _Sides(tx, both)
     pairs = zip(both.metrics, results, strict=True)
@@ -92,7 +92,7 @@ class _Sides:
 
     @cached_property
     def has_items(self) -> bool:
-        """Whether the items of all runs are here."""
+        """Whether the items of all runs are stored."""
         return all("items" in self.tx.runs.holds(side.run.id) for sides in self.both.sides_of for side in sides)
 
     @cached_property
@@ -129,21 +129,21 @@ class _Sides:
 
     @cached_property
     def hands(self) -> tuple[list[str], Index] | None:
-        """Who labelled, and which of them each label; None where one hand gave all."""
+        """Who labelled, and who gave each label; None if one judge gave all."""
         names = list(dict.fromkeys(label_set.hand for label_set in self._chain))
         if len(names) == 1:
             return None
         of_label = np.full(self.labels.n_items, names.index(self._chain[0].hand), dtype=np.int64)
         last: LabelSetRecord = self._chain[0]
         for label_set in self._chain[1:]:
-            if label_set.hand != last.hand:  # the newest version that this hand has made holds all it gave
+            if label_set.hand != last.hand:  # the newest version by this judge has all labels that it gave
                 rows, _ = matching_rows(self.labels, self.tx.labels.lists(label_set.id))
                 of_label[rows] = names.index(label_set.hand)
             last = label_set
         return names, of_label
 
     def hand_shares(self, cutoff: int | None) -> tuple[ShareByHand, ...]:
-        """Return whose shares of the judged first ranks differ by more than 10 points, the least alike first."""
+        """Return the judges whose shares of the judged first ranks are over 10 points apart, most different first."""
         assert self.hands is not None
         names, of_label = self.hands
         shares = [
@@ -152,7 +152,7 @@ class _Sides:
         ]
         apart = [ShareByHand(name, *map(float, both)) for name, *both in zip(names, *shares, strict=True)]
         apart = [share for share in apart if abs(share.candidate - share.baseline) > HAND_GAP]
-        own = self.both.baseline.label_set.judge  # another hand comes first: it can be asked to label all
+        own = self.both.baseline.label_set.judge  # another judge comes first: it can be asked to label everything
 
         def place(share: ShareByHand) -> tuple[bool, float, float]:
             gap = share.candidate - share.baseline

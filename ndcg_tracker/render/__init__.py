@@ -1,1 +1,1 @@
-"""Reports, tables, charts and pages in every format; it knows no question and computes nothing."""
+"""Reports, tables, charts and pages in every format. This package knows no questions and computes nothing."""

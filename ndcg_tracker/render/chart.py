@@ -1,4 +1,4 @@
-"""A chart as an object: shown in notebooks, written as SVG, PNG, PDF or HTML, and open to Altair."""
+"""A chart as an object: notebooks show it, and it can be saved as SVG, PNG, PDF or HTML or passed to Altair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMATS = (".svg", ".png", ".pdf", ".html")
 WIDTH = 640.0
-"""How many pixels wide a picture is unless told otherwise; a pixel is 1/96 inch."""
+"""The default width of a picture in pixels; a pixel is 1/96 inch."""
 _PER_UNIT = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
 _WIDTH = re.compile(r"(\d+(?:\.\d+)?)(px|in|cm|mm|pt|)", re.ASCII)
 _NARROWEST, _WIDEST = 120.0, 10_000.0
@@ -33,13 +33,13 @@ _PER_SIGN = 7.0  # pixels of a subtitle's letter, about
 _VERSION = "6.4"
 _PNG_SCALE = 2.0
 Converted = Callable[[str, dict[str, Any]], bytes]
-"""What calls a function of vl-convert by its name, with these arguments."""
+"""Calls a function of vl-convert by its name, with these arguments."""
 _SIZE = re.compile(r'(<svg\b[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart; notebooks show it, ``save`` writes it, ``to_altair`` hands it to Altair.
+    """A chart; notebooks show it, ``save`` writes it, ``to_altair`` converts it to an Altair chart.
 
     ``spec``: its Vega-Lite specification, without a theme.
 
@@ -52,7 +52,7 @@ class Chart:
     spec: Spec
 
     def themed(self, theme: Theme = "light", width: float | str | None = None) -> Spec:
-        """Return the specification with a theme and a width: what any renderer of Vega-Lite takes.
+        """Return the specification with a theme and a width, for any renderer of Vega-Lite.
 
         Parameters: ``width``: of the whole picture, in pixels or with a unit ("84mm", "3.3in", "240pt").
         """
@@ -69,14 +69,14 @@ class Chart:
         return {**spec, "title": title}
 
     def svg(self, *, theme: Theme = "light", width: float | str | None = None) -> str:
-        """Return the picture as SVG; its text stays text. Raises: InputError where the extra ``plot`` is missing."""
+        """Return the picture as SVG; its text stays text. Raises: InputError if the extra ``plot`` is missing."""
         return self.content(".svg", theme=theme, width=width).decode("utf-8")
 
     def save(self, path: str | os.PathLike[str], *, theme: Theme = "light", width: float | str | None = None) -> None:
         """Write the picture to a file, in the format of its ending: .svg, .png, .pdf (fonts embedded) or .html.
 
-        Parameters: ``theme``: "light" or "dark". ``width``: see ``themed``. Raises: InputError for another ending, a
-        width that is none, a place that cannot be written to, and, but for .html, where the extra ``plot`` is missing.
+        Parameters: ``theme``: "light" or "dark". ``width``: see ``themed``. Raises: InputError for another ending, an
+        invalid width, a place that cannot be written to, and, except for .html, if the extra ``plot`` is missing.
         """
         content = self.content(checked_ending(path), theme=theme, width=width)
         with whole_file(os.fspath(path), "path") as write:
@@ -90,7 +90,7 @@ class Chart:
         width: float | str | None = None,
         converted: Converted | None = None,
     ) -> bytes:
-        """Return the picture in the format of an ending (see ``save``); ``converted``: what draws, see ``drawing``."""
+        """Return the picture in the format of an ending (see ``save``); ``converted``: the converter of ``drawing``."""
         if ending == ".html":
             from ndcg_tracker.render.html import chart_page
 
@@ -105,7 +105,7 @@ class Chart:
         return pdf
 
     def to_altair(self) -> altair.Chart:
-        """Return the chart as one of Altair's. Raises: InputError where the extra ``plot`` is missing."""
+        """Return the chart as an Altair chart. Raises: InputError if the extra ``plot`` is missing."""
         try:
             import altair
         except ImportError as error:
@@ -141,10 +141,10 @@ _NOTHING = '{"data": {"values": []}, "mark": "point"}'
 
 @contextmanager
 def drawing(ending: str) -> Iterator[Converted]:
-    """Start what draws pictures of an ending in a process beside this one: its start takes as long as the numbers do.
+    """Start a second process that draws pictures of an ending: it starts while the numbers are computed.
 
-    Yields what ``Chart.content`` takes, once; what that process cannot do is done here. Raises: InputError where the
-    extra ``plot`` is missing.
+    Yields the converter that ``Chart.content`` takes, for one use; this process draws if the other one cannot. Raises:
+    InputError if the extra ``plot`` is missing.
     """
     if ending == ".html":
         yield _converted_here
@@ -177,7 +177,7 @@ def drawing(ending: str) -> Iterator[Converted]:
 def picture_element(chart_of: Callable[[], Chart]) -> str:
     """Return a chart as an element of HTML for notebooks.
 
-    Nothing where the extra that draws is not installed, and where the database is gone or has changed: the tables stay.
+    Return nothing if the extra ``plot`` is not installed, or if the database is gone or has changed; tables still show.
     """
     if find_spec("vl_convert") is None:
         return ""
@@ -191,7 +191,7 @@ def picture_element(chart_of: Callable[[], Chart]) -> str:
 
 
 def pixels_of(width: float | str) -> float:
-    """Return a width in pixels of 1/96 inch. Raises: InputError for what is no width.
+    """Return a width in pixels of 1/96 inch. Raises: InputError for an invalid width.
 
     >>> pixels_of(600), round(pixels_of("84mm"), 1), pixels_of("3in")
     (600.0, 317.5, 288.0)
@@ -210,7 +210,7 @@ def pixels_of(width: float | str) -> float:
 
 
 def checked_ending(path: str | os.PathLike[str]) -> str:
-    """Return the ending of a picture's file, lower case. Raises: InputError for one that is no picture's."""
+    """Return the ending of a picture's file, lower case. Raises: InputError for another file's ending."""
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
         raise InputError(
@@ -236,6 +236,6 @@ def _missing(what: str) -> InputError:
 
 
 def _in_points(size: re.Match[str]) -> str:
-    """Return the beginning of an SVG with its size in points, which a PDF counts in; what is drawn scales with it."""
+    """Return the start of an SVG with its size in points, the unit of PDF; the drawing scales with it."""
     width, height = (float(number) * 72 / 96 for number in size.group(2, 3))
     return f'{size[1]} width="{width:g}" height="{height:g}"'

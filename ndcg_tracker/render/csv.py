@@ -1,4 +1,4 @@
-"""CSV with the quoting of RFC 4180 and plain line ends, which a spreadsheet opens without running anything."""
+"""CSV with the quoting of RFC 4180 and plain line ends, safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_KEPT = 1 << 16
 
 
 def are_plain(column: Sequence[object]) -> TypeGuard[Sequence[str]]:
-    """Return whether a column is text that is shown as it is: printable ASCII without a command for a build's log.
+    """Return whether a column is text that needs no change: printable ASCII without a command for a build's log.
 
     >>> are_plain(["q1", "a b"]), are_plain(["q\\n"]), are_plain(["q", None])
     (True, False, False)
@@ -45,7 +45,7 @@ class EachOnce(Generic[T]):
         self._results = _Results(function)
 
     def of(self, column: Sequence[object]) -> list[T]:
-        """Return what the function makes of each value."""
+        """Return the result of the function for each value."""
         is_exact = set(map(type, column)) <= {float, type(None)} and not _has_negative_zero(column)
         is_kept = is_exact and len(self._results) < _MOST_KEPT
         return list(map(self._results.__getitem__ if is_kept else self._function, column))
@@ -63,23 +63,22 @@ class _Results(dict[object, T]):
 
 
 def _has_negative_zero(column: Sequence[object]) -> bool:
-    """Return whether a zero is negative: it equals the other one and looks different."""
+    """Return whether a zero is negative: it equals 0 but looks different."""
     return any(array("d", [value for value in column if value == 0]).tobytes())
 
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
-_FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # a spreadsheet takes the full-width ones too
+_FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # spreadsheets also accept the full-width signs
 _FIRST_LETTERS = frozenset((*_FORMULA_SIGNS, " "))
 _COMMAND_CELL = re.compile(r'^[^\S\n]*::[^,"\n]*(?=[,\n])', re.MULTILINE)
 _ROWS_AT_ONCE = 1 << 16
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as CSV with a header: full double precision, nothing for what is undefined.
+    """Return rows as CSV with a header: full double precision, an empty cell for undefined values.
 
-    Text is written with control characters escaped, and with a ' in front where a spreadsheet would take it for a
-    formula; a text that is a plain number is none. A first cell that the log of a build would take for a command is
-    quoted.
+    Control characters in text are escaped. Text that a spreadsheet would take for a formula gets a ' in front; a plain
+    number does not count as a formula. A first cell that the log of a build would take for a command is quoted.
 
     >>> print(csv_text(["group", "delta"], [["=1+1", -0.5], ["-7", None], ["::error::x", 0.5]]), end="")
     group,delta
@@ -111,7 +110,7 @@ def _csv(names: Sequence[str], blocks: Iterable[Sequence[Sequence[object]]]) -> 
     for columns in blocks:
         safe = [_safe_column(column, once) for column, once in zip(columns, written, strict=True)]
         rows = zip(*(cells for cells, _ in safe), strict=True)
-        if len(safe) > 1 and all(is_bare for _, is_bare in safe):  # the writer looks at each letter
+        if len(safe) > 1 and all(is_bare for _, is_bare in safe):  # the writer checks every letter
             buffer.writelines(",".join(cells) + "\n" for cells in rows)
         else:
             writer.writerows(rows)
@@ -120,7 +119,7 @@ def _csv(names: Sequence[str], blocks: Iterable[Sequence[Sequence[object]]]) -> 
 
 
 def _safe_column(column: Sequence[object], once: EachOnce[str]) -> tuple[Sequence[str], bool]:
-    """Return ``safe_cell`` of each value of a column, and whether none of them needs quotes for sure."""
+    """Return ``safe_cell`` of each value of a column, and whether it is certain that none needs quotes."""
     if are_plain(column) and _FIRST_LETTERS.isdisjoint({text[:1] for text in column}):
         joined = "".join(column)
         return column, "," not in joined and '"' not in joined
@@ -128,7 +127,7 @@ def _safe_column(column: Sequence[object], once: EachOnce[str]) -> tuple[Sequenc
 
 
 def safe_cell(value: object) -> str:
-    """Return the text that a value is written as, which no spreadsheet runs and no terminal obeys."""
+    """Return the text of a value in a form that no spreadsheet runs and no terminal obeys."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""Answers, reports and tables in the format that was asked for.
+"""Answers, reports and tables in the requested format.
 
-What a question returns is an ``Answer``: a dataclass of the typed numbers that names what there is to say of them, its
-``Said``. A format of all answers is an entry of ``_FORMATS``, one of a single answer an entry of its ``further``.
+A question returns an ``Answer``: a dataclass of typed numbers with its output, a ``Said``. A format that all answers
+share is an entry of ``_FORMATS``; a format of a single answer is an entry of its ``further``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Shape = Callable[[Row], Mapping[str, object]]
 
 
 def shape_of(kind: type[Row]) -> Callable[[Shape[Row]], Shape[Row]]:
-    """Return a decorator for the function that says which keys the JSON object of a class has, if not its fields."""
+    """Return a decorator for a function that returns the JSON object of a class, if that is not its fields."""
 
     def registered(shape: Shape[Row]) -> Shape[Row]:
         _shapes[kind] = shape
@@ -42,7 +42,7 @@ def shape_of(kind: type[Row]) -> Callable[[Shape[Row]], Shape[Row]]:
 
 
 def fields_of(row: object, *hidden: str) -> dict[str, object]:
-    """Return the fields of a dataclass by name, except hidden ones, and empty ones that are shown ``if_any``."""
+    """Return the fields of a dataclass by name, except hidden fields, and except empty fields in ``if_any``."""
     return {
         own_field.name: value
         for own_field in fields(row)  # type: ignore[arg-type]
@@ -52,9 +52,9 @@ def fields_of(row: object, *hidden: str) -> dict[str, object]:
 
 
 def as_object(value: Any) -> Any:
-    """Return a typed row, and all that is in it, as plain Python values: dicts, lists, texts, numbers and None.
+    """Return a typed row, and everything in it, as plain Python values: dicts, lists, texts, numbers and None.
 
-    A dataclass becomes a dict of its fields, or of what ``shape_of`` says; a note becomes its sentence.
+    A dataclass becomes a dict of its fields, or the result of its ``shape_of`` function; a note becomes its sentence.
 
     >>> from ndcg_tracker.compare.results import ItemMove
     >>> as_object((ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5),))[0]["rank_baseline"]
@@ -83,7 +83,7 @@ def paths(text: str) -> dict[str, str]:
 
 
 def picked(columns: Mapping[str, str], row: object) -> dict[str, Any]:
-    """Return cells by column; where each stands in a row is said by keys, attributes and places with dots between.
+    """Return cells by column; the path of each is keys, attributes and places in a row, joined by dots.
 
     >>> picked(paths("metric ci_low=ci.0 run=of.name"), {"metric": "AP", "ci": None, "of": {"name": "a"}})
     {'metric': 'AP', 'ci_low': None, 'run': 'a'}
@@ -104,12 +104,12 @@ def _at(row: Any, path: str) -> Any:
 
 @dataclass(frozen=True)
 class Said:
-    """What there is to say of an answer; each part is made when a format asks for it.
+    """The output of an answer; each part is computed when a format needs it.
 
-    ``value``: the typed numbers, or what makes them; JSON and ``to_dict`` show them as ``as_object`` does. ``reports``:
-    what people read. ``rows``: those of CSV and of a frame, by column. ``columns``: of the rows; those of the first one
-    if not given. ``further``: formats that this answer alone has, or has in a way of its own. ``blank_lines``: between
-    reports.
+    ``value``: the typed numbers, or a function that returns them; JSON and ``to_dict`` show them with ``as_object``.
+    ``reports``: the reports that people read. ``rows``: the rows of CSV and of a frame, by column. ``columns``: the
+    columns of the rows, by default those of the first row. ``further``: formats that only this answer has, or that it
+    has in its own way. ``blank_lines``: the number of blank lines between reports.
     """
 
     value: object
@@ -124,7 +124,7 @@ class Said:
     ) -> str:
         """Return the answer in a format, with a line end.
 
-        ``color``, ``width``, ``is_terminal``: of text alone (see ``reports_text``); who calls knows the terminal and
+        ``color``, ``width``, ``is_terminal``: for text only (see ``reports_text``); the caller knows the terminal and
         NO_COLOR.
         """
         if format in self.further:
@@ -159,16 +159,16 @@ _FORMATS: Mapping[str, Callable[[Said], str]] = {
 
 
 class Answer(ABC):
-    """What a question returns: typed numbers in Python, a report in notebooks and where it is printed."""
+    """The result of a question: typed numbers in Python, a report in notebooks and when it is printed."""
 
     __slots__ = ()
 
     @abstractmethod
     def _said(self) -> Said:
-        """Return what there is to say of it."""
+        """Return its output."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the command prints with ``--format json``."""
+        """Return the value that the command prints with ``--format json``."""
         plain: dict[str, Any] = self._said().plain()
         return plain
 
@@ -203,8 +203,8 @@ def rows_as(
 ) -> str:
     """Return rows in a format, with a line end after the last one.
 
-    Text and Markdown are for people: rounded, aligned, "-" for what is undefined. JSON (a list of objects) and CSV
-    carry full double precision, null or nothing for what is undefined. A name that comes twice gets a number.
+    Text and Markdown are for people: rounded, aligned, "-" for undefined values. JSON (a list of objects) and CSV have
+    full double precision, and null or nothing for undefined values. A repeated name gets a number.
 
     Parameters: ``columns``: one per value of a row. ``rows``: of None, bool, int, float, text, and whatever else a
     database returns. ``cell_width`` and ``paper``: of text only (see ``table_text``).

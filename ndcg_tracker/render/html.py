@@ -1,8 +1,8 @@
-"""Reports as pieces of HTML, for notebooks, and pages of them: one file each, which asks nothing of any network.
+"""Reports as pieces of HTML for notebooks, and whole pages: one file each, which loads nothing from any network.
 
-Everything that came from outside is text here and never markup. The pieces bring no script and no style sheet, for a
-notebook that is not trusted shows neither; on a page, whose security policy forbids styles of single elements, they
-name classes of its style sheet.
+Text from outside is always text and never markup. The pieces have no script and no style sheet, because a notebook that
+is not trusted shows neither. On a page, whose security policy forbids styles of single elements, they use classes of
+its style sheet.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ COLORS: Mapping[Theme, Mapping[str, str]] = {
         "card": "#1e2025",
     },
 }
-"""Blue and orange are told apart by eyes that do not tell red from green (Okabe and Ito, Color Universal Design)."""
+"""People who cannot distinguish red from green can distinguish these (Okabe and Ito, Color Universal Design)."""
 SLICE_COLORS = ["#009e73", "#cc79a7", "#b8a900", "#7a6bd0", "#5fc0b4", "#b2386b", "#d9c36a", "#a0674b"]
-"""The colours of slices, in this order; none is the blue or the orange of better and worse, and grey is for others."""
+"""The colours of slices, in this order; blue and orange mean better and worse, and grey is for the other slices."""
 _NUMBERS = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""], "minus": "-"}
-"""How charts write numbers: with the minus sign of every other text, which can be copied into other tools."""
+"""How charts write numbers: with the plain minus sign of all other texts, so that other tools can read them."""
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
@@ -109,7 +109,7 @@ def chart(
 ) -> Spec:
     """Return a chart of layers over one table of rows, as wide as its place.
 
-    Texts are as people may see them: ids and names come from outside.
+    Texts must be safe to show, because ids and names come from outside.
     """
     spec: Spec = {"$schema": SCHEMA, "title": {"text": title}, "width": "container", "height": height}
     spec["description"] = ": ".join(filter(None, (title, subtitle)))
@@ -123,7 +123,7 @@ def chart(
 
 
 def layer(mark: str, encoding: Mapping[str, object], *, where: str = "", **look: object) -> Spec:
-    """Return a layer: marks of one type, as they look, for the rows that ``where`` takes."""
+    """Return a layer: marks of one type with their looks, for the rows that match ``where``."""
     filtered: Spec = {"transform": [{"filter": where}]} if where else {}
     return filtered | {"mark": {"type": mark, **look}, "encoding": dict(encoding)}
 
@@ -136,7 +136,7 @@ def themed(spec: Spec, theme: Theme = "light") -> Spec:
 
 
 def direction(delta: float) -> str:
-    """Return what a difference is called: the key of its colour.
+    """Return the name of a difference, which is the key of its colour.
 
     >>> direction(-0.5), direction(0.0)
     ('worse', 'same')
@@ -163,7 +163,7 @@ def signed_axis(title: str | None = None, **more: object) -> Spec:
 Look = Literal["right", "left", "strong", "better", "worse"]
 Looks = Mapping[Look, str]
 """The attribute that gives an element a look."""
-# the colours are told apart by those who cannot tell green from red, and readable on a white page and a dark one
+# people who cannot distinguish green from red can distinguish these colours, on a white page and on a dark one
 STYLES: Looks = {
     "right": 'style="text-align:right"',
     "left": 'style="text-align:left"',
@@ -197,7 +197,7 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
 
 
 def table_html(table: Table, looks: Looks = STYLES) -> str:
-    """Return a table with its footnotes, what stands after it and how to read it."""
+    """Return a table with its footnotes, the line after it and how to read it."""
     if not table.rows:
         return f"<p>{_text(table.title)}</p>" if table.title else ""
     shown_table = shown(table)
@@ -257,8 +257,8 @@ _POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri
 def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), **values: object) -> str:
     """Return a page that is made from a template.
 
-    Parameters: ``template``: its file. ``data``: what its scripts read, as JSON. ``scripts``: files of scripts, in
-    their order. ``values``: what the template shows; text is escaped, but for ``Markup``.
+    Parameters: ``template``: its file. ``data``: the JSON data for its scripts. ``scripts``: files of scripts, in their
+    order. ``values``: the values for the template; text is escaped, except ``Markup``.
     """
     from markupsafe import Markup
 
@@ -279,7 +279,7 @@ def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), 
 
 
 def themes() -> dict[str, dict[str, object]]:
-    """Return what a script needs to draw charts on a light page and on a dark one."""
+    """Return the themes that a script needs to draw charts on a light page and on a dark one."""
     return {theme: _theme(theme) for theme in COLORS}
 
 
@@ -298,7 +298,7 @@ def asset(name: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """Return the template environment: everything is escaped, and what a terminal or a browser would obey is shown."""
+    """Return the template environment: everything is escaped, and control characters are made visible."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
@@ -312,7 +312,7 @@ def environment() -> Environment:
 
 
 def script_json(value: object) -> str:
-    """Return a value as JSON that stands inside a script element and cannot end it.
+    """Return a value as JSON for the inside of a script element, which it cannot end.
 
     >>> script_json({"group": "</script><script>"})
     '{"group":"\\\\u003c/script\\\\u003e\\\\u003cscript\\\\u003e"}'
@@ -322,12 +322,12 @@ def script_json(value: object) -> str:
 
 
 def _shown(value: object) -> object:
-    """Return a value of a template as it is shown; markup of ours stays."""
+    """Return a value of a template in the form that the page shows; our own markup stays."""
     return visible(value) if type(value) is str else value
 
 
 def _source(text: str) -> str:
-    import base64  # imported here, because printing a table does not need it
+    import base64  # printing a table does not need this import
     import hashlib
 
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")

@@ -1,4 +1,4 @@
-"""JSON that any reader takes back unchanged and any terminal shows without obeying it."""
+"""JSON that any reader reads back unchanged and any terminal can show safely."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def json_text(value: object, *, indent: int | None = 2, separators: tuple[str, s
 def plain_json_text(value: object) -> str:
     """Return a value of plain types as JSON without blanks: half the time of ``json_text``, for what may be megabytes.
 
-    What JSON does not have, NaN among it, takes the other way.
+    Values that JSON does not have, such as NaN, go through ``json_text``.
 
     >>> plain_json_text([{"run": "dénse"}, 0.5]), plain_json_text([float("nan")])
     ('[{"run":"dénse"},0.5]', '[null]')
@@ -78,7 +78,7 @@ def _plain(value: object) -> object:
 
 
 def _escaped(text: str) -> str:
-    """Return JSON text with what json leaves and a terminal or a build's log obeys as ``\\uXXXX``."""
+    """Return JSON text in which characters that a terminal or a build's log would obey become ``\\uXXXX``."""
     text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return re.sub(LOG_COMMAND, r"\\u0023", text) if "##" in text else text
 
@@ -86,7 +86,7 @@ def _escaped(text: str) -> str:
 def metrics_json(means: Sequence[tuple[str, float | None]]) -> str:
     """Return a run's metrics and their means as one flat JSON object, as ``dvc metrics diff`` and its like read them.
 
-    A metric whose canonical text is long is named as the tool names it that computes it so.
+    A metric with a long canonical text gets the name that the tool uses which computes it that way.
 
     Parameters: ``means``: canonical text and mean of each metric; one without a mean is left out.
 
@@ -96,7 +96,7 @@ def metrics_json(means: Sequence[tuple[str, float | None]]) -> str:
       "ndcg_gain_exp2_at_5": 0.5
     }
     """
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # slow to import, and tables do without
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # slow to import, and tables do not need it
 
     document: dict[str, float] = {}
     for text, mean in means:

@@ -9,7 +9,7 @@ from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import UNDEFINED, points
 
 EMPHASIS = "Bold: the best mean of a column; underlined: the second best."
-"""What a caption says of ``latex_mean``."""
+"""What a caption says about ``latex_mean``."""
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
@@ -17,11 +17,13 @@ _SPECIAL = {
 }  # fmt: skip
 TIMES = r" \cdot "
 _POWER = re.compile(r"([\d.]+)e([+-]\d+)")
-_LIGATURE = re.compile(r"(?<=([-'`:]))(?=\1)")  # :: is no ligature, but begins a command in the log of a GitHub build
+_LIGATURE = re.compile(
+    r"(?<=([-'`:]))(?=\1)"
+)  # :: is not a ligature, but it begins a command in the log of a GitHub build
 
 
 def latex_text(text: str) -> str:
-    """Return text such that LaTeX prints it as it is, from left to right on one line (see ``visible``).
+    """Return text in a form that LaTeX prints unchanged, from left to right on one line (see ``visible``).
 
     >>> print(latex_text("my_run & 50%"), latex_text("--a" + chr(0x202E)))
     my\\_run \\& 50\\% -{}-a\\textbackslash{}u202e
@@ -31,7 +33,7 @@ def latex_text(text: str) -> str:
 
 
 def latex_number(text: str) -> str:
-    """Return a number, an interval or a p-value, as it is shown elsewhere, in the signs of mathematics.
+    """Return a number, an interval or a p-value in mathematical notation, with the digits that reports show.
 
     >>> print(latex_number("-0.0123"), latex_number("[-2.0e-05, +0.0045]"), latex_number("<1e-4"), latex_number("-"))
     $-0.0123$ $[-2.0 \\cdot 10^{-5}, +0.0045]$ $<10^{-4}$ --
@@ -43,7 +45,7 @@ def latex_number(text: str) -> str:
 
 
 def footnote_marks(footnotes: Sequence[str], shared: list[str]) -> str:
-    """Return the numbers of footnotes as a superscript; they join those that all rows share.
+    """Return the numbers of footnotes as a superscript, and add new footnotes to those that all rows share.
 
     >>> shared = ["left out"]
     >>> print(footnote_marks(["undefined", "left out"], shared), footnote_marks([], shared), shared)
@@ -55,7 +57,7 @@ def footnote_marks(footnotes: Sequence[str], shared: list[str]) -> str:
 
 
 def latex_mean(mean: float, rank: int) -> str:
-    """Return a mean as papers set it: the best bold, the second underlined.
+    """Return a mean as papers print it: the best bold, the second underlined.
 
     >>> latex_mean(0.25, 1), latex_mean(0.25, 2), latex_mean(0.25, 3)
     ('\\\\textbf{0.2500}', '\\\\underline{0.2500}', '0.2500')
@@ -64,7 +66,7 @@ def latex_mean(mean: float, rank: int) -> str:
 
 
 def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
-    """Return the place of each mean as it is shown: means of the same digits share one, and the next has the next.
+    """Return the place of each mean as shown: means with the same digits share a place, and the next mean has the next.
 
     Parameters: ``ranks``: of the means, 1 for the best.
 

@@ -1,6 +1,6 @@
-"""Reports and tables as Markdown in which text from outside is text: no markup, no links, nobody notified.
+"""Reports and tables as Markdown in which text from outside stays text: no markup, no links, no notifications.
 
-What matters is visible, the rest is folded away.
+The important parts are visible, and the rest is folded away.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MENTION = re.compile(r"(?<![\w)])@(?=\w)")  # after a bracket it is a metric's 
 
 
 def markdown_text(text: str) -> str:
-    """Return one line of text such that Markdown (CommonMark, GitHub) shows it as it is.
+    """Return one line of text in a form that Markdown (CommonMark, GitHub) shows unchanged.
 
     >>> print(markdown_text("<b> a|b *c* my_run ndcg@10"))
     &lt;b&gt; a\\|b \\*c\\* my_run ndcg@10
@@ -28,7 +28,7 @@ def markdown_text(text: str) -> str:
 
 
 def markdown_cell(text: str) -> str:
-    """Return text for a place where no block begins, such as a table cell: ``markdown_text`` but for its start.
+    """Return text for a place where no block begins, such as a table cell: ``markdown_text`` except at its start.
 
     >>> markdown_cell("-0.5"), markdown_text("-0.5")
     ('-0.5', '\\\\-0.5')
@@ -44,7 +44,7 @@ def markdown_table(
     """Return the lines of a Markdown table.
 
     Parameters: ``headings`` and ``rows``: text, escaped here, perhaps with a link. ``right``: which columns hold
-    numbers and stand right.
+    numbers and are aligned right.
 
     >>> print(*markdown_table(["run", "mean"], [["a|b", "0.5"]], [False, True]), sep=chr(10))
     | run | mean |
@@ -69,7 +69,7 @@ def reports_markdown(reports: Sequence[Report]) -> str:
 
 
 def _parts(report: Report) -> list[list[str]]:
-    """Return the parts of a report, between which stands a blank line."""
+    """Return the parts of a report; the caller puts a blank line between them."""
     parts = [[_headline(report)]] if report.headline is not None else []
     parts += [[markdown_text(sentence)] for sentence in report.sentences]
     for table in report.tables:
@@ -96,7 +96,7 @@ def _headline(report: Report) -> str:
 
 
 def _table(table: Table) -> list[list[str]]:
-    """Return a table with its footnotes, what stands after it and how to read it."""
+    """Return a table with its footnotes, the line after it and how to read it."""
     shown_table = shown(table)
     after = [markdown_text(table.after)] if table.after else []
     return [

@@ -20,11 +20,11 @@ from ndcg_tracker.words.texts import UNDEFINED, Text, points
 
 Format = Literal["text", "json", "markdown", "csv"]
 WIDTH = 100
-"""How many columns of a terminal a report takes unless told otherwise."""
+"""The default width of a report, in columns of a terminal."""
 
 
 class Paper(TypedDict, total=False):
-    """What text is written on: ``color`` or none, and the ``width`` of a terminal (None: there is none)."""
+    """The output of text: whether it has ``color``, and the ``width`` of a terminal (None: there is none)."""
 
     color: bool
     width: int | None
@@ -40,9 +40,9 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 class Column:
     """One column: its name in JSON and CSV, its heading for people (None: the name), the decimals of its floats.
 
-    ``digits`` None: six significant digits. ``signed``: with a plus sign, for differences. ``right``: whether its cells
-    stand right, None where numbers do and nothing else is in it. ``is_time``: people read its times, ISO 8601 and UTC,
-    to the second. ``is_spare``: it is left out of text where a line would be too long, the last such column first.
+    ``digits``: None for six significant digits. ``signed``: with a plus sign, for differences. ``right``: whether its
+    cells are aligned right, None to align them right if all are numbers. ``is_time``: people read its times, ISO 8601
+    and UTC, to the second. ``is_spare``: text leaves it out if a line would be too long, the last such column first.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Column:
 
 
 def heading(name: str) -> str:
-    """Return what people read for the name of a column, or of a fact, of what is stored.
+    """Return the heading that people read for a stored column or fact.
 
     >>> heading("n_groups"), heading("created_at_utc"), heading("run")
     ('groups', 'created (UTC)', 'run')
@@ -66,7 +66,7 @@ def heading(name: str) -> str:
 
 
 def to_the_second(time: str) -> str:
-    """Return a stored time as people read it.
+    """Return a stored time in the form that people read.
 
     >>> to_the_second("2026-01-31T12:00:00.000001Z")
     '2026-01-31 12:00:00'
@@ -75,9 +75,9 @@ def to_the_second(time: str) -> str:
 
 
 def read_by_people(*names: str, **digits: int) -> tuple[Column, ...]:
-    """Return columns of what is stored, with the headings that people read: no prefixes, times as such.
+    """Return stored columns with the headings that people read: without prefixes, and times marked as times.
 
-    ``digits``: of the floats of a column, by its name.
+    ``digits``: the decimals of the floats of a column, by its name.
 
     >>> [column.heading for column in read_by_people("run", "n_groups")]
     ['run', 'groups']
@@ -86,7 +86,7 @@ def read_by_people(*names: str, **digits: int) -> tuple[Column, ...]:
 
 
 def columns(*names: str) -> tuple[Column, ...]:
-    """Return columns of texts; a ">" before the name of those that stand right.
+    """Return columns of texts; a ">" before a name aligns the column right.
 
     >>> [column.right for column in columns("run", ">mean")]
     [False, True]
@@ -98,12 +98,12 @@ def columns(*names: str) -> tuple[Column, ...]:
 class Table:
     """A table: rows of values, or of texts that are ready for people.
 
-    ``marks``: the signs of each row's footnotes; ``footnotes``: below the table, in the order of their signs.
-    ``legend``: how to read it. ``after``: a line below it. ``names``: the columns of names, one or two, which are cut
-    where a line of text would be too long; ``titles``: those of them that are cut at their end rather than inside.
-    ``n_below``: how many of the last columns go into a line of their own before names are cut short. ``second``: where
-    text is the format, the columns from this one on make a table of their own, behind the first one's; 0: none.
-    ``in_words``: what Markdown says in the place of the table.
+    ``marks``: the signs of each row's footnotes. ``footnotes``: below the table, in the order of their signs.
+    ``legend``: how to read the table. ``after``: a line below it. ``names``: the one or two columns of names, which are
+    cut if a line of text would be too long. ``titles``: the name columns that are cut at their end rather than inside.
+    ``n_below``: how many of the last columns move to a second line before names are cut. ``second``: in text, the
+    columns from this one on form a second table after the first; 0: no second table. ``in_words``: sentences that
+    replace the table in Markdown.
     """
 
     columns: Sequence[Column]
@@ -121,7 +121,7 @@ class Table:
 
     @property
     def with_less(self) -> Table | None:
-        """The table without the last of its spare columns, None where it has none."""
+        """The table without the last of its spare columns, None if it has none."""
         spare = [place for place, column in enumerate(self.columns) if column.is_spare]
         if not spare:
             return None
@@ -145,7 +145,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A table as people see it; ``right``: which columns stand right."""
+    """A table as people see it; ``right``: which columns are aligned right."""
 
     headings: list[str]
     rows: list[list[Painted]]
@@ -153,7 +153,7 @@ class Shown:
 
 
 def shown(table: Table) -> Shown:
-    """Return a table as people see it, the signs of its footnotes in a last column."""
+    """Return a table as people see it, with the signs of its footnotes in a last column."""
     names = zip(table.columns, table.distinct_names, strict=True)
     headings = [name if column.heading is None else column.heading for column, name in names]
     rows = [[_cell(value, column) for value, column in zip(row, table.columns, strict=True)] for row in table.rows]
@@ -200,12 +200,12 @@ def _text(value: object, column: Column) -> str:
 class Report:
     """One report; nothing in it is escaped yet.
 
-    ``headline``: what was found, in a sentence; ``verdict``: a word before it; ``asides``: what stands behind it,
-    such as a sparkline. ``is_headline_wrapped``: whether text breaks it where it is long. ``findings``: the headline
-    of each metric. ``sentences``: what follows. ``legend``: how to read the tables; ``styles``: how to read their
-    styles, told where these are seen. ``remarks``: what else there is to tell of them. ``facts``: names and values.
-    ``details``: tables that come last. ``fold``: the title under which facts and legend are folded away where the
-    format can; "": they are shown. ``is_overview``: whether further reports follow that this one sums up.
+    ``headline``: the finding in a sentence. ``verdict``: a word before it. ``asides``: texts after it, such as a
+    sparkline. ``is_headline_wrapped``: whether text wraps a long headline. ``findings``: the headline of each metric.
+    ``sentences``: the sentences after it. ``legend``: how to read the tables. ``styles``: how to read their styles,
+    shown only in formats with styles. ``remarks``: further notes on the tables. ``facts``: names and values.
+    ``details``: tables that come last. ``fold``: the title under which formats that can fold hide facts and legend; "":
+    they are shown. ``is_overview``: whether further reports follow that this one sums up.
     """
 
     headline: str | None = None
@@ -226,7 +226,7 @@ class Report:
 
 
 def marks(footnotes: Sequence[str], shared: list[str]) -> str:
-    """Return the signs of footnotes, which join those that all rows share.
+    """Return the signs of footnotes, and add new footnotes to those that all rows share.
 
     >>> shared = ["left out"]
     >>> marks(["undefined", "left out"], shared), shared
@@ -251,12 +251,12 @@ def marked(footnotes: Sequence[str]) -> list[str]:
 
 
 LONGEST = 200
-"""How many columns of a text are shown: where passages are ranked, texts are whole paragraphs."""
+"""A report shows this many columns of a text, because ranked passages are whole paragraphs."""
 _WEB = re.compile(r"https?://[^\s/?#\\]+[^\s\\]*", re.IGNORECASE)
 
 
 def web_address(url: str | None) -> str:
-    """Return an http or https address as a link may have it, its special characters encoded; "" for anything else.
+    """Return an http or https address for a link, with special characters encoded; "" for anything else.
 
     >>> web_address("https://shop.example/a b"), web_address("https://shop.example/tent(2)|x?q=ü")
     ('', 'https://shop.example/tent%282%29%7Cx?q=%C3%BC')
@@ -269,7 +269,7 @@ def web_address(url: str | None) -> str:
 
 
 def text_words(text: Text, width: int = LONGEST) -> str:
-    """Return the words for an id: the title, else the text, else where to find it; with a URL that is no link.
+    """Return the words for an id: the title, else the text, else its address; also a URL that cannot be a link.
 
     >>> text_words(Text("a light tent", "Tent", "ftp://shop.example/1")), text_words(Text("a light tent"))
     ('Tent (ftp://shop.example/1)', 'a light tent')
@@ -287,7 +287,7 @@ def text_cell(text: Text | None) -> Painted:
 
 
 def query_cell(query: Text | None) -> Painted:
-    """Return what a group is about as ``text_cell`` does for an item, but the text rather than the title."""
+    """Return the query of a group like ``text_cell`` for an item, but with the text rather than the title."""
     return text_cell(None if query is None else Text(title=query.text or query.title, url=query.url))
 
 

@@ -1,4 +1,4 @@
-"""Text that came from outside, made safe to print, and the widths it takes on a terminal."""
+"""Make text from outside safe to print, and measure its width on a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 Style = Literal["good", "bad", "dim", "bold"]
 
-# cyan and yellow, not green and red: also told apart by those who cannot tell green from red
+# cyan and yellow rather than green and red, for people who cannot distinguish these
 _CODES: dict[Style, str] = {"good": "36", "bad": "33", "dim": "2", "bold": "1"}
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 # joiners, which Persian and emoji need, and the ideographic space: str.isprintable denies them, and they do no harm
@@ -22,9 +22,9 @@ _LOG_COMMAND, _COMMAND_LINE = re.compile(LOG_COMMAND), re.compile(r"^([^\S\n]*):
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """A piece of text with the style it has where colour is on.
+    """A piece of text with its style, which shows if colour is on.
 
-    ``link``: the address that it leads to where the format has links, "" for none (see ``texts.web_address``).
+    ``link``: its link in formats that have links, "" for none (see ``texts.web_address``).
     """
 
     text: str
@@ -33,7 +33,7 @@ class Painted:
 
 
 def visible(text: str) -> str:
-    """Return the text with everything a terminal or a build's log might obey, hide or reorder written out as an escape.
+    """Return the text with escapes for everything that a terminal or a build's log might obey, hide or reorder.
 
     Control characters (ESC and the C1 controls among them), bidirectional controls, line and paragraph separators,
     invisible format characters and lone surrogates become ``\\x1b``, ``\\u202e``, ``\\n``, and ``##[`` becomes
@@ -51,7 +51,7 @@ def visible(text: str) -> str:
 
 
 def inert_lines(text: str) -> str:
-    """Return whole lines such that no log of GitHub Actions takes one for a command: ``::`` does not begin any.
+    """Return whole lines that no log of GitHub Actions takes for commands: no line begins with ``::``.
 
     >>> print(inert_lines("::error::a  ::b\\n  ::notice::c"))
     \\x3a:error::a  ::b
@@ -85,7 +85,7 @@ def _width(character: str) -> int:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """Return the text filled with blanks to a width; at the left of numbers, which stand ``right``.
+    """Return the text filled with spaces to a width, on the left if it is aligned ``right``, as numbers are.
 
     >>> padded("検", 4) + "|" + padded("0.5", 4, right=True)
     '検  | 0.5'
@@ -95,7 +95,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return the text cut to a width, with an ellipsis where something was cut off.
+    """Return the text cut to a width, with an ellipsis if something was cut off.
 
     >>> shortened("clicks_2024", 8), shortened("clicks", 8)
     ('clicks_…', 'clicks')
@@ -112,7 +112,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def shortened_inside(text: str, width: int) -> str:
-    """Return the text cut to a width with an ellipsis inside, because the end of a name often tells it from others.
+    """Return the text cut to a width with an ellipsis inside, because names often differ only at their end.
 
     >>> shortened_inside("torchmetrics:RetrievalNormalizedDCG(top_k=10)", 30)
     'torchmetrics:Re…dDCG(top_k=10)'
@@ -125,10 +125,10 @@ def shortened_inside(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, start: str = "", *, indent: int | None = None) -> list[str]:
-    """Return a sentence as lines of a width, broken at blanks; further lines stand below where the first one starts.
+    """Return a sentence as lines of a width, broken at spaces; further lines are aligned with the first.
 
-    Parameters: ``start``: what stands before the sentence. ``indent``: how many blanks stand before further lines, None
-    for the width of ``start``. A word that is too long stays whole.
+    Parameters: ``start``: the text before the sentence. ``indent``: how many spaces begin further lines, None for the
+    width of ``start``. A word that is too long stays whole.
 
     >>> wrapped("3 groups undefined in both runs: left out", 24, "note: ")
     ['note: 3 groups undefined', '      in both runs: left', '      out']
@@ -154,7 +154,7 @@ def painted(text: str, style: Style | None, *, color: bool) -> str:
 
 
 def shown_strings(value: Any) -> Any:
-    """Return a value with every text in it as people may see it: no control characters, nothing that turns text."""
+    """Return a value with every text in it safe to show: no control characters, nothing that changes direction."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Reports and tables as text for a terminal: aligned, escaped, coloured where the caller says so."""
+"""Reports and tables as text for a terminal: aligned, escaped, and in colour if the caller asks for it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _Cells = Sequence[Sequence[Painted]]
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What a report is written on: ``width`` columns, ``color`` or none; ``is_terminal``: nothing else reads it."""
+    """The output of a report: ``width`` columns, with ``color`` or not; ``is_terminal``: only people read it."""
 
     width: int
     color: bool
@@ -60,11 +60,11 @@ def reports_text(
 ) -> str:
     """Return reports one after the other, with a line end; everything that came from outside is escaped.
 
-    How to read the tables is told once where the first report sums up the others.
+    If the first report sums up the others, only it says how to read the tables.
 
     Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``width``: how many
     columns a line may take, as far as names and numbers allow; 60 at least. ``blank_lines``: between two reports.
-    ``is_terminal``: headlines are wrapped as well, which other programs read as one line.
+    ``is_terminal``: also wrap headlines, which programs read as one line.
     """
     page = _Page(max(width, NARROWEST), color, is_terminal)
     blocks = []
@@ -75,7 +75,7 @@ def reports_text(
 
 
 def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]]:
-    """Return the parts of a report, between which stands a blank line."""
+    """Return the parts of a report; the caller puts a blank line between them."""
     head = _headline(report, page)
     for finding in report.findings:
         lines = wrapped(visible(finding.text), page.width, "  ") if page.is_terminal else ["  " + visible(finding.text)]
@@ -133,7 +133,7 @@ def _table(table: Table, page: _Page) -> list[str]:
 
 
 def _rows(table: Table, page: _Page) -> list[str]:
-    """Return the lines of a table; where names would be cut short, its last columns stand below the others."""
+    """Return the lines of a table; if names would be cut short, its last columns go below the others."""
     narrowed = _narrowed(table, page.width) if page.is_terminal else table
     if not table.n_below or _line_width(shown(narrowed), WIDTH) <= page.width:
         table = narrowed
@@ -156,7 +156,7 @@ def _rows(table: Table, page: _Page) -> list[str]:
 
 
 def _has_room(cells: _Cells, right: Sequence[bool], names: Sequence[int], width: int) -> bool:
-    """Whether no name has to be cut to fewer columns than it takes to tell names apart."""
+    """Whether every name keeps enough columns to be distinguished from the others."""
     wanted, shares = _name_widths(cells, names), _name_shares(cells, right, names, width)
     rest = width - _width_without(cells, right, names)
     return sum(shares) <= rest and all(
@@ -189,13 +189,13 @@ def _name_widths(cells: _Cells, names: Sequence[int]) -> list[int]:
 
 
 def _width_without(cells: _Cells, right: Sequence[bool], names: Sequence[int]) -> int:
-    """Return how many columns a table takes beside its names."""
+    """Return how many columns a table takes besides its names."""
     blank = [[Painted("|") if place in names else cell for place, cell in enumerate(row)] for row in cells]
     return max(map(display_width, text_table([""] * len(right), blank, right, cell_width=WIDTH))) - len(names)
 
 
 def _shares(room: int, widths: Sequence[int]) -> list[int]:
-    """Return how wide each of up to two columns of names may be: what one does not need, the other has."""
+    """Return how wide each of up to two columns of names may be; one column may use what the other does not need."""
     if sum(widths) <= room:
         return list(widths)
     if len(widths) == 1:
@@ -205,7 +205,7 @@ def _shares(room: int, widths: Sequence[int]) -> list[int]:
 
 
 def _facts(facts: Sequence[tuple[str, str]], page: _Page) -> list[str]:
-    """Return names and values side by side; a name that comes several times stands once."""
+    """Return names and values side by side; a repeated name is shown once."""
     width = max((display_width(visible(name)) for name, _ in facts), default=0)
     lines, before = [], ""
     for name, value in facts:
@@ -216,7 +216,7 @@ def _facts(facts: Sequence[tuple[str, str]], page: _Page) -> list[str]:
 
 
 def _notes(notes: Sequence[Told], page: _Page) -> list[str]:
-    """Return notes and warnings; a command stands whole on a line of its own, ready to be copied."""
+    """Return notes and warnings; a command is on its own line, unbroken, so that it can be copied."""
     lines = []
     for note in notes:
         lines += wrapped(visible(note.sentence) + (":" if note.command else ""), page.width, f"{note.kind}: ")
@@ -227,8 +227,8 @@ def _notes(notes: Sequence[Told], page: _Page) -> list[str]:
 def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDTH, width: int | None = None) -> str:
     """Return the lines of a table alone, each with a line end; its cells are cut to ``cell_width`` columns.
 
-    ``width``: of the terminal, None where there is none: on it spare columns are left out and texts are broken into
-    lines, as far as a table needs it and words allow.
+    ``width``: of the terminal, None if there is none. To fit a terminal, a table leaves out spare columns and breaks
+    texts into lines, as far as words allow.
     """
     if width is None:
         shown_table = shown(table)
@@ -255,7 +255,7 @@ def _line_width(shown_table: Shown, cell_width: int = CELL_WIDTH) -> int:
 
 
 def _broken(shown_table: Shown, width: int, cell_width: int) -> Shown:
-    """Return a table whose longest texts are broken at blanks, each in lines of its own below the first."""
+    """Return a table whose longest texts are broken at spaces into further lines."""
     texts = [[shortened(visible(cell.text), cell_width) for cell in row] for row in shown_table.rows]
     columns = list(zip(*texts, strict=True))
     widths = [
@@ -290,7 +290,7 @@ def text_table(
     """Return the lines of an aligned table.
 
     Parameters: ``headings`` and ``rows``: text, escaped here and cut to ``cell_width`` columns. ``right``: which
-    columns hold numbers and stand right. ``color``: whether styles are written.
+    columns hold numbers and are aligned right. ``color``: whether styles are written.
 
     >>> print(*text_table(["run", "mean"], [["bm25", "0.65"], ["検索", "0.7"]], [False, True]), sep=chr(10))
     run   mean
@@ -312,7 +312,7 @@ def text_table(
 
 
 def _safe(column: Sequence[str], cell_width: int) -> Sequence[str]:
-    """Return a column's texts escaped and cut; plain ones, as most are, need neither."""
+    """Return a column's texts escaped and cut; most texts are plain and need neither."""
     joined = "".join(column)
     if joined.isascii() and joined.isprintable() and "##" not in joined and max(map(len, column)) <= cell_width:
         return column
@@ -320,7 +320,7 @@ def _safe(column: Sequence[str], cell_width: int) -> Sequence[str]:
 
 
 def _filled(column: Sequence[str], *, right: bool) -> list[str]:
-    """Return a column's texts filled with blanks to the width of the widest."""
+    """Return a column's texts filled with spaces to the width of the widest."""
     if "".join(column).isascii():
         width = max(map(len, column))
         return [text.rjust(width) if right else text.ljust(width) for text in column]
@@ -329,7 +329,7 @@ def _filled(column: Sequence[str], *, right: bool) -> list[str]:
 
 
 def _painted_line(cells: Sequence[str], styles: Sequence[Style | None]) -> str:
-    """Return a row's cells side by side, each in its style, the blanks after it bare."""
+    """Return a row's cells side by side, each in its style, with unstyled spaces between."""
     line, blanks = "", 0
     for filled, style in zip(cells, styles, strict=True):
         body = filled.rstrip(" ")
@@ -339,7 +339,7 @@ def _painted_line(cells: Sequence[str], styles: Sequence[Style | None]) -> str:
 
 
 def findings_text(rows: Sequence[tuple[str, str, str, str]], *, color: bool = False, width: int | None = None) -> str:
-    """Return what an examination found: a line for each check, with its state (ok, note or bad), and what to do below.
+    """Return the findings of an examination: a line per check with its state (ok, note or bad), and what to do below.
 
     >>> print(findings_text([("room", "bad", "1.0 GB free", "make room")]))
     room  bad   1.0 GB free

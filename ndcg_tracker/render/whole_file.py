@@ -1,4 +1,4 @@
-"""Files beside what is printed, written whole or not at all; for CI a JUnit report and the job's summary."""
+"""Output files, written completely or not at all; for CI, a JUnit report and the job's summary."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ndcg_tracker.render.terminal import visible
 
 @contextmanager
 def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes], None]]:
-    """Yield a function that takes the content of a file, which is written if the block ends well and else unchanged.
+    """Yield a function that takes the content of a file; the file is written only if the block succeeds.
 
-    A place that cannot be written to is refused at the beginning, before anything is done. What is not a regular file,
-    such as /dev/null or a pipe, is written to as it is.
+    A place that cannot be written to is refused at the beginning, before anything is done. Anything but a regular file,
+    such as /dev/null or a pipe, is written to directly.
 
     Parameters: ``path``: of the file; None for no file: the content goes nowhere. ``option``: the option that names it,
     for the message. Raises: InputError.
@@ -58,7 +58,7 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes]
 
 @contextmanager
 def _told_of_place(path: str, asked_by: str) -> Iterator[None]:
-    """Turn what the operating system says within into one InputError that names the file and who asked for it."""
+    """Turn an error of the operating system in the block into an InputError that names the file and its option."""
     try:
         yield
     except OSError as error:
@@ -67,10 +67,10 @@ def _told_of_place(path: str, asked_by: str) -> Iterator[None]:
 
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
-"""Names the file to whose Markdown a step of GitHub Actions adds its own."""
+"""The variable that names the file to which a step of GitHub Actions appends its Markdown."""
 
 Outcome = Literal["passed", "failed", "skipped"]
-"""Of a build: "skipped" is for what was not decided and shall not fail it."""
+"""The result in a build: "skipped" is for undecided results that must not fail the build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class JunitCase:
 
 
 def junit_document(title: str, case: JunitCase, outcome: Outcome) -> str:
-    """Return a JUnit report of one test case, in which what XML does not allow is written out as an escape."""
+    """Return a JUnit report of one test case; characters that XML does not allow become escapes."""
     counts = {
         "tests": "1",
         "failures": str(int(outcome == "failed")),
@@ -120,7 +120,7 @@ def summary_path() -> str | None:
 
 
 def artifact_link(path: str) -> str:
-    """Return where a file of this job is found: among the artifacts of the workflow's run, else where it was written.
+    """Return where to find a file of this job: among the artifacts of the workflow run, else at its path.
 
     In GitHub Actions the workflow uploads it (``actions/upload-artifact``), and the page of its run lists it.
     """

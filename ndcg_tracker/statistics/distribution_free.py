@@ -1,4 +1,4 @@
-"""Tests and bounds without a distribution: permutation, Wilcoxon, bootstrap, bets that hold at every n, shares."""
+"""Distribution-free tests and bounds: permutation, Wilcoxon, bootstrap, betting (valid at every n), shares."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _BLOCK = 1000
 def content_generator(*columns: Floats) -> np.random.Generator:
     """Return a generator of random numbers whose seed is the digest of these columns.
 
-    The same numbers in the same order give the same generator on every machine, so sort them first where their order
-    must not matter; -0.0 counts as 0.0.
+    The same numbers in the same order give the same generator on every machine. Sort them first if their order must not
+    matter. -0.0 counts as 0.0.
 
     Parameters: ``columns``: float64, any shape, at least one. Returns: a generator over SFC64, the fastest of NumPy's
     bit generators. Raises: nothing.
@@ -251,10 +251,10 @@ def wilcoxon_p_value(delta: Floats) -> float | None:
     that are not symmetric (many small gains, few large losses) it rejects far more often than its level, at n = 7,000
     nearly always.
 
-    Zeros are left out before SciPy sees the differences, so that only the others decide how p is computed: exactly
-    where there are at most 50 of different sizes, by all sign flips where there are at most 13, else by the normal
-    distribution. Given the zeros, SciPy leaves them out as well (``zero_method="wilcox"``), but takes the normal
-    distribution for that reason alone.
+    Zeros are left out before SciPy sees the differences, so that only the others decide how p is computed. It is exact
+    for at most 50 differences of different sizes, by all sign flips for at most 13, else by the normal distribution.
+    Given the zeros, SciPy leaves them out as well (``zero_method="wilcox"``), but takes the normal distribution for
+    that reason alone.
 
     Parameters: ``delta``: float64, shape (n,), finite. Returns: p in (0, 1], None where n < 2 or all are zero. Raises:
     ValueError for a NaN or an infinity. Source: Wilcoxon, "Individual comparisons by ranking methods", Biometrics
@@ -273,10 +273,10 @@ def wilcoxon_p_value(delta: Floats) -> float | None:
 
 
 _PLANNED = 400
-"""How many samples are drawn to plan by, and fewer of many groups: 100, of up to 4,000."""
+"""The number of samples drawn for planning; with many groups it is smaller: 100, of up to 4,000 groups."""
 _DRAWN, _BLOCK_OF_BETS, _STRETCHES = 5000, 400_000, 16
 CAP = 0.9
-"""How much of the capital one bet may lose: at .75 bounds of 50 to 300 small differences are a seventh wider."""
+"""The share of the capital that one bet may lose; at .75, bounds of 50 to 300 small differences are 1/7 wider."""
 _PRECISION = 1e-10
 
 
@@ -311,7 +311,7 @@ class _Game:
         return np.asarray(np.cumsum(np.log1p(stakes, out=stakes), axis=-1, out=stakes).max(axis=-1, initial=0.0))
 
     def log_capital(self, mean: float) -> float:
-        """Return the same of one game."""
+        """Return the same for one game."""
         return float(self.log_capitals(mean))
 
 
@@ -411,9 +411,9 @@ def groups_to_bet(
     """Return about how many groups the betting bound needs to pass a system that is as good, with a power.
 
     That is, how many draws from the differences, moved to mean 0, until a share ``power`` of samples have a lower bound
-    at 1 - ``alpha`` above -``margin``: the capital at -margin reaches 1 / alpha. Up to 5,000 groups samples are
-    drawn (each difference as often as any other, in an order that its content decides), which puts the power off by
-    .03; beyond, the log of the capital is the sum of so many small numbers that it moves as a Brownian motion.
+    at 1 - ``alpha`` above -``margin``: the capital at -margin reaches 1 / alpha. Up to 5,000 groups, samples are
+    drawn (each difference as often as any other, in an order that its content decides), so the power may be off by .03.
+    Beyond that, the log of the capital is the sum of so many small numbers that it moves like a Brownian motion.
 
     Parameters: ``delta``, ``weights``: as ``betting_lower_bound``, not empty. ``margin``: > 0. ``most``: the largest
     number tried. Returns: n to a fiftieth, None where ``most`` are not enough. Sources: as
@@ -432,7 +432,7 @@ def groups_to_bet(
         return 1
 
     def beyond(n: int) -> float:
-        """By how much the log of the capital that a share ``power`` of samples reach exceeds what a bound needs."""
+        """By how much the log capital that a share ``power`` of samples reach exceeds the amount that a bound needs."""
         if n > _DRAWN:
             return _by_moments(numbers, shares, mean, alpha, n, power)
         count = min(_PLANNED, max(100, _BLOCK_OF_BETS // n))
@@ -459,7 +459,7 @@ def groups_to_bet(
 
 
 def _by_moments(numbers: Floats, shares: Floats, mean: float, alpha: float, n: int, power: float) -> float:
-    """Return about the same of very many bets, whose log capital is a Brownian motion: when it first passes a level."""
+    """Return about the same for very many bets: when the log capital, a Brownian motion, first passes a level."""
     from scipy.special import log_ndtr, ndtri
 
     own = float((shares * numbers).sum() / shares.sum())

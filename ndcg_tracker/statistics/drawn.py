@@ -1,7 +1,7 @@
-"""Labels that people gave to a drawn sample, on top of those that a judge gave to all: a difference that stays true.
+"""Correct a judge's difference of two runs, without bias, by the labels that people gave to a drawn sample.
 
 The difference of a group is linear in the gains of its items, sum of w_i * gain_i, with weights that do not depend on
-what people say (``metrics.contributions.items_apart``). With f the gain that is expected from the judge's grade,
+people's answers (``metrics.contributions.items_apart``). With f the gain that is expected from the judge's grade,
 
     delta_g = sum_i w_i f_i + sum over drawn i of (w_i / p_i) * (gain_i - f_i)
 
@@ -27,9 +27,9 @@ _BITS = 53
 
 
 def permanent_numbers(seed: str, pairs: Iterable[tuple[bytes, bytes]]) -> Floats:
-    """Return the number of each (group, item), in [0, 1), uniform and for good: a keyed hash of seed and ids.
+    """Return the permanent number of each (group, item), uniform in [0, 1): a keyed hash of seed and ids.
 
-    An item is drawn where its number is below its probability, so that a larger budget contains a smaller one.
+    An item is drawn if its number is below its probability, so the sample of a larger budget contains a smaller one.
     Parameters: ``seed``: any text. ``pairs``: the ids of group and item. Returns: float64, shape (n,).
 
     >>> permanent_numbers("a", [(b"q", b"x"), (b"q", b"y")]).round(4).tolist()
@@ -44,10 +44,11 @@ def permanent_numbers(seed: str, pairs: Iterable[tuple[bytes, bytes]]) -> Floats
 
 
 def inclusion_probabilities(weights: Floats, budget: float) -> Floats:
-    """Return with which probability to draw each item: in proportion to the size of its weight, 1 at most.
+    """Return the probability to draw each item: in proportion to the size of its weight, 1 at most.
 
-    They sum to the budget, or are all 1 where it is at least their number, and grow with it. Parameters: ``weights``:
-    float64, shape (n,), finite, not 0. ``budget``: > 0. Returns: float64, shape (n,), in (0, 1].
+    The probabilities sum to the budget and grow with it; all are 1 if the budget is at least the number of items.
+    Parameters: ``weights``: float64, shape (n,), finite, not 0. ``budget``: > 0. Returns: float64, shape (n,), in (0,
+    1].
 
     >>> inclusion_probabilities(np.array([1.0, -2.0, 5.0]), 2.0).round(4).tolist()
     [0.3333, 0.6667, 1.0]
@@ -63,7 +64,7 @@ def inclusion_probabilities(weights: Floats, budget: float) -> Floats:
 
 
 def permanent_folds(groups: Iterable[bytes]) -> Index:
-    """Return the fold of each group for good, a hash of its id: int64, shape (n,), from 0 to 9.
+    """Return the permanent fold of each group, a hash of its id: int64, shape (n,), from 0 to 9.
 
     >>> permanent_folds([b"q1", b"q2", b"q3"]).tolist()
     [6, 4, 5]
@@ -77,11 +78,11 @@ def spread_of_gains(folds: Index, levels: Index, gains: Floats, n_levels: int) -
     """Return how far the gains that people gave at each grade of a judge spread, in all folds but one.
 
     It is the standard deviation at a grade, with two labels more of the variance within grades, and at least a quarter
-    of its mean over the answers, so that no drawn item weighs too much. The answers count alike, however they were
-    drawn: within a grade, what people say has little to do with the weight of an item, and what was answered before
-    stays as it was, while probabilities grow with further looks. Parameters: of each answer ``folds``, int64, shape
-    (n,), of its group; ``levels``, int64, shape (n,), the number of the judge's grade; ``gains``, float64, shape (n,).
-    Returns: float64, shape (n_levels, 10), by fold, above 0: 1 where nothing spreads.
+    of its mean over the answers, so that no drawn item weighs too much. The answers count equally, however they were
+    drawn: within a grade, people's answers have little to do with the weight of an item. And earlier answers stay the
+    same, while probabilities grow with further looks. Parameters: of each answer ``folds``, int64, shape (n,), of its
+    group; ``levels``, int64, shape (n,), the number of the judge's grade; ``gains``, float64, shape (n,). Returns:
+    float64, shape (n_levels, 10), by fold, above 0: 1 where nothing spreads.
 
     >>> spread = spread_of_gains(np.arange(4), np.array([0, 0, 1, 1]), np.array([0.0, 0.0, 1.0, 3.0]), 2)
     >>> spread[:, 9].round(4).tolist()
@@ -102,11 +103,11 @@ def spread_of_gains(folds: Index, levels: Index, gains: Floats, n_levels: int) -
 
 
 def probabilities_by_spread(weights: Floats, budget: float, folds: Index, spread: Floats) -> Floats:
-    """Return with which probability to draw each item: within a fold by the size of its weight times its spread.
+    """Return the probability to draw each item: within a fold, by the size of its weight times its spread.
 
     Each fold gets the part of the budget that the weights alone give it, so that its probabilities do not depend on its
-    own answers where its spread does not (``spread_of_gains``): a difference that is corrected by what was drawn stays
-    unbiased, also where the same permanent numbers drew the older answers, as long as the probabilities of those did
+    own answers if its spread does not (``spread_of_gains``). So a difference that is corrected by drawn items stays
+    unbiased, even if the same permanent numbers drew older answers, as long as the probabilities of those answers did
     not depend on answers. The probabilities sum to the budget and grow with it. Parameters: ``weights``, ``budget``:
     see ``inclusion_probabilities``. ``folds``: int64, shape (n,). ``spread``: float64, shape (n,), above 0. Returns:
     float64, shape (n,), in (0, 1].
@@ -131,7 +132,7 @@ def _outside(cells: Index, numbers: Floats, n_levels: int, n_folds: int) -> Floa
 
 @dataclass(frozen=True)
 class DrawnLabels:
-    """The items of a metric's difference, a judge's grades of all of them, and what people said of the drawn ones.
+    """The items of a metric's difference, a judge's grades of all of them, and people's grades of the drawn ones.
 
     ``n_groups``: how many groups count, also those without an item here. ``groups``: int64, shape (n,), the place of
     each item's group. ``weights``: float64, shape (n,). ``levels``: int64, shape (n,), the number of the judge's grade
@@ -151,19 +152,19 @@ class DrawnLabels:
 
     @property
     def informative(self) -> Index:
-        """How many drawn items of each group gain something else than by the judge: int64, shape (n_groups,)."""
+        """How many drawn items of each group have another gain than by the judge: int64, shape (n_groups,)."""
         differs = self.gains != self.judged_gains[self.levels[self.rows]]
         return np.bincount(self.groups[self.rows[differs]], minlength=self.n_groups)
 
     def judged_deltas(self) -> Floats:
-        """Return the difference of each group as the judge has it: float64, shape (n_groups,)."""
+        """Return the difference of each group by the judge's grades: float64, shape (n_groups,)."""
         return self._summed(self.groups, self.weights * self.judged_gains[self.levels])
 
     def corrected_deltas(self) -> Floats:
-        """Return the difference of each group by the judge's grades and what people said: float64, shape (n_groups,).
+        """Return the difference of each group by the judge's and people's grades: float64, shape (n_groups,).
 
-        The gain that is expected from a grade of the judge is the mean that people gave at it in the other folds of
-        groups, each drawn item weighing 1 / p, with two labels more at the judge's own gain.
+        The expected gain of a judge's grade is the mean gain of people's grades for it in the other folds of groups.
+        Each drawn item has weight 1 / p, and two further labels have the judge's own gain.
         """
         expected = self._expected()
         of_drawn = self._summed(self.groups[self.rows], self._residuals(expected))
@@ -179,7 +180,7 @@ class DrawnLabels:
         return self._summed(self.groups[self.rows], squares)
 
     def by_people_alone(self) -> DrawnLabels:
-        """Return the same sample without the judge: the mean gain that people gave is expected, whatever it said."""
+        """Return the same sample without the judge: the expected gain is people's mean gain at all grades."""
         return replace(self, levels=np.zeros_like(self.levels), judged_gains=np.zeros(1))
 
     def _residuals(self, expected: Floats) -> Floats:

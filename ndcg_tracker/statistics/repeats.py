@@ -1,4 +1,4 @@
-"""Systems that were trained or run several times: how their runs scatter, and tests that allow for it."""
+"""Systems that were trained or run several times: how much their runs vary, and tests that allow for it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class VarianceParts:
     """Where the variance of a difference of two arms' means comes from.
 
     ``groups``, ``runs_baseline``, ``runs_candidate``: its parts, each >= 0; they add up to the square of the standard
-    error. ``runs_by_groups``: what of ``groups`` comes from runs that help some groups and hurt others, which more runs
-    shrink as well; at most all of it. ``df``: its degrees of freedom. ``half_width``: of the 95% interval;
-    ``with_twice_the_runs`` and ``with_twice_the_groups``: what it would be about, with twice as many of either.
+    error. ``runs_by_groups``: the part of ``groups`` that comes from runs that help some groups and hurt others; more
+    runs reduce it as well. ``df``: the degrees of freedom. ``half_width``: that of the 95% interval.
+    ``with_twice_the_runs`` and ``with_twice_the_groups``: about the half-width with twice as many runs, or groups.
     """
 
     groups: float
@@ -43,9 +43,9 @@ class VarianceParts:
 
 @dataclass(frozen=True, slots=True)
 class RunVariance:
-    """How ``n_runs`` runs of one system differ: the variance of their means, and what of it the residuals explain.
+    """How ``n_runs`` runs of one system differ: the variance of their means, and its part that residuals explain.
 
-    The residuals are those of run by group: they shrink with more groups, and a comparison of groups has them already.
+    The residuals are those of run by group: they shrink with more groups, and a comparison of groups includes them.
     """
 
     n_runs: int
@@ -54,7 +54,7 @@ class RunVariance:
 
     @classmethod
     def of(cls, values: Floats, weights: Floats | None = None) -> RunVariance:
-        """Return the variance of one row of group results per run; of a single run nothing is known.
+        """Return the variance of one row of group results per run; it is not known for a single run.
 
         >>> RunVariance.of(np.array([[0.5, 0.25], [0.75, 0.5]])).component
         0.03125
@@ -104,9 +104,9 @@ def crossed_t(
 
     The variance is s^2 / n over the groups' differences of arm means, plus for each arm max(0, V - E) / k: V the
     variance of its k run means, E the part of it that the residuals (run by group) explain. Satterthwaite's degrees of
-    freedom have that variance above, and the squares of the mean squares as they are, with nothing subtracted, below:
-    df = variance^2 / ((s^2 / n)^2 / (n - 1) + sum (V / k)^2 / (k - 1)). An arm of one run adds no part: its training
-    is taken as it is.
+    freedom have that variance in the numerator, and the squares of the unreduced mean squares in the denominator:
+    df = variance^2 / ((s^2 / n)^2 / (n - 1) + sum (V / k)^2 / (k - 1)). An arm of one run adds no part, so other
+    trainings of it are not covered.
 
     Parameters: ``baseline``, ``candidate``: float64, shapes (k_a, n) and (k_b, n), finite, one row per run, the same
     groups in the same order. ``weights``: of the groups, float64, shape (n,), finite, > 0. ``level``: of the interval.
@@ -156,9 +156,9 @@ def _half_width(variance: float, df: float, level: float) -> float:
 
 
 def _with_twice_the_runs(groups: float, n: int, arms: tuple[RunVariance, RunVariance], level: float) -> float:
-    """Return about how wide half the interval would be with twice the runs: an arm of one run stays as it is.
+    """Return about the half-width of the interval with twice the runs; an arm of one run does not change.
 
-    ``groups``: the part of the groups that is left then.
+    ``groups``: the remaining part of the groups then.
     """
     variance = groups + sum(arm.part for arm in arms) / 2
     df = _df(variance, [(groups, n - 1), *((arm.means / (2 * arm.n_runs), 2 * arm.n_runs - 1) for arm in arms)])
@@ -166,14 +166,14 @@ def _with_twice_the_runs(groups: float, n: int, arms: tuple[RunVariance, RunVari
 
 
 def _with_twice_the_groups(groups: float, n: int, arms: tuple[RunVariance, RunVariance], level: float) -> float:
-    """Return about how wide half the interval would be with twice the groups."""
+    """Return about the half-width of the interval with twice the groups."""
     variance = groups / 2 + sum(arm.part for arm in arms)
     own = ((max(arm.component, arm.means - arm.residual / 2) / arm.n_runs, arm.n_runs - 1) for arm in arms)
     return _half_width(variance, _df(variance, [(groups / 2, 2 * n - 1), *own]), level)
 
 
 FEWEST_CHANGES = 8
-"""How many runs must differ from the one before for a series to show how much its runs scatter."""
+"""This many runs must differ from the run before for an estimate of how much the runs of a series vary."""
 _MEDIAN_TO_SD = 1.4826
 _DF_PER_DIFFERENCE = 0.25  # a median has 37% of the information, and neighbouring differences share a run
 STRONG, _POSITIVE = 6.0, 2.0  # evidence in BIC, as Kass and Raftery name it (J. Am. Stat. Assoc. 90, 1995)
@@ -186,10 +186,10 @@ _STRONGEST_DEPENDENCE = 0.99
 
 @dataclass(frozen=True, slots=True)
 class RunScatter:
-    """How much the mean of a run scatters about the truth.
+    """How much the mean of a run varies around its true value.
 
-    ``variance``: of one run's mean. ``own``: the part of it that the t-test over groups sees by itself, as the groups
-    of a run scatter independently. ``df``: degrees of freedom of ``variance``.
+    ``variance``: the variance of one run's mean. ``own``: the part of it that the t-test over groups already includes,
+    because the groups of a run vary independently. ``df``: the degrees of freedom of ``variance``.
     """
 
     variance: float
@@ -202,7 +202,7 @@ class RunScatter:
         return max(0.0, self.variance - self.own)
 
     def within(self, variance: float, df: float) -> Self:
-        """Return the scatter by the runs of a window, where they say more of it than the series does."""
+        """Return the scatter by the runs of a window, if they give a better estimate of it than the series."""
         return replace(self, variance=variance, df=df) if df > self.df else self
 
     def p_value(self, mean: float, error: float, n_groups: int, share: float) -> float:
@@ -238,11 +238,11 @@ class RunScatter:
 
 
 def scatter_of_series(mean: Floats, error: Floats, changed: Mask) -> RunScatter | None:
-    """Return how much runs scatter, by differences of neighbours so robustly that a few steps do not matter.
+    """Return how much runs vary, estimated robustly from differences of neighbours, so that a few steps do not matter.
 
-    Parameters, one per run, the first counting for nothing: ``mean`` difference to the run before, its standard
-    ``error`` over groups, and whether it ``changed`` at all. Returns: None where runs do not scatter beyond what their
-    groups explain: by the medians, or because half of the runs equal the one before; and below 8 differences.
+    Parameters, one per run, of which the first is ignored: ``mean``: the mean difference to the run before. ``error``:
+    its standard error over groups. ``changed``: whether the run changed at all. Returns: None if runs do not vary more
+    than their groups explain, by the medians or because half of the runs equal the run before; and below 8 differences.
 
     >>> signs = np.tile([1.0, -1.0], 6)
     >>> scatter = scatter_of_series(0.01 * signs, np.full(12, 0.002), np.ones(12, dtype=bool))
@@ -260,12 +260,12 @@ def scatter_of_series(mean: Floats, error: Floats, changed: Mask) -> RunScatter 
 
 
 def is_deterministic(changed: Mask) -> bool:
-    """Return whether the program of these runs repeats itself: at least half of them equal the one before."""
+    """Return whether these runs mostly repeat: at least half of them equal the run before."""
     return bool(2 * np.count_nonzero(changed) < changed.size)
 
 
 def scatter_of_repeats(families: Sequence[Floats], weights: Floats | None = None) -> RunScatter | None:
-    """Return how much runs scatter, by repeats of unchanged systems; None where no system has two.
+    """Return how much runs vary, from repeats of unchanged systems; None if no system has two repeats.
 
     Parameters: ``families``: of each system the results, float64, shape (n_repeats, n_groups). ``weights``: of the
     groups.
@@ -284,7 +284,7 @@ def scatter_of_repeats(families: Sequence[Floats], weights: Floats | None = None
 
 
 class RunMeans:
-    """The means of the runs of a history, and what windows of them say; runs that equal the one before count as one."""
+    """The means of the runs of a history, and statistics of windows; equal consecutive runs count as one."""
 
     def __init__(self, means: Floats, changed: Mask) -> None:
         self._means = means - _median(means)
@@ -332,12 +332,12 @@ class RunMeans:
         return scatter.within(squares / max(df, 1.0), df)
 
     def lead_of_line(self, first: int, end: int, places: Sequence[int], *, may_depend: bool = True) -> float:
-        """Return by how much a straight line explains the means from ``first`` to before ``end`` better than steps do.
+        """Return by how much a straight line explains the means from ``first`` to before ``end`` better than steps.
 
-        By the Bayesian information criterion: a line has two parameters, steps one for each level and each place. A
-        single step is put where it suits best. Where nothing can be told, and where neighbours that resemble each other
-        explain the means as well as the line, it is -inf. ``places``: the first run after each step. ``may_depend``:
-        whether they may.
+        It compares Bayesian information criteria: a line has two parameters, steps have one for each level and each
+        place. A single step is placed where it fits best. Return -inf if nothing can be decided, and if neighbours that
+        resemble each other explain the means as well as the line. ``places``: the first run after each step.
+        ``may_depend``: whether neighbours may resemble each other.
         """
         y = self._means[first:end]
         n_steps = 2 * len(places) + 1
@@ -359,12 +359,12 @@ class RunMeans:
     def explained_by_neighbours(
         self, places: Collection[int], lines: Sequence[tuple[int, int]]
     ) -> tuple[list[int], float]:
-        """Return which steps the resemblance of neighbouring runs explains as well, and that autocorrelation, >= 0.
+        """Return the steps that the resemblance of neighbouring runs explains as well, and that autocorrelation, >= 0.
 
-        The model of all steps, with independent runs between them, must explain the means better by the Bayesian
-        information criterion than the model without the step whose runs are autocorrelated (of order 1). It has the
-        further steps that help it, too: one that no window found is no resemblance. The weakest step is left out first,
-        and so on. Where the autocorrelation is 0 the scatter of single runs explains as much.
+        By the Bayesian information criterion, the model of all steps, with independent runs between them, must explain
+        the means better than the model without the step and with autocorrelated runs (of order 1). The second model may
+        also have further steps that help it, because a step that no window found is not a resemblance. The weakest step
+        is left out first, and so on. If the autocorrelation is 0, the scatter of single runs explains as much.
         ``places``: the first run after each step. ``lines``: the first and the last run of each drift.
         """
         y = self._means[self._start[:-1]]

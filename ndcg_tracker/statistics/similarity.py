@@ -1,7 +1,7 @@
-"""How alike two rankings of each group are, without labels; how far two judges agree, and by how much one errs.
+"""Similarity of two rankings of each group without labels, agreement of two judges, and the error of one of them.
 
-Rank-biased overlap and Kendall's tau are here twice: as ``diff`` shows them, and by the definitions of repro_eval,
-which ``reproduce`` shows under its names.
+Rank-biased overlap and Kendall's tau exist in two versions: the version of ``diff``, and that of repro_eval, which
+``reproduce`` shows under the names of that tool.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SharedRanks:
     def overlap(self, depth: int) -> Floats:
         """Return the share of the first ``depth`` items that both rankings have there: float64, shape (n_groups,).
 
-        Of shorter rankings, of as many as the longer one has.
+        If both rankings are shorter, use the length of the longer one.
         """
         n = np.minimum(np.maximum(self.n_first, self.n_second), depth)
         shares: Floats = self._sum((self.first <= depth) & (self.second <= depth)) / n
@@ -99,10 +99,10 @@ class SharedRanks:
 def repro_eval_ktu(group: Index, first: Index, second: Index, n_groups: int) -> Floats:
     """Return the KTU of repro_eval, "Kendall's tau union", NaN below two rows: float64, shape (n_groups,).
 
-    It is Kendall's tau of the ids that stand at the same rank in both rankings, each id taken as its place among the
-    sorted ids of both. So it is 1 for equal rankings, depends on how items are called, and one extra item at the top,
-    which moves all others down by one, takes it to about 0. The places among the ids of one ranking are in the same
-    order, and give the same number.
+    It is Kendall's tau of the ids at the same rank in both rankings; the number of an id is its place among the sorted
+    ids of both. So it is 1 for equal rankings and depends on the names of items, and one extra item at the top, which
+    moves all others down by one, brings it to about 0. The places among the ids of one ranking are in the same order
+    and give the same result.
 
     Parameters: one row per rank of each group. ``group``: int64, shape (n,), from 0. ``first`` and ``second``: int64,
     shape (n,), the places of both ids among the sorted ids of their own ranking, from 0. Source: Breuer et al., "How to
@@ -162,10 +162,10 @@ def weighted_kappa(first: Floats, second: Floats, groups: Index, weights: Floats
     """Return Cohen's kappa of two judges' grades with quadratic weights.
 
     1 - sum (a - b)^2 / what that sum would be if both judged independently: 1 for equal grades, 0 for an agreement as
-    by chance. The interval is that of the jackknife over groups (t with n_groups - 1 degrees of freedom), for a judge's
-    grades within a group are not independent; with one pair per group and many pairs it comes to that of Fleiss, Cohen
-    and Everitt. Of items that were drawn, each with a probability of its own, weights of 1 / probability give the kappa
-    of all items that could be drawn, up to a ratio's bias.
+    by chance. The interval is that of the jackknife over groups (t with n_groups - 1 degrees of freedom), because the
+    grades of a judge within a group are not independent; with one pair per group and many pairs it comes to that of
+    Fleiss, Cohen and Everitt. Of items that were drawn, each with a probability of its own, weights of 1 / probability
+    give the kappa of all items that could be drawn, up to a ratio's bias.
 
     Parameters: ``first``, ``second``: float64, shape (n,), the grades of the same items by both judges, finite.
     ``groups``: int64, shape (n,), the number of each item's group. ``weights``: float64, shape (n,), > 0, how much each

@@ -38,8 +38,8 @@ _TOGETHER = 1.5  # how far the scatter of runs must exceed what groups explain: 
 class Drift:
     """A slow change of the mean over many runs, which no single run explains.
 
-    ``first`` and ``last``: the runs (by place) of the straight line. ``change``: by how much it rises from the one to
-    the other, ``ci``: its 95% interval.
+    ``first`` and ``last``: the first and last run (by place) of the straight line. ``change``: by how much it rises
+    between them. ``ci``: the 95% interval of that.
     """
 
     first: int
@@ -50,7 +50,7 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happened at one run of a history.
+    """The change at one run of a history.
 
     ``delta``: its mean difference to the run before, None at the first. ``p_value``: of a difference of 0, None where
     there is nothing to infer; ``p_adjusted``: corrected over the whole history (at a step: of the test that found it).
@@ -102,21 +102,21 @@ def steps_with_scatter(
     (wide windows do not begin at every run but every quarter of their width). Every such comparison is a t-test over
     the *groups*: how the results of one group depend on each other from run to run does not matter, but what all groups
     of a run share is taken for independent. Half of ``alpha`` is shared by the
-    neighbours, half by the wider windows (Bonferroni); runs that equal the one before add no test. Of the windows that
-    are significant the narrowest is taken, then the narrowest that shares no change of runs with it, and so on: **with
-    probability 1 - ``alpha`` every window taken holds a step, so there are never more marks than steps** (narrowest
-    significance pursuit). Within a window of several runs the mark goes where the paired t is largest.
+    neighbours, half by the wider windows (Bonferroni); runs that equal the one before add no test. Of the
+    significant windows, the narrowest is taken, then the narrowest that shares no change of runs with it, and so on
+    (narrowest significance pursuit). So **with probability 1 - ``alpha`` every window taken holds a step, and there are
+    never more marks than steps**. Within a window of several runs the mark goes where the paired t is largest.
 
-    If information is low (few nonzero or very skewed differences), the far tail of t cannot be trusted: a step must be
-    significant by t and by the betting capital, which is valid for any differences within -1 to 1. A step that is
-    significant by t alone is marked as possible, without a guarantee.
+    If information is low (few nonzero or very skewed differences), the far tail of t cannot be trusted. Then a step
+    must be significant by t and by the betting capital, which is valid for any differences within -1 to 1. A step that
+    is significant by t alone is marked as possible, without a guarantee.
 
     Where all groups of a run move together by chance, as in trainings with another seed, the t-test over groups sees a
     step in every run. So a step must also exceed the scatter of the runs (``scatter_of_series``); ``repeats`` give it
-    where fewer than 8 runs changed. Steps of one sign that a straight line explains better are told as one drift. Where
-    runs share more than groups explain, a mark must also explain the means better than runs that resemble the one
-    before (``RunMeans.explained_by_neighbours``), else it is left out: of an autocorrelated series of 40
-    runs about half of the marks are, of 100 most.
+    where fewer than 8 runs changed. Steps of one sign that a straight line explains better are reported as one drift.
+    Where runs share more than groups explain, a mark must also explain the means better than runs that resemble the one
+    before (``RunMeans.explained_by_neighbours``), else it is left out: of an autocorrelated series of 40 runs about
+    half of the marks are, of 100 most.
 
     How often a mark is wrong and a step is found: ``tests/statistics/test_steps.py``, ``test_steps_of_retrainings.py``,
     and tables in docs/history.md and docs/verdicts.md.
@@ -179,7 +179,7 @@ class _History:
         places = [run for run, step in marks.items() if step.is_step]
         if (
             self.series_scatter is not None and places
-        ):  # the runs between these steps say more than all neighbours together
+        ):  # the runs between these steps give more information than all neighbours together
             self.scatter = self._means.between(self.series_scatter, places)
             again = self._marks()
             if sum(step.is_step for step in again[1].values()) >= len(places):

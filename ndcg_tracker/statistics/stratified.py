@@ -1,4 +1,4 @@
-"""Means of several strata together: of their groups, and of strata like these."""
+"""Means of several strata together, generalized to their groups or to other strata like these."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class Estimate:
 
 
 def stratum_mean(test: TTest, delta: Floats) -> StratumMean:
-    """Return the mean difference of a stratum from its t-test; where no group differs it is known to be 0."""
+    """Return the mean difference of a stratum from its t-test; if no group differs, it is known to be 0."""
     if not delta.any():
         return StratumMean(test.n, 0.0, 0.0, max(test.n - 1.0, 1.0))
     return StratumMean(test.n, test.mean or 0.0, None if test.t is None else test.standard_error, test.df)
 
 
 def strata_information(deltas: Sequence[Floats]) -> Information:
-    """Return how much the differences of strata say of their macro mean, in which each stratum counts once.
+    """Return the information that the differences of strata carry on their macro mean, where each stratum counts once.
 
-    In it a difference of a stratum of n weighs w = 1/n. ``n_nonzero`` is the number of differences of equal weight that
-    say as much as the nonzero ones, (sum of w^2)^2 / sum of w^4, and so at most their number: a small stratum, each
-    of whose groups weighs much, takes most of it. ``skewness`` is that of w (d - mean of the stratum). Parameters:
-    ``deltas``: float64, shapes (n,), n > 0, finite. Source: Kish, "Survey Sampling", 1965, 11.7.
+    A difference in a stratum of n groups has weight w = 1/n. ``n_nonzero`` is the number of differences of equal weight
+    that carry as much information as the nonzero ones, (sum of w^2)^2 / sum of w^4. It is at most their number, and a
+    small stratum, whose groups have large weights, determines most of it. ``skewness`` is that of w (d - mean of the
+    stratum). Parameters: ``deltas``: float64, shapes (n,), n > 0, finite. Source: Kish, "Survey Sampling", 1965, 11.7.
 
     >>> strata_information([np.full(200, 0.25), np.full(200, -0.5)]).n_nonzero
     400
@@ -90,7 +90,7 @@ def stratified(strata: Sequence[StratumMean], weights: Sequence[float]) -> Estim
 
 
 def of_strata(means: Sequence[float]) -> Estimate:
-    """Return the mean of strata, for other strata like these: a t interval over their means, each of which counts once.
+    """Return the mean of strata, for other strata like these: a t interval over their means, which count equally.
 
     Raises: ValueError without a stratum.
 

@@ -1,4 +1,4 @@
-"""What is left of differences when only their sums are kept: mergeable, and enough for a t interval."""
+"""Sums of differences, stored instead of the differences: they can be merged and suffice for a t interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAFE_TO_SQUARE = 1e150
 
 
 def sample_std_dev(values: Floats) -> float | None:
-    """Return the sample standard deviation, None below two values; to the bit the same in whatever order they come.
+    """Return the sample standard deviation, None below two values; the order of the values does not change a bit of it.
 
     >>> sample_std_dev(np.array([1.0, 3.0])), sample_std_dev(np.array([1.0]))
     (1.4142135623730951, None)
@@ -32,9 +32,9 @@ def sample_std_dev(values: Floats) -> float | None:
 class Summary:
     """The sums of some numbers, such as paired differences of groups.
 
-    ``n``: how many. ``mean``: 0 where there is none. ``m2``, ``m3``: the sums of the squares and of the cubes of their
-    distances from the mean; never the sums of raw powers, from which nearly equal numbers leave no digit. ``wins`` and
-    ``losses``: how many are above and below 0.
+    ``n``: the number of numbers. ``mean``: 0 if there are none. ``m2``, ``m3``: the sums of the squares and of the
+    cubes of their distances from the mean; sums of raw powers would lose all digits of nearly equal numbers. ``wins``
+    and ``losses``: how many are above and below 0.
     """
 
     n: int = 0
@@ -62,7 +62,7 @@ class Summary:
 
     @classmethod
     def merged(cls, parts: Iterable[Summary]) -> Summary:
-        """Return the summary of all the numbers of several summaries, each in one of them.
+        """Return the summary of all the numbers of several disjoint summaries.
 
         Source: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances",
         COMPSTAT 1982; Pebay, Sandia report SAND2008-6212 (the third power).
@@ -94,7 +94,7 @@ class Summary:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Summary:
-        """Return the summary whose fields an object of JSON has."""
+        """Return the summary with the fields of a JSON object."""
         counts = {name: int(given[name]) for name in ("n", "wins", "losses")}
         return cls(mean=float(given["mean"]), m2=float(given["m2"]), m3=float(given["m3"]), **counts)
 
@@ -129,10 +129,11 @@ class Summary:
 class PairedSums:
     """The sums of paired differences, candidate minus baseline, of the groups of a run or of a slice.
 
-    ``differences``: of the groups that both have. ``baseline_mean``: the mean of the baseline over these, 0 where there
-    is none. ``only_in_baseline``, ``only_in_candidate``: groups with a value in that run only. ``undefined``: groups
-    with a value in neither. ``clusters``: None where the groups are independent; else, by the number of their groups,
-    the sums of the totals of clusters: all that ``clustered_t`` needs of them, since clusters of one size count alike.
+    ``differences``: those of the groups that both have. ``baseline_mean``: the mean of the baseline over these groups,
+    0 if there are none. ``only_in_baseline``, ``only_in_candidate``: groups with a value in that run only.
+    ``undefined``: groups with a value in neither. ``clusters``: None if the groups are independent; else, by the number
+    of their groups, the sums of the totals of clusters. ``clustered_t`` needs no more, because clusters of the same
+    size count equally.
     """
 
     differences: Summary = Summary()
@@ -144,7 +145,7 @@ class PairedSums:
 
     @classmethod
     def merged(cls, parts: Iterable[PairedSums]) -> PairedSums:
-        """Return the sums of disjoint sets of groups together; a cluster lies within one of them.
+        """Return the sums of disjoint sets of groups together; each cluster is within one of them.
 
         >>> one = PairedSums(Summary.of(np.array([0.5])), 0.25, clusters={1: Summary.of(np.array([0.5]))})
         >>> two = PairedSums.merged([one, one])
@@ -185,7 +186,7 @@ class PairedSums:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the sums as an object of JSON."""
+        """Return the sums as a JSON object."""
         clusters = self.clusters
         listed = (
             None if clusters is None else [{"n_groups": size, **asdict(totals)} for size, totals in clusters.items()]
@@ -194,7 +195,7 @@ class PairedSums:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> PairedSums:
-        """Return the sums that ``to_dict`` made an object of.
+        """Return the sums from an object of ``to_dict``.
 
         >>> one = PairedSums(Summary.of(np.array([0.5])), 0.25, clusters={1: Summary.of(np.array([0.5]))})
         >>> PairedSums.from_dict(one.to_dict()) == one
@@ -234,7 +235,7 @@ class PairedSums:
         return t_of_clusters(plain, float(plain.n), squares, sizes / plain.n, sizes, times, level=level)
 
     def information(self) -> Information:
-        """Return how much the differences say, or those of clusters: see ``information_in``.
+        """Return the information that the differences, or those of clusters, carry: see ``information_in``.
 
         >>> PairedSums(Summary.of(np.array([0.0, 0.0, 0.0, 4.0]))).information().skewness > 1.15
         True

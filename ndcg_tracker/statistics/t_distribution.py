@@ -1,6 +1,6 @@
 """Student's t distribution: its tails and quantiles, and the power of its test.
 
-A comparison, a gate and a history need nothing else from SciPy; without it they end 0.1 s sooner or more
+A comparison, a gate and a history need nothing else from SciPy, and without it they end 0.1 s sooner or more
 (``benchmarks/tricks.py``).
 """
 

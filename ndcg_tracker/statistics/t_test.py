@@ -1,4 +1,4 @@
-"""The t-test of a mean difference over groups or clusters, when information is too low for it, and what would do."""
+"""The t-test of a mean difference over groups or clusters, whether information is too low for it, and planning."""
 
 from __future__ import annotations
 
@@ -321,17 +321,17 @@ FEW_DIFFERENCES = 25
 MUCH_SKEWNESS = 2.0
 """A sample skewness beyond which a two-sided t-test needs 25 skewness^2 groups."""
 ENOUGH_LABELS = 100
-"""From so many drawn labels on that gain something else than by the judge a one-sided t bound at 1% is trusted."""
+"""A one-sided t bound at 1% is trusted with this many drawn labels whose gain differs from the judge's."""
 SKEWNESS_OF_MEAN = 0.1
 """The largest |skewness| / sqrt(n) at which a one-sided t bound at 1% is trusted."""
 
 
 def enough_for(alpha: float) -> int:
-    """Return from how many nonzero differences on a one-sided t bound at level ``alpha``, in (0, 1), is trusted.
+    """Return the fewest nonzero differences with which a one-sided t bound at level ``alpha``, in (0, 1), is trusted.
 
-    50 ln(1 / alpha): where losses lie in 2% of groups a sample without any is then no more frequent than ``alpha``, as
-    (1 - .02)^n <= alpha. Below the level 1% twice as many, for losses that lie in 1%. Source: simulated in
-    tests/questions/gate/test_gate_rates.py and tests/statistics/test_budget_rates.py.
+    It is 50 ln(1 / alpha): if 2% of groups have losses, a sample without any loss then has a probability of at most
+    ``alpha``, because (1 - .02)^n <= alpha. Below the level 1% it is twice as many, for losses in 1% of groups. Source:
+    simulated in tests/questions/gate/test_gate_rates.py and tests/statistics/test_budget_rates.py.
 
     >>> enough_for(0.05), enough_for(0.01), enough_for(0.00125), enough_for(0.0001)
     (150, 230, 668, 921)
@@ -520,7 +520,7 @@ def groups_needed(
 ) -> tuple[int, Literal["pass", "fail"]] | tuple[None, None]:
     """Return about how many groups would decide a gate, and how, if further groups are like these.
 
-    Mean, standard deviation, skewness and the share of nonzero differences are taken as they are: PASS comes at the
+    Mean, standard deviation, skewness and the share of nonzero differences are taken as constant. PASS comes at the
     first n at which mean - t(n - 1) sd / sqrt(n) > -margin, FAIL at the first one at which mean + t(n - 1) sd / sqrt(n)
     < 0, both not before information is no longer low; the earlier one counts.
 

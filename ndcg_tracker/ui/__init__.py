@@ -1,1 +1,1 @@
-"""A local web page over the database: read-only, on this machine alone, for whoever has its address."""
+"""Local web pages over the database: read-only, on this machine only, for people who have the address."""

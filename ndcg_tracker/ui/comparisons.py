@@ -1,4 +1,4 @@
-"""The pages of two runs and more: a comparison, what it asks for later, and one group in them."""
+"""The pages of two or more runs: a comparison, the data that it loads later, and one group."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""
 MOST_PAIRS = 12
-"""How many candidates are compared at once, at most."""
+"""The largest number of candidates in one comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Chosen:
 
     @classmethod
     def of(cls, tx: ReadTransaction, ask: Question) -> Chosen:
-        """Return the runs that an address names; the first is the baseline where no other is named so."""
+        """Return the runs that an address names; the first is the baseline unless the address names another."""
         ids = ask.ids("run")
         baseline_id = ask.number("baseline", 0) or (ids[0] if ids else 0)
         others = [run_id for run_id in ids if run_id != baseline_id]
@@ -69,16 +69,16 @@ class Chosen:
             raise InputError("choose a baseline and one run or more to compare with it")
         if len(others) > MOST_PAIRS:
             raise InputError(
-                f"choose at most {MOST_PAIRS} runs", advice="of more, a file is written with: ndcg-track report --all"
+                f"choose at most {MOST_PAIRS} runs", advice="for more, write a file with: ndcg-track report --all"
             )
         baseline = tx.runs.with_id(baseline_id)
         candidates = [tx.runs.with_id(run_id) for run_id in others]
         if any(run.dataset_id != baseline.dataset_id for run in candidates):
-            raise InputError("these runs are of several datasets", advice="choose runs of one")
+            raise InputError("these runs are of several datasets", advice="choose runs of one dataset")
         return cls(Here.of_run(tx, ask, baseline), baseline, candidates)
 
     def options(self, ask: Question) -> CompareOptions:
-        """Return what is compared: the metric of the address, and all that the runs share where it names none."""
+        """Return the options of the comparison: the metric of the address, or all metrics that the runs share."""
         metric = ask.text("metric")
         every = () if metric is None else (parse_metric(metric),)
         judge, labels = self.here.judge or None, self.here.version
@@ -92,7 +92,7 @@ class Chosen:
 
 
 def missing_groups(ask: Question) -> Any:
-    """Return what becomes of groups that a run lacks, as the address has it."""
+    """Return how the address treats groups that a run lacks."""
     given = ask.text("missing") or "error"
     if given not in MISSING:
         raise InputError(f"missing must be error, zero, intersect or skip, not {given[:40]!r}")
@@ -100,11 +100,11 @@ def missing_groups(ask: Question) -> Any:
 
 
 def compare(tx: ReadTransaction, ask: Question) -> Answer:
-    """Return the page of a comparison: the report's page, which asks for what a file would have to hold."""
+    """Return the page of a comparison: the report's page, which loads the lists that a file would have to hold."""
     chosen = Chosen.of(tx, ask)
     names = [run.name for run in chosen.candidates]
     report = live_report(tx, chosen.baseline.name, names, chosen.options(ask))
-    data, values = report_values(report, made="This command writes the page to a file that can be sent to others:")
+    data, values = report_values(report, made="Write this page to a file that you can send to others:")
     metric = report.pairs[0].comparison.metrics[0].metric
     data["ask"] = {
         "lists": [chosen.address("/compare/lists", candidate, ask, metric) for candidate in chosen.candidates],
@@ -131,7 +131,7 @@ def compare(tx: ReadTransaction, ask: Question) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """What made two runs: name, kind, and the value of each, "" where one lacks it; those that differ apart."""
+    """How two runs were made: name, kind and both values, "" if a run lacks one; differing entries are separate."""
 
     different: Sequence[tuple[str, str, str, str]]
     same: Sequence[tuple[str, str, str, str]]
@@ -150,13 +150,13 @@ def made_of(baseline: RunRecord, candidate: RunRecord) -> MadeOf:
 
 
 def _corrected_together(tx: ReadTransaction, chosen: Chosen, ask: Question, report: RunsReport) -> list[str]:
-    """Return for each candidate its p-value as corrected for all metrics, "" where the page has all of them."""
+    """Return the p-value of each candidate corrected for all metrics, "" if the page shows all metrics."""
     if ask.text("metric") is None:
         return [""] * len(report.pairs)
     options = replace(chosen.options(ask), metrics=(), top=0)
     try:
         pairs = compared(tx, chosen.baseline.name, [run.name for run in chosen.candidates], options)
-    except NdcgTrackerError:  # another metric cannot be compared here, so there is no page of all of them
+    except NdcgTrackerError:  # another metric cannot be compared here, so there is no page with all metrics
         return [""] * len(report.pairs)
     n, asked = n_tested([pair.comparison for pair in pairs]), report.pairs[0].comparison.metrics[0].metric
     each = [{result.metric: place for place, result in enumerate(pair.comparison.metrics)} for pair in pairs]
@@ -167,7 +167,7 @@ def _corrected_together(tx: ReadTransaction, chosen: Chosen, ask: Question, repo
 
 
 def cutoff_rows(tx: ReadTransaction, chosen: Chosen, ask: Question) -> tuple[AtCutoff, ...]:
-    """Return a metric at each cutoff for two runs, which reads all their lists; none where nothing can be tested."""
+    """Return a metric at each cutoff for two runs, which reads all their lists; empty if nothing can be tested."""
     options = replace(chosen.options(ask), metrics=(parse_metric(chosen.here.wanted().metric),))
     (pair,) = compared(tx, chosen.baseline.name, [chosen.candidates[0].name], options)
     if pair.results[0].no_inference is not None:
@@ -278,7 +278,7 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def group_runs(tx: ReadTransaction, here: Here, key: str) -> list[int]:
-    """Return the two runs whose lists the page of a group shows; none where fewer have the group."""
+    """Return the two runs whose lists the page of a group shows; empty if fewer than two have the group."""
     metric, number = here.wanted().metric, group_id(tx, here.dataset.id, here.dataset.name, key)
     records = group_over_time(tx, here.dataset, metric, number, here.judge, here.version)
     return _two_runs(here.ask) or _most_changed(records)
@@ -290,7 +290,7 @@ def _two_runs(ask: Question) -> list[int]:
 
 
 def _most_changed(records: Sequence[GroupValueRecord]) -> list[int]:
-    """Return the two runs, one after the other, between which a value changed most; the newest of several."""
+    """Return the two consecutive runs between which a value changed most; the newest of several such pairs."""
     pairs = list(pairwise(record for record in records if record.value is not None))[::-1]
     if not pairs:
         return []
@@ -299,7 +299,7 @@ def _most_changed(records: Sequence[GroupValueRecord]) -> list[int]:
 
 
 def _group_pair(tx: ReadTransaction, chosen: Chosen, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a page shows of one group in two runs, and the chart of its moves."""
+    """Return the values for the page of one group in two runs, and the chart of its moves."""
     from markupsafe import Markup
 
     candidate = chosen.candidates[0]
@@ -309,7 +309,7 @@ def _group_pair(tx: ReadTransaction, chosen: Chosen, key: str) -> tuple[dict[str
     charts: dict[str, Any] = {}
     without = [visible(run.name) for run in (chosen.baseline, candidate) if not run.n_items]
     if without:
-        values["why"] = f"No lists are stored of {' and '.join(without)}."
+        values["why"] = f"No lists are stored for {' and '.join(without)}."
         return values, charts
     try:
         lists, number = _lists(tx, chosen, key), group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
@@ -322,7 +322,7 @@ def _group_pair(tx: ReadTransaction, chosen: Chosen, key: str) -> tuple[dict[str
         values["has_texts"] = bool(explanation.texts.items)
         values["explained"] = Markup(reports_html([explanation_report(explanation)], CLASSES))
     except MetricError:
-        values["why"] = f"{metric} is no sum over items, so no item has a part of it."
+        values["why"] = f"{metric} is not a sum over items, so no item has a part of it."
     except NdcgTrackerError as error:
         values["why"] = worded(error.message, in_browser)
     return values, charts

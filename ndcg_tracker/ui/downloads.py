@@ -1,4 +1,4 @@
-"""The rows of a page as CSV and JSON: those that the command of its question prints."""
+"""The rows of a page as CSV and JSON, the same as the command of its question prints."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _run(tx: ReadTransaction, ask: Question, format: Format) -> str:
 def _history(tx: ReadTransaction, ask: Question, format: Format) -> str:
     history, wanted = asked_history(tx, Here.of(tx, ask))
     if not history.rows:
-        raise ReferenceNotFoundError("no run has all of that")
+        raise ReferenceNotFoundError("no run matches these filters")
     return history_answer(HistoryResult(history), wanted).in_format(format)
 
 

@@ -1,4 +1,4 @@
-"""The page that says what went wrong, in the words of the pages, with the way back and all choices that were made."""
+"""The page of an error, with the names that the pages use, a link back, and all choices."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ MISSING = {
     "intersect": "only those that all runs have",
     "skip": "without those that no run has",
 }
-"""What becomes of groups that a run lacks, as pages say it."""
-TITLES = {400: "This cannot be shown", 404: "Not found", 500: "This went wrong", 503: "The database cannot be read"}
+"""How to treat groups that a run lacks, in the words of the pages."""
+TITLES = {
+    400: "This cannot be shown",
+    404: "Not found",
+    500: "Something went wrong",
+    503: "The database cannot be read",
+}
 _LABELS = {"missing": "groups", "metrics": "metric", "labels": "labels"}
 _COMMAND = re.compile(r"(?:(?<=: )|(?<=with ))ndcg-track .*?(?=; |$)")
 _CHOICES = ("/compare", "/leaderboard")
-"""The pages on which one chooses what becomes of groups that a run lacks."""
+"""The pages with a choice of how to treat groups that a run lacks."""
 
 
 def in_browser(name: str, value: str) -> str:
-    """Return an argument as pages spell it: the choice of this name.
+    """Return an argument in the words of the pages: the choice with this name.
 
     >>> in_browser("missing", "intersect"), in_browser("judge", "")
     ('“groups: only those that all runs have”', '“judge”')
@@ -39,7 +44,7 @@ def in_browser(name: str, value: str) -> str:
 
 
 def advice_and_commands(advice: str) -> tuple[str, list[str]]:
-    """Return what to do, and the commands in it, which are for a terminal.
+    """Return the advice, and the terminal commands in it.
 
     >>> advice_and_commands("add some with: ndcg-track labels add FILE; or choose others")
     ('add some with a command; or choose others', ['ndcg-track labels add FILE'])
@@ -54,7 +59,7 @@ def advice_and_commands(advice: str) -> tuple[str, list[str]]:
 
 
 def fault_page(tx: ReadTransaction | None, ask: Question, path: str, status: int, error: NdcgTrackerError) -> str:
-    """Return the page of an error; ``tx``: None where the database cannot be read."""
+    """Return the page of an error; ``tx``: None if the database cannot be read."""
     here = None if tx is None else Here.around(tx, ask)
     where, what, advice = error.parts(in_browser)
     words, commands = advice_and_commands(advice)

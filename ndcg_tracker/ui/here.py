@@ -1,4 +1,4 @@
-"""What a page of the ui is about: its dataset, metric, judge and version of the labels, and the way to others."""
+"""The state of a page: its dataset, metric, judge and version of the labels, and links to other pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Next(str):
-    """The address of another page, which answers in the place of this one."""
+    """The address of another page, to which this one redirects."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ class Rows:
 
 
 Answer = str | Next | Rows | dict[str, object]
-"""A page, another page, the rows of one, or what a script asked for."""
+"""A page, a redirect, the rows of a page, or data for a script."""
 
 JUDGE = "/judge"
 """The page on which a person grades items: it has choices and rows of its own."""
@@ -44,10 +44,10 @@ ROWS = 50
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """What an address is about: a dataset, a metric, whose labels, and what there is to choose from.
+    """The choices of an address: a dataset, a metric, a judge, and the alternatives to choose from.
 
-    ``judge``: whose labels; ``label_set``: the version that the address names, None for the newest of each run.
-    ``judges`` and ``label_sets``: all that there are, the latter of this judge. ``is_without_runs``: there is none.
+    ``judge``: whose labels to use; ``label_set``: the version that the address names, None for the newest of each run.
+    ``judges`` and ``label_sets``: all judges, and all versions of this judge. ``is_without_runs``: there are no runs.
     """
 
     ask: Question
@@ -62,7 +62,7 @@ class Here:
 
     @classmethod
     def of(cls, tx: ReadTransaction, ask: Question, dataset: DatasetRecord | None = None) -> Here:
-        """Return what an address is about (ReferenceNotFoundError for what is not there)."""
+        """Return the choices of an address (ReferenceNotFoundError for anything that does not exist)."""
         dataset = dataset or ask.dataset(tx)
         judges = judges_of(tx, dataset.id)
         judge = ask.text("judge") or shown_judge(tx, dataset)
@@ -84,12 +84,12 @@ class Here:
 
     @classmethod
     def of_run(cls, tx: ReadTransaction, ask: Question, run: RunRecord) -> Here:
-        """Return what an address that names a run is about."""
+        """Return the choices of an address that names a run."""
         return cls.of(tx, ask, tx.datasets.named(run.dataset))
 
     @classmethod
     def around(cls, tx: ReadTransaction, ask: Question) -> Here | None:
-        """Return what an address that cannot be shown is about, as far as that is known; None where nothing is."""
+        """Return the known choices of an address that cannot be shown, None if none is known."""
         try:
             ids = [] if ask.text("dataset") else [*ask.ids("run"), *ask.ids("baseline")]
             known = ask.without("judge", "labels", "metric", *(["dataset"] if ids else []))
@@ -111,7 +111,7 @@ class Here:
 
     @property
     def version(self) -> int | None:
-        """The version of the labels that was chosen, None where none was."""
+        """The chosen version of the labels, None if none was chosen."""
         return None if self.label_set is None else self.label_set.version
 
     def link(self, path: str, **parameters: object) -> str:
@@ -127,7 +127,7 @@ class Here:
         return tx.evaluations.history(self.dataset.id, metric, named, self.judge)
 
     def values(self, here: str) -> dict[str, object]:
-        """Return what every template shows of it; ``here``: the address of the page."""
+        """Return the values that every template shows; ``here``: the address of the page."""
         return {
             "dataset": self.dataset.name,
             "metric": None if self.metric is None else self.metric.metric,
@@ -145,7 +145,7 @@ class Here:
         }
 
     def _choices(self) -> list[dict[str, object]]:
-        """Return whose labels, and which version of them, there are to choose from, where there are several."""
+        """Return the judges and the versions of the labels to choose from, if there are several."""
         judges = [(judge, judge or "no named judge") for judge in self.judges]
         versions = [(str(label_set.version), f"version {label_set.version}") for label_set in self.label_sets[::-1]]
         newest = [("", "newest of each run")]
@@ -162,7 +162,7 @@ class Here:
         ]
 
     def wanted(self) -> MetricUse:
-        """Return the metric; raises InputError where no run has one under the labels of the judge."""
+        """Return the metric. Raises: InputError if no run has one under the labels of the judge."""
         if self.metric is not None:
             return self.metric
         nothing = f"no run of dataset {self.dataset.name!r} was evaluated"
@@ -186,7 +186,7 @@ class Part:
 
     @classmethod
     def of(cls, total: int, number: int, address: Callable[..., str]) -> Part:
-        """Return a page of a table by its number, from 1; ``address``: gives that of another ``page``."""
+        """Return a page of a table by its number, from 1; ``address``: returns the address of another ``page``."""
         first = min((number - 1) * ROWS, max(0, (total - 1) // ROWS * ROWS))
         number, last = first // ROWS + 1, min(total, first + ROWS)
         before = address(page=number - 1) if number > 1 else None
@@ -214,7 +214,7 @@ def missing(name: str) -> NoReturn:
 
 
 def tag_pair(tag: str) -> tuple[str, str]:
-    """Return the key and the value of a tag (InputError where it is none)."""
+    """Return the key and the value of a tag (InputError for anything else)."""
     key, equals, value = tag.partition("=")
     if not equals:
         raise InputError(f"tag {tag!r} is not key=value")

@@ -1,6 +1,6 @@
-"""``ui --judge``: one person grades items, those that are needed next or of a design, and stores them when done.
+"""``ui --judge``: one person grades the items that are needed next, or those of a design, and then stores the grades.
 
-What is graded but not stored yet is a draft: a file of JSON lines that ``labels add`` reads as well, so that neither a
+Grades that are not stored yet form a draft: a file of JSON lines that ``labels add`` also reads, so that neither a
 closed browser nor the end of the server loses a grade.
 """
 
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, Store
 
 BUDGET = 100
-"""How many items are asked for unless another number is."""
+"""The default number of items to grade."""
 MOST_KEYS = 10
-"""Up to this many grades have a key each; with more, or with fractions, a grade is typed."""
+"""Up to this many grades have a key each; with more grades, or with fractions, people type the grade."""
 UNSURE = "unsure"
 SOURCE = "ui"
 _LONGEST_NAME = 150
@@ -60,14 +60,14 @@ GroupItem = tuple[str, str]
 
 @dataclass(slots=True)
 class Draft:
-    """The grades that a person gave and has not stored, in this order; None is unsure. Every change is on the disk."""
+    """The grades that a person gave but has not stored, in order; None means unsure. Every change is saved to disk."""
 
     path: Path
     grades: dict[GroupItem, float | None] = field(default_factory=dict)
 
     @classmethod
     def at(cls, path: Path) -> Draft:
-        """Return the draft in a file, empty where there is none (InputError for a file that is no draft)."""
+        """Return the draft in a file, empty if there is none (InputError for a file that is not a draft)."""
         draft = cls(path)
         try:
             lines = path.read_text("utf-8").splitlines()
@@ -82,14 +82,14 @@ class Draft:
                 draft.grades[str(row["group"]), str(row["item"])] = None if grade is None else float(grade)
             except (ValueError, TypeError, KeyError):
                 raise InputError(
-                    "this line is no grade that these pages wrote",
+                    "this line is not a grade that these pages wrote",
                     where=f"{path}:{number}",
                     advice="move the file away, or correct it",
                 ) from None
         return draft
 
     def give(self, pair: GroupItem, grade: float | None) -> None:
-        """Keep a grade; a later one takes the place of an earlier one."""
+        """Save a grade; a later grade replaces an earlier one."""
         self.grades.pop(pair, None)
         self.grades[pair] = grade
         self._write()
@@ -102,12 +102,12 @@ class Draft:
             self._write()
 
     def forget_unsure(self) -> None:
-        """Forget of which items the person was unsure, so that they are asked for again."""
+        """Forget the items that the person was unsure of, so that the pages ask for them again."""
         self.grades = {pair: grade for pair, grade in self.grades.items() if grade is not None}
         self._write()
 
     def forget(self, pairs: Collection[GroupItem]) -> None:
-        """Forget some items, for what is stored is no draft."""
+        """Forget some items, because stored grades are not part of a draft."""
         self.grades = {pair: grade for pair, grade in self.grades.items() if pair not in pairs}
         self._write()
 
@@ -130,10 +130,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a person is to grade.
+    """The items that a person grades.
 
-    ``address``: the parameters that name it. ``whose``: the labels that lack these items, None for the answers of a
-    design. ``items``: in the order in which they are asked for.
+    ``address``: the parameters that name the task. ``whose``: the judge whose labels lack these items, None for the
+    answers to a design. ``items``: in the order of the questions.
     """
 
     dataset: DatasetRecord
@@ -146,13 +146,13 @@ class Task:
 
     @property
     def levels(self) -> list[int]:
-        """The grades that have a key each, none where a grade is typed."""
+        """The grades that have a key each, empty if people type the grade."""
         n = int(self.scale.greatest - self.scale.least) + 1
         is_keyed = self.scale.is_whole and self.scale.least >= 0 and self.scale.greatest < MOST_KEYS
         return [int(self.scale.least) + step for step in range(n)] if is_keyed else []
 
     def grade(self, text: str) -> float:
-        """Return a grade as it was typed (InputError for one that is off the scale)."""
+        """Return a typed grade (InputError for a grade off the scale)."""
         try:
             grade = float(text if self.scale.is_whole else text.replace(",", "."))
         except ValueError:
@@ -167,16 +167,16 @@ class Task:
 
 
 class Judging:
-    """The person who judges, the drafts, and the one way in which these pages write to the database.
+    """The person who judges, the drafts, and the only code by which these pages write to the database.
 
-    ``location``: of the database; it is opened for writing while something is stored, and else never. ``form``: a
-    secret of every form that writes, which only these pages hold. Raises: InputError for a name that is none,
-    DatabaseError for a database that cannot be written to.
+    ``location``: the database, which is opened for writing only while something is stored. ``form``: a secret in every
+    form that writes, which only these pages have. Raises: InputError for an invalid name, DatabaseError for a database
+    that cannot be written to.
     """
 
     def __init__(self, person: str, location: str) -> None:
         if not person.strip() or person == EVERY_JUDGE:
-            raise InputError(f"{argument('judge', person)} is no name", advice="give the name of who grades")
+            raise InputError(f"{argument('judge', person)} is not a name", advice="give the name of the person")
         self.person = checked_name("judge", person)
         self.form = secrets.token_urlsafe(32)
         self._location = location
@@ -187,7 +187,7 @@ class Judging:
             pass
 
     def page(self, tx: ReadTransaction, ask: Question) -> Answer:
-        """Return the page of the item to grade next, or of all there is to grade where the address names nothing."""
+        """Return the page of the item to grade next, or of all tasks if the address names none."""
         if not (ask.text("design") or ask.text("run")):
             return self._choices(tx, ask)
         with self._lock:
@@ -220,7 +220,7 @@ class Judging:
         )
 
     def _choices(self, tx: ReadTransaction, ask: Question) -> Answer:
-        """Return the page of what there is to grade: open designs, and the items that two runs need next."""
+        """Return the page of all tasks: open designs, and the items that two runs need next."""
         here = Here.of(tx, ask)
         judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(here.dataset.id, None)}
         designs = [
@@ -256,12 +256,12 @@ class Judging:
         return Rows(csv_to_fill(rows, TO_JUDGE[:3], lambda row: (graded[row.group][row.item],)), "grades.csv")
 
     def give(self, store: Store, ask: Question) -> Next:
-        """Keep the grade of an item, or that the person is unsure; return the address of what comes next."""
+        """Save the grade of an item, or that the person is unsure; return the address of the next item."""
         with self._lock:
             task = self._task_of(store, ask)
             number, given = ask.number("number", 0), ask.text("grade")
             if not 1 <= number <= len(task.items) or ask.text("item") != _mark(task.items[number - 1]):
-                raise InputError("there is something else to grade by now", advice="go back and load the page again")
+                raise InputError("another item is next by now", advice="go back and load the page again")
             if given is None:
                 raise InputError("no grade was given", advice="go back and give one")
             is_unsure = UNSURE in ask.texts("grade")  # a button, beside a grade that may have been typed before
@@ -276,16 +276,17 @@ class Judging:
         return Next(link("/judge", **task.address))
 
     def again(self, store: Store, ask: Question) -> Next:
-        """Ask for the items again of which the person was unsure."""
+        """Ask again for the items that the person was unsure of."""
         with self._lock:
             task = self._task_of(store, ask)
             self._draft(task).forget_unsure()
         return Next(link("/judge", **task.address))
 
     def store(self, store: Store, ask: Question) -> Next:
-        """Store the draft: answers of a design, or a new version of the person's labels or of those that lack them.
+        """Store the draft: answers to a design, or a new version of labels: the person's, or those that lack them.
 
-        Returns the address that says so. Raises what ``Tracker.add_labels`` and ``add_answers`` raise; the draft stays.
+        Returns the address of the page that confirms it. Raises the errors of ``Tracker.add_labels`` and
+        ``add_answers``; the draft stays then.
         """
         with self._lock:
             task = self._task_of(store, ask)
@@ -313,7 +314,7 @@ class Judging:
             return self._stored[draft.path]
 
     def _draft(self, task: Task) -> Draft:
-        """Return what was graded of a dataset, or of a design, and not stored, as another window may have left it."""
+        """Return the draft of a dataset or of a design, which another window may have changed."""
         location = parsed_location(self._location)
         if location.path is not None:
             folder, words = location.path.parent, [location.path.name]
@@ -334,7 +335,7 @@ class Judging:
             return self._task(tx, ask)
 
     def _task(self, tx: ReadTransaction, ask: Question) -> Task:
-        """Return what an address names; what takes long to find is kept until there are other labels."""
+        """Return the task that an address names; slow results are cached until the labels change."""
         dataset = ask.dataset(tx) if ask.text("design") else tx.datasets.named(_runs(tx, ask)[0].dataset)
         assert dataset is not None
         newest = max((label_set.id for label_set in tx.labels.sets(dataset.id, None)), default=0)
@@ -396,7 +397,7 @@ def _runs(tx: ReadTransaction, ask: Question) -> list[RunRecord]:
     ids = list(dict.fromkeys([*ask.ids("baseline"), *ask.ids("run")]))
     runs = [tx.runs.with_id(run_id) for run_id in ids]
     if len(runs) < 2:
-        raise InputError("what to judge next takes two runs or more", advice="choose another run")
+        raise InputError("this page needs two runs or more", advice="choose another run")
     return runs
 
 
@@ -406,7 +407,7 @@ def _pairs(labels: LabelLists) -> set[GroupItem]:
 
 
 def _mark(pair: GroupItem) -> str:
-    """Return what tells an item from the others of a task, so that no grade goes to another one."""
+    """Return a mark that identifies an item of a task, so that no grade goes to another item."""
     return hashlib.sha256(json.dumps(pair).encode()).hexdigest()[:16]
 
 

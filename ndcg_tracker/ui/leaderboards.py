@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 RUNS = 50
-"""How many runs are ranked, the newest, unless more are asked for."""
+"""The default number of runs to rank, the newest ones."""
 _MORE_METRICS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an address asks of a leaderboard, and the metrics that it may have."""
+    """The leaderboard that an address asks for, and the metrics to choose from."""
 
     here: Here
     question: LeaderboardQuestion
@@ -39,7 +39,7 @@ class Asked:
 
     @classmethod
     def of(cls, tx: ReadTransaction, ask: Question) -> Asked:
-        """Return what an address asks: the metric that orders runs first, and those ``beside`` it."""
+        """Return the request of an address: the metric that orders runs first, then the metrics ``beside`` it."""
         here = Here.of(tx, ask)
         first = here.wanted()
         is_external = parse_metric(first.metric).is_external
@@ -47,7 +47,7 @@ class Asked:
         asked = ask.texts("beside")
         if ask.has("beside"):
             beside = [use.metric for use in rankable if use.metric in asked]
-        else:  # those that no run lacks, which a leaderboard would leave out
+        else:  # only metrics that all runs have, because a leaderboard leaves out runs without them
             beside = [use.metric for use in rankable if use.n_runs >= first.n_runs and use != first][:_MORE_METRICS]
         metrics = tuple(map(parse_metric, dict.fromkeys([first.metric, *beside])))
         question = LeaderboardQuestion(
@@ -119,14 +119,14 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def _groups_of(tx: ReadTransaction, here: Here, board: Leaderboard) -> str:
-    """Return how many groups the means of the first metric have out of how many, "" where they have all."""
+    """Return how many of the groups are in the means of the first metric, "" if all are."""
     records = [record for record in here.records(tx) if record.label_set_version == board.labels.version]
     n_all = max((GroupsCounted.of(record).n_all for record in records), default=0)
     return GroupsCounted(board.metrics[0].n, n_all).words
 
 
 def _rows(here: Here, board: Leaderboard) -> list[dict[str, object]]:
-    """Return a row per run: its sign, and what it has under each metric."""
+    """Return a row per run: its sign, and its results under each metric."""
     signs, first = letters(len(board.runs)), board.metrics[0]
     places = [
         shown_places([standing.mean for standing in of_metric.standings], [one.rank for one in of_metric.standings])

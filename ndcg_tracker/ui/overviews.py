@@ -1,4 +1,4 @@
-"""What the pages of ``ui`` show beside comparisons: datasets, runs, one group over time, coverage, decisions."""
+"""What the pages of ``ui`` show besides comparisons: datasets, runs, one group over time, coverage, decisions."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from ndcg_tracker.words.texts import Text
 
 MOST_VALUES = 30
-"""An attribute with more values is not offered to choose from."""
+"""An attribute with more values is not offered as a choice."""
 Means = Sequence[float | None]
 """The mean of each run, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetOverview:
-    """A dataset, how much it holds, and its usual metric over its runs; ``metric``: None where no run has one."""
+    """A dataset, its counts, and its usual metric over its runs; ``metric``: None if no run has one."""
 
     dataset: DatasetRecord
     counts: DatasetCounts
@@ -57,9 +57,9 @@ class DatasetOverview:
 
 @dataclass(frozen=True, slots=True)
 class RunOverview:
-    """A run, its aliases, its mean under its newest labels, and which share of its first ranks these judge.
+    """A run, its aliases, its mean under its newest labels, and the judged share of its first ranks.
 
-    ``ci``: the 95% interval of the mean, None where none applies. ``groups``: how many groups are in the mean.
+    ``ci``: the 95% interval of the mean, None if no interval applies. ``groups``: how many groups are in the mean.
     """
 
     run: RunRecord
@@ -73,7 +73,7 @@ class RunOverview:
 
 @dataclass(frozen=True, slots=True)
 class GroupsCounted:
-    """How many groups are in a mean, and out of how many: the others have no value under its labels."""
+    """How many groups are in a mean, out of how many; the others have no value under its labels."""
 
     n: int
     n_all: int
@@ -85,12 +85,12 @@ class GroupsCounted:
 
     @property
     def words(self) -> str:
-        """How many of how many, "" where the mean has all."""
+        """The two counts in words, "" if the mean has all groups."""
         return f"{self.n:,} of {self.n_all:,} groups" if self.n < self.n_all else ""
 
 
 def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
-    """Return all datasets, the one that was stored to last first."""
+    """Return all datasets, the most recently changed first."""
     counts = tx.datasets.counts()
     overviews = []
     for dataset in tx.datasets.all():
@@ -104,7 +104,7 @@ def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
 
 
 def shown_judge(tx: ReadTransaction, dataset: DatasetRecord) -> str:
-    """Return whose labels pages show: those of no named judge, or else of the judge of the newest."""
+    """Return the judge whose labels pages show: the unnamed judge, or else the judge of the newest labels."""
     judges = judges_of(tx, dataset.id)
     if "" in judges or not judges:
         return ""
@@ -112,9 +112,9 @@ def shown_judge(tx: ReadTransaction, dataset: DatasetRecord) -> str:
 
 
 def usual_metric(metrics: Sequence[MetricUse], wanted: str | None = None) -> MetricUse | None:
-    """Return the metric that is wanted, else ndcg@10, else the one that most runs have; None where there is none.
+    """Return the requested metric, else ndcg@10, else the metric that most runs have; None if there is none.
 
-    Raises: ReferenceNotFoundError for a wanted one that no run has.
+    Raises: ReferenceNotFoundError for a requested metric that no run has.
     """
     if wanted is not None:
         for use in metrics:
@@ -148,7 +148,7 @@ def runs_overview(
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """The difference of a run to a baseline, with its 95% t interval; ``why``: why there is none, "" where it is."""
+    """The difference of a run to a baseline, with its 95% t interval; ``why``: why there is none, else ""."""
 
     delta: float | None = None
     ci: tuple[float, float] | None = None
@@ -184,7 +184,7 @@ def against_baseline(
         if both and (metric.is_external or both[-1][0].sample == both[-1][1].sample):
             shared[run_id] = both[-1]
         elif both:
-            against[run_id] = Against(why="ranks other items")
+            against[run_id] = Against(why="ranks different items")
     ids = list(dict.fromkeys(record.evaluation_id for both in shared.values() for record in both))
     results = dict(zip(ids, tx.evaluations.results_of(ids), strict=True))
     weights = tx.groups.weights_by_id(dataset.id) if metric["weights"] != "none" else None
@@ -200,7 +200,7 @@ def _paired(
     results: tuple[tuple[Index, Floats], tuple[Index, Floats]],
     weights_of: GroupWeightsById | None,
 ) -> Against:
-    """Return the difference of a run to a baseline, which comes first, without an interval where no test applies."""
+    """Return the difference of a run to a baseline, which comes first, without an interval if no test applies."""
     if not all(ids.size for ids, _ in results):
         return Against(why="no results of groups are stored")
     try:
@@ -213,7 +213,7 @@ def _paired(
     base, own = (record.mean for record in records)
     if test.mean is None or base is None or own is None:
         return Against(why="no group counts")
-    if abs(own - base - test.mean) > 2 * mean_within(metric):  # the means are none of these groups
+    if abs(own - base - test.mean) > 2 * mean_within(metric):  # the means do not come from these groups
         return Against(own - base)
     return Against(test.mean, limited(test.ci, limits_of_delta(metric, (pairing.baseline, pairing.candidate))))
 
@@ -223,7 +223,7 @@ def group_over_time(
 ) -> list[GroupValueRecord]:
     """Return a group in every run that has a metric, oldest first, each under its newest labels of a judge.
 
-    ``version``: of the labels, in the place of the newest; results of other engines are under none.
+    ``version``: a version of the labels instead of the newest; results of other engines have no version.
     """
     records, is_external = tx.evaluations.of_group(dataset.id, metric, group, judge), parse_metric(metric).is_external
     named = [record for record in records if is_external or version in (None, record.label_set_version)]
@@ -257,7 +257,7 @@ class SomeGroup:
 
 @dataclass(frozen=True, slots=True)
 class ListedGroups:
-    """Some groups of a dataset out of ``total`` that were asked for; ``attributes``: the values that there are."""
+    """Some groups of a dataset out of ``total`` matching groups; ``attributes``: the existing values."""
 
     groups: Sequence[SomeGroup]
     total: int
@@ -266,9 +266,9 @@ class ListedGroups:
 
 @dataclass(frozen=True, slots=True)
 class GroupsAsked:
-    """Which groups are asked for: those whose key contains ``text`` and that have all attributes ``where``.
+    """The requested groups: those whose key contains ``text`` and that have all attributes ``where``.
 
-    ``order``: of the values of a run: "worst" or "best" first; "group": in the order of the database.
+    ``order``: by the values of a run, "worst" or "best" first; "group": the order of the database.
     """
 
     text: str = ""
@@ -338,7 +338,7 @@ def _attribute_values(attributes: Mapping[int, Mapping[str, object]]) -> dict[st
 class LabelsOverview:
     """The versions of a dataset's labels, the newest first, and the judged share of each run under one of them.
 
-    ``judged``: by run id, newest first, and cutoff; None is the whole list. ``version``: whose shares these are.
+    ``judged``: by run id, newest first, and cutoff; None is the whole list. ``version``: the version of these shares.
     """
 
     label_sets: Sequence[LabelSetRecord]

@@ -1,4 +1,4 @@
-"""The pages of the ui, one function each: from one state of the database and the question of the address to HTML."""
+"""The pages of the ui, one function each: it takes the database and the address and returns HTML."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 RUNS = 100
-"""How many runs a history shows, the newest, unless more are asked for."""
+"""The default number of runs in a history, the newest ones."""
 MOST_STEPS = 200
-"""Steps are looked for among at most this many runs."""
+"""The search for steps takes at most this many runs."""
 _GROUP_SORTS = {"group": "as stored", "worst": "worst", "best": "best"}
 
 
 def home(tx: ReadTransaction, ask: Question) -> Answer:
-    """Return the runs of the only dataset, or the page of all datasets where there are several."""
+    """Return the runs of the only dataset, or the page of all datasets if there are several."""
     every = tx.datasets.all()
     return Next(link("/runs", dataset=every[0].name)) if len(every) == 1 else datasets(tx, ask)
 
@@ -53,7 +53,7 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def asked_history(tx: ReadTransaction, here: Here) -> tuple[History, HistoryFilter]:
-    """Return the history that an address asks for, and which runs are meant."""
+    """Return the history that an address asks for, and its runs."""
     ask = here.ask
     tags = dict(map(tag_pair, ask.texts("tag")))
     wanted = HistoryFilter(tags, last=ask.number("last", RUNS), judge=here.judge or None, labels=here.version)
@@ -85,7 +85,7 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def asked_groups(ask: Question) -> GroupsAsked:
-    """Return which groups an address asks for, and in which order."""
+    """Return the groups that an address asks for, and their order."""
     sort = ask.text("sort") or ""
     where = list(dict.fromkeys(ask.texts("where")))
     return GroupsAsked(ask.text("q") or "", where, sort if sort in _GROUP_SORTS else "group")
@@ -155,7 +155,7 @@ def labels(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def decisions(tx: ReadTransaction, ask: Question) -> Answer:
-    """Return the page of what gates decided."""
+    """Return the page of the decisions of gates."""
     here = Here.of(tx, ask)
     rows = decision_rows(tx, here)
     address = partial(here.link, "/decisions", dataset=here.dataset.name)
@@ -183,7 +183,7 @@ def _bounds(decision: DecisionRecord) -> list[str]:
 
 
 def decision_rows(tx: ReadTransaction, here: Here, run_id: int | None = None) -> list[dict[str, Any]]:
-    """Return decisions, the newest first, those on one run if it is named."""
+    """Return decisions, the newest first; if a run is named, only decisions on it."""
     every = tx.decisions.all(here.dataset.id)[::-1]
     rows = []
     for decision in every:

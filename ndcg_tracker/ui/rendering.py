@@ -1,4 +1,4 @@
-"""Pages of the ui from their templates, and the questions that their addresses ask."""
+"""Pages of the ui from their templates, and the parameters of their addresses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SPARKS = 120
 
 
 class Question:
-    """The parameters of an address; one that no database can hold is refused. ``person``: who may judge here."""
+    """The parameters of an address; those that no database can hold are refused. ``person``: who may judge here."""
 
     def __init__(self, parameters: Sequence[tuple[str, str]], person: str = "") -> None:
         self._parameters = list(parameters)
@@ -35,11 +35,11 @@ class Question:
 
     @property
     def parameters(self) -> list[tuple[str, str]]:
-        """All of them, without the empty ones."""
+        """All parameters that are not empty."""
         return [(name, value) for name, value in self._parameters if value]
 
     def has(self, name: str) -> bool:
-        """Return whether a parameter is there at all, perhaps empty."""
+        """Return whether a parameter is given, perhaps empty."""
         return any(key == name for key, _ in self._parameters)
 
     def without(self, *names: str) -> Question:
@@ -47,7 +47,7 @@ class Question:
         return Question([(name, value) for name, value in self._parameters if name not in names], self.person)
 
     def link(self, path: str, *without: str, **parameters: str) -> str:
-        """Return the address of this question, without some parameters and with others; a NUL character goes."""
+        """Return the address of this question, without some parameters and with others; NUL characters are removed."""
         kept = [each for each in self._parameters if each[0] not in (*without, *parameters)]
         given = [(name, value.replace("\0", "")) for name, value in (*kept, *parameters.items())]
         return f"{path}?{urlencode(given, errors='replace')}" if given else path
@@ -57,7 +57,7 @@ class Question:
         return next(iter(self.texts(name)), None)
 
     def texts(self, name: str) -> list[str]:
-        """Return the values of a parameter that may be given several times, the empty ones left out."""
+        """Return the values of a parameter that may be given several times, without empty ones."""
         values = [value for key, value in self._parameters if key == name and value]
         if any("\0" in value for value in values):
             raise InputError(f"{name} has a NUL character, which nothing in a database has")
@@ -73,7 +73,7 @@ class Question:
         return list(dict.fromkeys(_number(name, value) for value in self.texts(name)))
 
     def dataset(self, tx: ReadTransaction) -> DatasetRecord:
-        """Return the dataset that the address names, the only one where it names none."""
+        """Return the dataset that the address names, or the only one if it names none."""
         name, every = self.text("dataset"), tx.datasets.all()
         if name is None and len(every) == 1:
             return every[0]
@@ -100,7 +100,7 @@ def link(path: str, **parameters: object) -> str:
 
 
 def rendered(template: str, *, data: object = None, **values: object) -> str:
-    """Return a page; ``data``: what its scripts read, None where it draws nothing."""
+    """Return a page; ``data``: the data for its scripts, None if it draws nothing."""
     from markupsafe import Markup
 
     shown = {
@@ -130,7 +130,7 @@ def metric_name(metric: MetricUse) -> str:
 def sparkline(means: Sequence[float | None]) -> Markup:
     """Return a small line of means, oldest first, with a dot at the newest; None leaves a gap.
 
-    Where there are many, each spot stands for several.
+    If there are many means, each point of the line stands for several.
     """
     from markupsafe import Markup
 
@@ -160,7 +160,7 @@ def sparkline(means: Sequence[float | None]) -> Markup:
 
 
 def position(value: float | None, low: float, high: float) -> Markup:
-    """Return where a value lies between two others, as a dot on a line."""
+    """Return the position of a value between two others, as a dot on a line."""
     from markupsafe import Markup
 
     if value is None:
@@ -195,7 +195,7 @@ def environment_of_pages() -> Environment:
         "percent": percent,
         "interval": interval,
         "time": lambda text: text[:16].replace("T", " "),
-        "raw": lambda text: Markup(escape(text)),  # what a form sends back must be the id itself
+        "raw": lambda text: Markup(escape(text)),  # forms must send back the exact id
     }
     overlay.globals = {**overlay.globals, "link": link, "visible": visible, "counted": counted, "sparkline": sparkline}
     return overlay

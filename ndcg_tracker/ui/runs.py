@@ -29,7 +29,7 @@ _GROUP_SORTS = {"worst": "worst", "best": "best", "group": "group"}
 
 
 def matching_runs(tx: ReadTransaction, here: Here) -> tuple[list[RunOverview], list[RunOverview]]:
-    """Return all runs of a dataset, oldest first, and those that an address asks for in its order."""
+    """Return all runs of a dataset, oldest first, and the runs that an address asks for, in its order."""
     ask, metric = here.ask, here.metric
     every = runs_overview(tx, here.dataset, metric, here.records(tx))
     words, tags = (ask.text("q") or "").lower().split(), ask.texts("tag")
@@ -43,7 +43,7 @@ def _sort_of(ask: Question) -> str:
 
 
 def runs(tx: ReadTransaction, ask: Question) -> Answer:
-    """Return the page of the runs of a dataset, with search, and the form that chooses those to compare."""
+    """Return the page of the runs of a dataset, with a search, and a form to choose runs to compare."""
     here = Here.of(tx, ask)
     metric = None if here.metric is None else here.metric.metric
     every, matching = matching_runs(tx, here)
@@ -122,7 +122,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def _about_mean(here: Here, overview: RunOverview, newest: int, *, are_groups_apart: bool) -> list[str]:
-    """Return what to know of a mean where runs differ: older labels, groups left out, samples, why there is none."""
+    """Return remarks on a mean: older labels, groups left out, samples, or why there is none."""
     version = overview.label_set_version
     if here.metric is None:
         return []
@@ -138,9 +138,10 @@ def _about_mean(here: Here, overview: RunOverview, newest: int, *, are_groups_ap
 
 
 def _unused_labels(here: Here, every: Sequence[RunOverview]) -> dict[str, str] | None:
-    """Return which runs are not evaluated under the labels that are shown, with the command that does it.
+    """Return the runs that are not evaluated under the shown labels, with the command that evaluates them.
 
-    None where all are, and where some are under the newest ones, which nobody chose: their rows say it.
+    Return None if all runs are. If nobody chose a version, also return None when some runs are evaluated under the
+    newest labels, because the rows of the others show their versions.
     """
     is_external = here.metric is not None and parse_metric(here.metric.metric).is_external
     if not here.label_sets or not every or is_external:
@@ -159,7 +160,7 @@ def _unused_labels(here: Here, every: Sequence[RunOverview]) -> dict[str, str] |
 
 
 def _tagged(here: Here, parameters: Mapping[str, Any], tag: str) -> str:
-    """Return the address of the runs that have a tag beside those asked for."""
+    """Return the address of the runs that have another tag in addition to those requested."""
     return here.link("/runs", **{**parameters, "tag": sorted({*parameters["tag"], tag})})
 
 
@@ -210,7 +211,7 @@ def _sorted(runs: Sequence[RunOverview], sort: str, sign: float) -> list[RunOver
 def _families(
     here: Here, overviews: Sequence[RunOverview], parameters: Mapping[str, Any], tags: Sequence[str]
 ) -> list[dict[str, object]]:
-    """Return the tags that most of some runs share, each with the means of its runs."""
+    """Return the most frequent tags of some runs, each with the means of its runs."""
     oldest_first = sorted(overviews, key=lambda overview: (overview.run.created_at_utc, overview.run.id))
     of_tag: dict[str, list[RunOverview]] = {}
     for overview in oldest_first:

@@ -1,8 +1,8 @@
-"""``ui`` as a server: which address shows which page, who may see it, and on which port of this machine.
+"""The server of ``ui``: which address shows which page, who may see it, and on which port of this machine.
 
-Only GET is answered, and from the forms of who judges POST; only under the names of this machine (a foreign name that
-resolves to it is how a web page would get in); and only to whoever brings the token of the printed address or the
-cookie that was given for it.
+It answers GET requests, and POST requests from the forms of the person who judges. It answers only under the names of
+this machine, because a web page could get in through another name that resolves to it. And it answers only requests
+with the token of the printed address, or with the cookie that it gave for the token.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from ndcg_tracker.ui.rendering import Question, own_asset
 from ndcg_tracker.ui.warming import warm
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""The names of this machine; a page is served under no other."""
+"""The names of this machine; pages are served only under these."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -55,7 +55,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""The headers of every answer."""
+"""The headers of every response."""
 PAGES: dict[str, Callable[..., Answer]] = {
     "/": pages.home,
     "/datasets": pages.datasets,
@@ -80,22 +80,22 @@ ASSETS: dict[str, tuple[Callable[[str], str], str]] = {
     "ui.js": (own_asset, "text/javascript"),
 }
 JUDGING = {"/judge": Judging.page, "/judge/grades": Judging.grades}
-"""The further pages of who judges."""
+"""The additional pages of the person who judges."""
 FORMS = {
     "/judge/grade": Judging.give,
     "/judge/undo": Judging.undo,
     "/judge/again": Judging.again,
     "/judge/store": Judging.store,
 }
-"""What who judges may send: the only addresses that take POST."""
+"""The addresses of the judging forms, the only ones that take POST."""
 SENT = ("form", "number", "item", "grade")
-"""What a form sends beside the parameters of its page."""
+"""The fields that a form sends in addition to the parameters of its page."""
 MOST_BYTES = 1 << 20
-"""A form is no longer than this."""
+"""The largest size of a form in bytes."""
 TOKEN = "token"
 _NO_ACCESS = (
-    "403: this page is for whoever started it. Open the whole address that ndcg-track ui printed, with its token, in "
-    "this browser."
+    "403: this page is only for the person who started it. Open the full address that ndcg-track ui printed, with its "
+    "token, in this browser."
 )
 
 
@@ -103,8 +103,8 @@ _NO_ACCESS = (
 class Access:
     """Who may see the pages on a port.
 
-    ``token``: of the printed address. ``once``: of the address that a browser is opened with, which other users of the
-    machine may see in its arguments; it serves once. ``session``: of the cookie.
+    ``token``: the token of the printed address. ``once``: the token of the address that opens a browser; other users
+    of the machine may see it in the arguments, so it works once. ``session``: the token of the cookie.
     """
 
     port: int
@@ -156,7 +156,7 @@ def application(tracker: Tracker, access: Access, judging: Judging | None = None
             if isinstance(given, Response):
                 return given
             if not _same(dict(given).get("form", ""), judging.form):
-                return PlainTextResponse("403: this form is not of these pages; load the page again", 403)
+                return PlainTextResponse("403: this form does not come from these pages; load the page again", 403)
             question = Question(given, person)
             content_of = partial(form, judging, tracker.store(), question)
             return await run_in_threadpool(_answer, tracker, "/judge", content_of, question.without(*SENT))
@@ -207,21 +207,21 @@ def _response(content: Answer) -> Response:
 def _fault(
     tracker: Tracker, path: str, question: Question, error: NdcgTrackerError, status: int | None = None
 ) -> Response:
-    """Return the page of an error, with the way to others as far as the database can be read."""
+    """Return the page of an error, with links to other pages as far as the database can be read."""
     status = status or (
         404 if isinstance(error, ReferenceNotFoundError) else 503 if isinstance(error, DatabaseError) else 400
     )
     try:
         with tracker.store().read() as tx:
             return HTMLResponse(fault_page(tx, question, path, status, error), status)
-    except Exception:  # what cannot be read must not hide what went wrong
+    except Exception:  # a second error must not hide the first
         return HTMLResponse(fault_page(None, question, path, status, error), status)
 
 
 async def _form_of(request: Request) -> list[tuple[str, str]] | Response:
-    """Return what a form sends, or the answer to what is none."""
+    """Return the fields that a form sends, or the response to anything else."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
-        return PlainTextResponse("415: this is no form", 415)
+        return PlainTextResponse("415: this is not a form", 415)
     body = bytearray()
     async for some in request.stream():
         body += some
@@ -242,7 +242,7 @@ async def _asset(request: Request) -> Response:
 
 
 class Guard:
-    """Lets in whoever may see the pages, and puts the headers on every answer."""
+    """Lets in only people who may see the pages, and adds the headers to every response."""
 
     def __init__(self, app: ASGIApp, access: Access, forms: frozenset[str] = frozenset()) -> None:
         self._app = app
@@ -250,7 +250,7 @@ class Guard:
         self._forms = forms
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; there is nothing but HTTP."""
+        """Answer a request; only HTTP is supported."""
         if scope["type"] != "http":
             return
 
@@ -263,13 +263,13 @@ class Guard:
         await app(scope, receive, with_headers)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return the answer in the place of a page, None where the page may be seen."""
+        """Return the response that replaces a page, None if the page may be seen."""
         hosts = Headers(scope=scope).getlist("host")
         if len(hosts) != 1 or not self._access.is_host(hosts[0]):
             return PlainTextResponse("400: open this page under 127.0.0.1, as it was printed", 400)
         is_form = scope["path"] in self._forms
         if scope["method"] != ("POST" if is_form else "GET"):
-            only = "405: this address takes a form" if is_form else "405: these pages are only read"
+            only = "405: this address takes a form" if is_form else "405: these pages are read-only"
             return PlainTextResponse(only, 405, {"Allow": "POST" if is_form else "GET"})
         request = Request(scope)
         if is_form and not _is_own(request.headers, hosts[0]):
@@ -287,9 +287,9 @@ class Guard:
 
 
 def _is_own(headers: Headers, host: str) -> bool:
-    """Return whether a form was sent by a page of this server, as far as the browser says.
+    """Return whether a page of this server sent a form, according to the browser.
 
-    Pages that send no referrer send forms with the origin "null"; that a form is theirs, its secret says in any case.
+    Pages that send no referrer send forms with the origin "null". The secret in the form is checked in any case.
     """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     return site in (None, "same-origin") and origin in (None, "null", f"http://{host}")
@@ -304,15 +304,15 @@ def serve(
     browser: bool,
     judge: str | None = None,
 ) -> None:
-    """Serve the pages until the process is told to end.
+    """Serve the pages until the process ends.
 
-    Parameters: ``tracker``: opened for reading only. ``say``: prints a line. ``port``: 0 for any that is free.
+    Parameters: ``tracker``: opened for reading only. ``say``: prints a line. ``port``: 0 for any free port.
     ``browser``: open one if there is a display. ``judge``: who may grade items there, None for nobody. Raises:
     InputError for a host that is not this machine, a port that is taken and a judge without a name; DatabaseError for
-    a database that cannot be read, or written to where somebody judges.
+    a database that cannot be read, or cannot be written to although somebody judges.
     """
     with listener(host, port) as listening:
-        tracker.store()  # what is wrong with it is said before anything is served
+        tracker.store()  # report errors before serving anything
         judging = None if judge is None else Judging(judge, tracker.location)
         access = Access(listening.getsockname()[1])
         shown = f"[{host}]" if ":" in host else host
@@ -339,7 +339,7 @@ def serve(
 
 
 def listener(host: str, port: int) -> socket.socket:
-    """Return a listening socket of this machine alone.
+    """Return a listening socket that only this machine can reach.
 
     >>> listener("example.org", 0)
     Traceback (most recent call last):

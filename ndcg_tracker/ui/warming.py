@@ -1,4 +1,4 @@
-"""What the first visitor would wait for, done before one comes: imports, templates, and one comparison."""
+"""Prepare what the first visitor would wait for: imports, templates, and one comparison."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
 
 MOST_GROUPS = 20_000
-"""Of a dataset with more groups nothing is compared: what is read would keep the first visitor waiting."""
+"""A dataset with more groups is not compared, because reading it would delay the first visitor."""
 
 
 def warm(tracker: Tracker) -> None:
-    """Make the pages of the newest runs once, and throw them away; what goes wrong is said to who asks for it."""
+    """Render the pages of the newest runs once and discard them; errors show when somebody asks for a page."""
     with suppress(Exception), tracker.store().read() as tx:
         counts = tx.datasets.counts()
         small = [one for one in tx.datasets.all() if 0 < counts[one.id].n_groups <= MOST_GROUPS]

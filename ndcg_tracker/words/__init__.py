@@ -1,1 +1,1 @@
-"""Facts and their sentences, numbers and quoting: the ground that every layer stands on."""
+"""Facts and their sentences, numbers and quoting, which every layer uses."""

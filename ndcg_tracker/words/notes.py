@@ -1,4 +1,4 @@
-"""Notes for a reader to keep in mind: facts, which travel, and become sentences where they are printed."""
+"""Notes for readers to keep in mind: code passes them on as facts, and turns them into sentences to print them."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _FEWEST_GROUPS = 5
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something to keep in mind: its ``kind``, the ``facts`` of it by name, and a ``command`` to type, word by word.
+    """Something to keep in mind: its ``kind``, its ``facts`` by name, and a ``command`` to type, word by word.
 
-    As text it is these facts; ``ndcg_tracker.words.notes`` makes a sentence of them.
+    ``str()`` of a note lists its facts; ``sentence`` returns them as a sentence.
 
     >>> print(Note("low_information", {"n": 396, "n_nonzero": 55}))
     low information: n=396, n_nonzero=55
@@ -66,9 +66,9 @@ class Note:
 
 
 def all_one_notes(means: Iterable[tuple[str, float | None, int]]) -> list[Note]:
-    """Return a note on the first metric by which every group scores 1, which no run can exceed.
+    """Return a note on the first metric under which every group scores 1, so that no run can do better.
 
-    ``means``: per metric its name, its mean and its number of groups; a mean of fewer than 5 groups is ignored.
+    ``means``: the name, mean and number of groups of each metric; a mean of fewer than 5 groups is ignored.
 
     >>> all_one_notes([("RR", 0.5, 7), ("ndcg@10", 1.0, 7)])
     [Note(kind='all_one', facts={'n': 7, 'metric': 'ndcg@10'}, command=())]
@@ -79,7 +79,7 @@ def all_one_notes(means: Iterable[tuple[str, float | None, int]]) -> list[Note]:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A note or a warning in words, and the command it ends with, "" for none."""
+    """A note or a warning in words, and the command that it ends with, "" if there is none."""
 
     kind: Literal["note", "warning"]
     sentence: str
@@ -93,7 +93,7 @@ def sentence(note: Note) -> str:
     """Return what a note says, without the command.
 
     >>> sentence(Note("weightless", {"n": 2}))
-    '2 groups of weight 0 left out'
+    '2 groups with weight 0 left out'
     """
     words = WORDS[note.kind]
     return words if isinstance(words, str) else words(**note.facts)
@@ -117,12 +117,12 @@ def renamed(note: Note, names: Mapping[str, str]) -> Note:
 
 
 def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
-    """Return notes as Python users read them, each in one line."""
+    """Return notes as Python users read them, each on one line."""
     return tuple(map(note_text, notes))
 
 
 def note_text(note: Note) -> str:
-    """Return a note in one line, as JSON has it.
+    """Return a note on one line, as in JSON.
 
     >>> note_text(Note("newer_labels", {"newest": 2, "version": 1}, ("ndcg-track", "rescore", "bm25")))
     'labels version 2 is newer than version 1, which the runs share; to use it: ndcg-track rescore bm25'
@@ -131,7 +131,7 @@ def note_text(note: Note) -> str:
 
 
 def command_line(command: Sequence[str]) -> str:
-    """Return a command as one types it, SQL in double quotes where that needs no escapes.
+    """Return a command as you type it, with SQL in double quotes where that needs no escapes.
 
     >>> print(command_line(["ndcg-track", "sql", "SELECT 'a b'"]))
     ndcg-track sql "SELECT 'a b'"
@@ -142,7 +142,7 @@ def command_line(command: Sequence[str]) -> str:
 
 
 def few_differences(warned: Note, interval: str = T_INTERVAL) -> str:
-    """Return a warning of low information as rows of a table share it."""
+    """Return a warning of low information that several rows of a table can share."""
     enough = warned.facts.get("enough")
     of_labels = warned.facts.get("of_labels")
     few = f"under {enough} {'answers that differ from the judge' if of_labels else 'nonzero differences'}"

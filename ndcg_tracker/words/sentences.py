@@ -1,4 +1,4 @@
-"""The sentence of every kind of note, made of its facts."""
+"""The sentence of every kind of note, with its facts filled in."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _SLICES_NAMED = 5
 _LEAST_RESEMBLANCE = 0.05
 
 _OF_GATE = {
-    "pass": "a t bound is not trusted: few gates PASS at narrow margins",
-    "passed": "a t bound is not trusted: the betting bound decides",
-    "fail": "a t bound alone makes no FAIL",
+    "pass": "the gate does not trust a t bound: it rarely gives PASS at narrow margins",
+    "passed": "the gate does not trust a t bound: the betting bound decides",
+    "fail": "a t bound alone cannot give FAIL",
 }
 
 
@@ -29,37 +29,37 @@ def low_information(
     decides: str = "",
     interval: str = T_INTERVAL,
 ) -> str:
-    """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
+    """Return a warning of low information; ``interval``: the one that may be too narrow, "" for none."""
     warned = _OF_GATE.get(decides, f"{interval} may be too narrow")
     if of_labels and decides:
-        warned = "a t bound is not trusted, and no other applies"
+        warned = "the gate does not trust a t bound, and no other bound applies"
     if n_nonzero is not None:
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
         if of_labels:
             reason = f"{counted(n_nonzero, 'answer')} that differ{'s' if n_nonzero == 1 else ''} from the judge"
         if as_equal:
-            reason = f"of {n:,} clusters those that differ count as {n_nonzero:,} equal ones"
-        narrow = f", and below {enough} {warned}"
+            reason = f"the clusters that differ (of {n:,}) count as much as {n_nonzero:,} equal ones"
+        narrow = f"; below {enough}, {warned}"
     else:
         units = "clusters" if of_clusters else "groups"
         reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {units})"
-        narrow = f", and {warned}"
+        narrow = f", so {warned}"
     return f"low information: {reason}" + (narrow if interval else "")
 
 
 def _wandering(n: int, resemblance: float) -> str:
-    places = f"{counted(n, 'place')} that {'looks like a step is' if n == 1 else 'look like steps are'} not marked"
+    places = f"{counted(n, 'place')} {'looks like a step but is' if n == 1 else 'look like steps but are'} not marked"
     if resemblance < _LEAST_RESEMBLANCE:
-        return f"{places}: the scatter of single runs explains as much"
-    alike = f"runs resemble the one before them (autocorrelation {resemblance:.2f}), and such a series wanders"
-    return f"{alike}: {places}, as that explains as much"
+        return f"{places}: the scatter of single runs explains {'it' if n == 1 else 'them'} as well"
+    similar = f"each run resembles the run before it (autocorrelation {resemblance:.2f}), so the series wanders"
+    return f"{similar}; {places}, because that explains {'it' if n == 1 else 'them'} as well"
 
 
 def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
     places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
     return (
-        f"the {run} has fewer judged items in its {in_a_row(places)}, and may be better than it looks, which could "
-        "change the verdict; to see how far"
+        f"the {run} has fewer judged items in its {in_a_row(places)}, so it may be better than it looks and the "
+        "verdict could change; to see by how much"
     )
 
 
@@ -72,21 +72,23 @@ def _ties(metrics: Sequence[str], low: float, high: float) -> str:
     what = f"the verdict on {metrics[0]}" if metrics else "the decision"
     shown_as = [[points(bound, signed=True, digits=digits) for bound in (low, high)] for digits in range(4, 13)]
     first, last = next((pair for pair in shown_as if pair[0] != pair[1]), shown_as[-1])
-    return f"ties in scores could change {what}: however they are broken, delta lies between {first} and {last}"
+    return f"ties in scores could change {what}: depending on how they are broken, delta is between {first} and {last}"
 
 
 def _unjudged_zero(metric: str, baseline: float | None, candidate: float | None, stop: str) -> str:
     if stop.startswith("unjudged="):
-        return f"unjudged items are taken as {metric} says, for no range over them is known under {stop}"
+        return f"unjudged items count as {metric} says, because no range over them is known under {stop}"
     why = {
-        "items": "the items of a run are not here",
-        "sums": "only the sums of the runs are here",
+        "items": "the items of a run are not stored",
+        "sums": "only the sums of the runs are stored",
         "measure": f"no range over them is known for {metric}",
     }.get(stop, f"no range over them is known under {stop}")
     if baseline is None and candidate is None:
-        return f"unjudged items count as not relevant, for {why}"
-    shares = f"{percent(candidate)} of the candidate's first items, {percent(baseline)} of the baseline's"
-    return f"unjudged items count as not relevant, for {why}; judged are {shares}"
+        return f"unjudged items count as not relevant, because {why}"
+    shares = (
+        f"{percent(candidate)} of the candidate's first items are judged, and {percent(baseline)} of the baseline's"
+    )
+    return f"unjudged items count as not relevant, because {why}; {shares}"
 
 
 def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
@@ -99,17 +101,17 @@ def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judge
 
 def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
     by_version = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
-    return f"runs under different labels are not compared ({by_version}); to evaluate all against the newest"
+    return f"runs under different labels are not compared ({by_version}); to evaluate all under the newest labels"
 
 
 def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
     where = f"a group ({shown(first)})" if n == 1 else f"{counted(n, 'group')} (the first: {shown(first)})"
     decides = {
         "format": "the scores decide, as in trec_eval: if lower scores are better here, negate them",
-        "scores": "the scores decide: to go by the ranks, name '-rank' as the score column",
-        "order": "the scores decide: to go by the order, give '' as the score column",
-        "lists": "the ranks decide: to go by the order, give '' as the score column",
-        "ranks": "the ranks decide, as in RecTools and RecBole: to go by the scores, name 'score' as the score column",
+        "scores": "the scores decide: to use the ranks, name '-rank' as the score column",
+        "order": "the scores decide: to use the order, give '' as the score column",
+        "lists": "the ranks decide: to use the order, give '' as the score column",
+        "ranks": "the ranks decide, as in RecTools and RecBole: to use the scores, name 'score' as the score column",
     }[deciding]
     what = {"order": "the order of the items", "lists": "the rank of the items"}.get(deciding, "the rank column")
     contradicted = "the order of the lists" if deciding == "lists" else "the scores"
@@ -120,20 +122,20 @@ def _difference(how: str) -> str:
     """Return how ids of the run and of the labels differ, and what to do about it."""
     whose, is_prefix, prefix = how.partition(":")
     if is_prefix:
-        return f"those of the {whose} have {shown(prefix)} before them; write them alike"
+        return f"the ids of the {whose} start with {shown(prefix)}; write both the same way"
     return {
-        "case": "they differ in capitals or blanks alone; write them alike",
-        "decimals": "whole numbers became floats, as a join with empty cells makes them; write whole numbers (in "
+        "case": "they differ only in capitals or spaces; write both the same way",
+        "decimals": "whole numbers became floats, as happens in a join with empty cells; write whole numbers (in "
         "pandas, .astype('Int64') before to_csv)",
-        "chunks": "to rank documents in the place of their chunks",
-        "parts": "where these are chunks, name their documents by a column or a file (item_to_document)",
+        "chunks": "to rank documents instead of their chunks",
+        "parts": "if these are chunks, name their documents in a column or a file (item_to_document)",
     }[how]
 
 
 def _spelled_otherwise(how: str, of_run: str, of_labels: str, n: int, of: int) -> str:
     return (
-        f"the run has item {shown(of_run)}, the labels have {shown(of_labels)}, and so it is with {n:,} of {of:,} "
-        f"labels looked at that no item meets: {_difference(how)}"
+        f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n:,} of the {of:,} unmatched "
+        f"labels that were checked differ like this: {_difference(how)}"
     )
 
 
@@ -142,13 +144,13 @@ def _no_label(of_run: str = "", of_labels: str = "", how: str = "") -> str:
     if not of_run:
         return f"{told}; do the ids match?"
     more = f"; {_difference(how)}" if how else "; do the ids match?"
-    return f"{told}: the run has {shown(of_run)}, the labels have {shown(of_labels)}{more}"
+    return f"{told}: the run has {shown(of_run)}, but the labels have {shown(of_labels)}{more}"
 
 
 def _sampled(n: int, of: int, rank: int, chance: float) -> str:
     return (
-        f"items are ranked among {n:,} sampled negatives of {of:,}: one truly at rank {rank:,} is in the first ten "
-        f"there with probability {chance:.2f}, and which run is better may differ from the ranking of all items"
+        f"items are ranked among {n:,} sampled negatives of {of:,}: an item truly at rank {rank:,} is in the first ten "
+        f"there with probability {chance:.2f}, so the better run may be the other one when all items are ranked"
     )
 
 
@@ -158,26 +160,28 @@ def _documents_in_ten(
     names = in_a_row([f"{value:.1f} distinct documents in the first ten of {name}" for name, value in in_ten])
     beside = f"; {in_a_row(list(others))} {'has' if len(others) == 1 else 'have'} no chunks" if others else ""
     ways = ", ".join(f"{how} in {name}" for name, how in collapsed)
-    differ = f"; the scores of documents are made of their chunks' in other ways ({ways})" if ways else ""
-    return f"documents stand in the place of their chunks: {names}{beside}{differ}"
+    differ = f"; the runs compute the scores of documents from their chunks in different ways ({ways})" if ways else ""
+    return f"documents are ranked instead of their chunks: {names}{beside}{differ}"
 
 
 def _history_of_samples(samples: Sequence[tuple[str, int, str]], n_runs: int) -> str:
     ranked = [f"{n:,} (such as {first}) rank {sample} sampled items" for sample, n, first in samples]
-    return f"of {n_runs:,} runs {in_a_row(ranked)}: no step is looked for between runs that rank other items"
+    return f"of {n_runs:,} runs, {in_a_row(ranked)}: steps are not searched for between runs that rank different items"
 
 
 def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | None) -> str:
     of = " and ".join(families)
     decide = "" if n_seeds is None else f"; {counted(n_seeds, 'seed')} of each would be enough to decide"
     return (
-        f"repeated trainings scatter by sd {sd:.4f} ({counted(n_runs, 'run')} of {of}), and the interval covers "
-        f"groups, not trainings{decide}"
+        f"repeated trainings vary by a standard deviation of {sd:.4f} ({counted(n_runs, 'run')} of {of}), but the "
+        f"interval covers groups, not trainings{decide}"
     )
 
 
 def named_slices(slices: Sequence[tuple[str, str | None, float, int]]) -> str:
-    """Return slices with their deltas in a row; of each: its attribute and value, its delta, and its groups.
+    """Return slices with their deltas as a list in one line.
+
+    ``slices``: of each slice its attribute, its value, its delta and its number of groups.
 
     >>> named_slices([("product", "tent", -0.25, 10), ("product", None, -0.125, 1)])
     "product='tent' (-0.2500, 10 groups), no product (-0.1250, 1 group)"
@@ -193,11 +197,11 @@ def named_slices(slices: Sequence[tuple[str, str | None, float, int]]) -> str:
 def _slices_regressed(slices: Sequence[tuple[str, str, float, int]], are_sure: bool = True) -> str:
     what, whose = ("a slice", "its") if len(slices) == 1 else (f"{len(slices)} slices", "their")
     doubt = "" if are_sure else f"; too few of {whose} groups differ to be sure"
-    return f"{what} regressed though the whole passes: {named_slices(slices)}{doubt}; to see all"
+    return f"{what} regressed although all groups together pass: {named_slices(slices)}{doubt}; to see all"
 
 
 def _labels_gone(n_groups: int, n_labels: int, version: int) -> str:
-    groups = f", and {counted(n_groups, 'group')} with none left" if n_groups else ""
+    groups = f", and {counted(n_groups, 'group')} {'has' if n_groups == 1 else 'have'} none left" if n_groups else ""
     return (
         f"{counted(n_labels, 'label')} of version {version} {'is' if n_labels == 1 else 'are'} not in it{groups}: to "
         "keep such labels, add with extend"
@@ -209,7 +213,7 @@ def _some_groups_missing(
 ) -> str:
     counts = f", and {metric} counts each as an empty list; {skipping!r} leaves them out" if metric else ""
     if n_unlabelled:
-        counts += f"; {n_unlabelled:,} groups of the run have no labels: are the groups spelled alike?"
+        counts += f"; {n_unlabelled:,} groups of the run have no labels: are the group ids written the same way?"
     return f"{n_missing:,} of {n_labelled:,} groups with labels are not in the run{counts}"
 
 
@@ -224,15 +228,15 @@ def _lacking(runs: Sequence[tuple[str, int]], n_groups: int) -> str:
 
 def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
     return (
-        f"{metric} counts the groups that a run lacks as 0, whatever becomes of missing ones here: "
-        f"{_lacking(runs, n_groups)}; to rank without them, rank by the metric that this adds"
+        f"{metric} itself counts the groups missing from a run as 0, so they cannot be left out here: "
+        f"{_lacking(runs, n_groups)}; to leave them out, rank by the metric that this command adds"
     )
 
 
 def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
     return (
-        f"{metric} counts the groups that a run lacks as 0, and a step there may come from that: "
-        f"{_lacking(runs, n_groups)}; for a history without them, ask for the metric that this adds"
+        f"{metric} counts the groups missing from a run as 0, so a step there may come from that: "
+        f"{_lacking(runs, n_groups)}; for a history without them, use the metric that this command adds"
     )
 
 
@@ -240,55 +244,55 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "slices_regressed": _slices_regressed,
     "small_slices_regressed": partial(_slices_regressed, are_sure=False),
     "slices_too_small": lambda attribute, fewest: (
-        f"no slice by {attribute} has {fewest} groups to be judged by: slice by an attribute of fewer values; to add "
-        "one"
+        f"no slice by {attribute} has the {fewest} groups that a verdict needs: slice by an attribute with fewer "
+        "values; to add one"
     ),
     "unjudged_open": lambda n=None: (
-        f"to judge {'the item' if n == 1 else 'all items' if n is None else f'all {n:,} items'} that nobody judged, "
-        "before the next verdict"
+        f"to judge {'the item' if n == 1 else 'all items' if n is None else f'all {n:,} items'} that nobody has "
+        "judged, before the next verdict"
     ),
     "one_hand": lambda hand: (
-        f"to have {judge_words(hand)} label all that both runs rank first, from the start, and decide under those "
-        "labels"
+        f"to have {judge_words(hand)} label everything that both runs rank first, from the start, and decide under "
+        "those labels"
     ),
-    "never_shown": "to judge what nobody was shown",
+    "never_shown": "to judge the items that nobody was shown",
     "unjudged_zero": _unjudged_zero,
     "goes_with_judged": (
-        "what goes with the judged share says nothing of the systems: unjudged items count as not relevant; to judge "
-        "them"
+        "a change that follows the judged share says nothing about the systems, because unjudged items count as not "
+        "relevant; to judge them"
     ),
     "range_unread": lambda n, baseline, candidate: (
-        f"judged are {percent(candidate)} of the candidate's first items, {percent(baseline)} of the baseline's; with "
-        f"{n:,} groups, how far the others leave the verdict open is computed on request alone; to see"
+        f"{percent(candidate)} of the candidate's first items are judged, and {percent(baseline)} of the baseline's; "
+        f"with {n:,} groups, how far the others leave the verdict open is computed only on request; to see it"
     ),
     "runs_not_judged": lambda n, first: (
         f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "
-        f"ranks, so {'its place says' if n == 1 else 'their places say'} nothing: are the ids spelled as in the "
-        "labels? See those with"
+        f"ranks, so {'its place says' if n == 1 else 'their places say'} nothing: are the ids written as in the "
+        "labels? See some labels with"
     ),
     "order_open": lambda cutoff, low, high: (
         f"{percent(low)} to {percent(high)} of the {f'first {cutoff}' if cutoff else 'items'} are judged, and the "
-        "others count as not relevant, which could change the order; to see how far for the first two"
+        "others count as not relevant, which could change the order; to see by how much for the first two runs"
     ),
     "equal_metrics": lambda metrics: (
-        f"{' and '.join(metrics)} are equal in every group, and p-values are corrected for both: name one, to ask once"
+        f"{' and '.join(metrics)} are equal in every group, but p-values are corrected for both: name only one of them"
     ),
     "without_cluster": lambda n, n_groups, attribute: (
-        f"{counted(n, 'group')} of {n_groups:,} {'has' if n == 1 else 'have'} no {attribute}, and each counts as a "
-        "cluster of its own"
+        f"{n:,} of {counted(n_groups, 'group')} {'has' if n == 1 else 'have'} no {attribute}; each counts as its own "
+        "cluster"
     ),
-    "after_that": "after that, the same without the groups that a run lacks",
+    "after_that": "after that, the same without the groups missing from a run",
     "missing_that_count": lambda n, metric: (
-        f"{metric} counts the groups that a run lacks as 0 ({n:,} here), and they stay; to leave them out, compare by "
-        "the metric that this adds"
+        f"{metric} itself counts the groups missing from a run as 0 ({n:,} here), so they stay in; to leave them out, "
+        "compare by the metric that this command adds"
     ),
     "shorter_lists": (
         "the lists of {run} have {n_short:.1f} items on average, those of the other run {n_long:.1f}: {metric} looks "
-        "past the end of the shorter ones"
+        "past the end of the shorter lists"
     ).format,
-    "one_repeat": "{run} is one run: how much another training would differ is not in the interval".format,
+    "one_repeat": "{run} is a single run, so the interval does not cover how much another training would differ".format,
     "retraining": _retraining,
-    "weightless": lambda n: f"{counted(n, 'group')} of weight 0 left out",
+    "weightless": lambda n: f"{counted(n, 'group')} with weight 0 left out",
     "no_group": "no group has a result in both runs, so there is nothing to compare",
     "one_group": lambda of_clusters=False: (
         f"one {'cluster' if of_clusters else 'group'} says nothing about others: no interval and no p-value"
@@ -296,50 +300,53 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "same_difference": _same_difference,
     "low_information": low_information,
     "equal_values": (
-        "low information: all values of a dataset are equal though its lists differ, and t takes such a mean for known"
+        "low information: all values of a dataset are equal although its lists differ, and a t interval takes such a "
+        "mean as exact"
     ),
     "few_in_strata": lambda n, n_nonzero, enough: (
-        f"low information: of {n:,} queries those of small datasets weigh so much in the macro mean that it says as "
-        f"much as {n_nonzero:,} nonzero differences, and below {enough} {T_INTERVAL} may be too narrow"
+        f"low information: queries of small datasets weigh so much in the macro mean that all {n:,} queries are worth "
+        f"{n_nonzero:,} nonzero differences; below {enough}, {T_INTERVAL} may be too narrow"
     ),
     "tests_symmetry": "the Wilcoxon test tests symmetry, not the mean",
     "means_weigh_groups": (
         "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item "
-        "added unweighted): no interval and no p-value"
+        "added unweighted), so there is no interval and no p-value"
     ),
     "diagnostic": "shown, not compared: it says nothing about quality",
-    "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
+    "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, which is what the tests are about",
     "fewer_judged": _fewer_judged,
-    "none_judged": "the {run} has no judged item there at all: are its ids spelled as in the labels?".format,
+    "none_judged": "the {run} has no judged item there at all: are its ids written as in the labels?".format,
     "agreement_without_items": lambda n, first: (
-        f"left out: {counted(n, 'run')} without stored items, such as {first}, which cannot be evaluated under the "
-        "labels that both judges gave"
+        f"left out: {counted(n, 'run')} without stored items, such as {first}; a run without items cannot be evaluated "
+        "under the labels that both judges gave"
     ),
-    "no_common_pair": "no pair of group and item has a grade of both; to draw some for the other judge to grade".format,
+    "no_common_pair": (
+        "no pair of group and item has a grade from both judges; to draw some for the other judge to grade"
+    ).format,
     "agreement_open": lambda n, n_drawn: (
-        f"{n:,} of the {counted(n_drawn, 'item')} that were drawn {'has' if n == 1 else 'have'} no answer yet: those "
-        "with one are taken for a random part"
+        f"{n:,} of the {counted(n_drawn, 'drawn item')} {'has' if n == 1 else 'have'} no answer yet; those with an "
+        "answer are treated as a random part"
     ),
     "newer_than_answers": lambda version, judge: (
-        f"version {version} of {judge_words(judge)} is newer than the first answers: if they helped to make it, it "
-        "agrees with them better than with others"
+        f"version {version} of {judge_words(judge)} is newer than the first answers: if they helped to create it, it "
+        "agrees with them better than with other answers"
     ),
     "other_hands": lambda hand, baseline, candidate: (
         f"{judge_words(hand)} labelled {percent(candidate)} of the candidate's judged first ranks, "
-        f"{percent(baseline)} of the baseline's: who labelled may have made the difference"
+        f"{percent(baseline)} of the baseline's: the difference may come from who labelled"
     ),
-    "positives_only": "no label has grade 0: an item without a label is unknown here, not irrelevant",
+    "positives_only": "no label has grade 0, so an item without a label is unknown here, not irrelevant",
     "nothing_judged": lambda metrics: (
-        f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items spelled as "
-        "in the labels? see those with"
+        f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items written as "
+        "in the labels? See some labels with"
     ),
     "runs_lacking": lambda n, first, version, metrics: (
         f"left out: {counted(n, 'run')} without {', '.join(metrics)} under labels version {version}, such as {first}; "
-        "to add them"
+        "to add the results"
     ),
     "runs_of_other_groups": lambda n, first: (
-        f"left out: {counted(n, 'run')} without any group of these labels, such as {first}: are the groups spelled as "
-        "in the labels?"
+        f"left out: {counted(n, 'run')} without any group of these labels, such as {first}: are the group ids written "
+        "as in the labels?"
     ),
     "history_of_samples": _history_of_samples,
     "runs_of_other_samples": lambda n, first, sampled: (
@@ -349,8 +356,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "groups_lacking": _groups_lacking,
     "history_lacking": _history_lacking,
     "in_no_run": lambda n, n_groups: (
-        f"{counted(n, 'group')} of {n_groups:,} with labels {'is' if n == 1 else 'are'} in no run: 0 in all; to leave "
-        f"{'it' if n == 1 else 'them'} out, as trec_eval does"
+        f"{n:,} of {counted(n_groups, 'group')} with labels {'is' if n == 1 else 'are'} in no run and "
+        f"count{'s' if n == 1 else ''} as 0 in all; to leave {'it' if n == 1 else 'them'} out, as trec_eval does"
     ),
     "small_slices": lambda n, attribute, fewest: (
         f"left out: {counted(n, 'slice')} by {attribute} with fewer than {fewest} groups"
@@ -360,28 +367,29 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
     "older_than_judge": (
-        "design {design} was drawn under version {version} of the judge's labels, and is held against these; version "
-        "{newest} is newer"
+        "design {design} was drawn under version {version} of the judge's labels and is compared with that version; "
+        "version {newest} is newer"
     ).format,
     "groups_of_judge": lambda judge: (
-        f"groups, lists and charts are by the labels of {judge_words(judge)} alone; the verdict is the corrected one"
+        f"groups, lists and charts use the labels of {judge_words(judge)} alone; the verdict is the corrected one"
     ),
     "own_numbers": lambda design, is_open: (
-        f"what design {design} compares was stored after the first answer and could rest on answers, so it has random "
-        f"numbers of its own{'; if it does not, to draw it with the old ones' if is_open else ''}"
+        f"runs or labels that design {design} compares were stored after the first answer and could depend on answers, "
+        f"so it has its own random numbers{'; if they do not, to draw it with the old numbers' if is_open else ''}"
     ),
     "said_not_tuned": (
-        "what design {design} compares was stored after the first answer; it was said not to depend on answers"
+        "runs or labels that design {design} compares were stored after the first answer; somebody stated that they do "
+        "not depend on answers"
     ).format,
     "known_answers": lambda n: f"people answered {counted(n, 'further item')} for older designs; nobody is asked again",
     "shared_answers": lambda n: f"people answered {counted(n, 'drawn item')} for other designs; nobody is asked again",
     "all_answered": "all items of design {design} have an answer; to compare its runs".format,
     "not_evaluated": lambda version, runs, judge="": (
         f"no results under version {version} of the labels{f' (judge {judge!r})' if judge else ''} for "
-        f"{' and '.join(map(repr, runs))} and the baseline together; to add them"
+        f"{' and '.join(map(repr, runs))} and the baseline together; to add the results"
     ),
     "ties": _ties,
-    "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",
+    "no_alias": "gate against a pinned alias, because small drops add up unseen otherwise; pin this baseline with",
     "pruned": "run {run!r} was pruned at {at}: its items are gone, so none are shown".format,
     "without_items": lambda run, kept_share: (
         f"run {run!r} was stored with the items of {f'{kept_share:.3g} of its' if kept_share else 'no'} groups, so "
@@ -389,12 +397,12 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "summaries_only": lambda n: (
         f"{counted(n, 'run')} {'was' if n == 1 else 'were'} pruned to {'its mean' if n == 1 else 'their means'}: not "
-        "compared with the runs beside"
+        "compared with the runs before and after"
     ),
     "sums_only": lambda n: (
-        f"{counted(n, 'run')} {'was' if n == 1 else 'were'} stored as sums: not compared with the runs beside"
+        f"{counted(n, 'run')} {'was' if n == 1 else 'were'} stored as sums: not compared with the runs before and after"
     ),
-    "same_run": "candidate and baseline are one and the same run",
+    "same_run": "candidate and baseline are the same run",
     "group_not_in_run": lambda group, run, value: f"group {group!r} is not in run {run!r}: its value is {value:g}",
     "in_one_run_only": lambda n: (
         f"{counted(n, 'group')} {'has' if n == 1 else 'have'} a result in one run only: left out"
@@ -402,68 +410,68 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "unjudged_items": _unjudged_items,
     "no_item_judged": partial(_unjudged_items, any_judged=False),
     "no_split": "no split into ranking, labels and coverage: the group has no value in one of the steps between",
-    "ranking_in_detail": "the ranking's part in detail",
-    "worst_group": "the group that lost most",
+    "ranking_in_detail": "to see the ranking's part in detail",
+    "worst_group": "to see the group that lost most",
     "different_labels": _different_labels,
     "shown_only": lambda metric, why: f"{metric}: {WORDS[why]}",
     "other_groups": (
-        "{run} has results for {n:,} groups, the runs beside it for {n_beside:,}: not compared with them"
+        "{run} has results for {n:,} groups, the runs before and after it for {n_beside:,}: not compared with them"
     ).format,
-    "shared_groups": "steps rest on the {n:,} groups that all runs have results for, of up to {most:,}".format,
+    "shared_groups": "steps use the {n:,} groups, of up to {most:,}, that have results in all runs".format,
     "few_runs": (
-        "steps allow for chance in the groups, but not in training: estimating that takes {fewest} runs that changed, "
-        "and there are {n}; repeats of one unchanged system do as well"
+        "steps allow for chance in the groups, but not in training: to estimate that takes {fewest} runs that changed, "
+        "and there are {n}; repeats of one unchanged system also work"
     ).format,
     "run_scatter": lambda sd, own: (
-        f"from run to run the mean scatters by sd {points(sd)}, and groups explain {points(own)} of it: a step is what "
-        "exceeds that"
+        f"from run to run, the mean varies by a standard deviation of {points(sd)}, of which groups explain "
+        f"{points(own)}: a step must exceed that"
     ),
     "wandering": _wandering,
     "study": (
-        "{n:,} of these {n_runs:,} runs are trials of study {study!r}, whose order says little; whether the best one "
-        "beats the next"
+        "{n:,} of these {n_runs:,} runs are trials of study {study!r}, whose order says little; to see whether the "
+        "best trial beats the next"
     ).format,
     "rank_conflict": _rank_conflict,
     "scores_like_ranks": lambda n, first: (
         f"the scores of {'its group' if n == 1 else f'all {n:,} groups, such as'} {shown(first)}, look like positions "
-        "in a list, and the highest counts as the best: if the lowest is, negate them; a minus before the name of a "
-        "score column does that"
+        "in a list, but the highest score counts as the best: if the lowest is best, negate the scores; a minus before "
+        "the name of a score column does that"
     ),
     "order_of_lists": "its lists have no scores, so their order is the ranking, the best item first",
     "no_score": lambda n: (
-        f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "
-        "failed on them, fix the scores"
+        f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, so {'its item counts' if n == 1 else 'their '}"
+        f"{'' if n == 1 else 'items count'} as not retrieved; if a model failed on them, fix the scores"
     ),
     "far_fewer_judged": lambda run, cutoff, share, usual, other="other runs": (
-        f"{percent(share)} of the {f'first {cutoff}' if cutoff else 'items'} of {run} are judged, of {other} "
-        f"{percent(usual)}: are its ids spelled as in the labels? See those with"
+        f"{percent(share)} of the {f'first {cutoff}' if cutoff else 'items'} of {run} are judged, but {percent(usual)} "
+        f"of those of {other}: are its ids written as in the labels? See some labels with"
     ),
     "few_labels_met": lambda n, n_labels: (
         f"{n:,} of {n_labels:,} labels are of items that the run lists, and few of its first items are judged: are the "
-        "ids spelled as in the labels? See those with"
+        "ids written as in the labels? See some labels with"
     ),
     "spelled_otherwise": _spelled_otherwise,
     "no_label": _no_label,
     "no_group_label": (
-        "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?"
+        "none of its groups has labels, so every result is 0 or undefined: are the group ids written as in the labels?"
     ),
     "some_groups_missing": _some_groups_missing,
-    "one_score": "the scores of each list are all equal, so the order is that of ties, not of a model",
+    "one_score": "the scores of each list are all equal, so ties decide the order, not a model",
     "all_one": (
-        "all {n:,} groups score 1 by {metric}, and no other run can do better: a log of clicks alone does so; it needs "
-        "the items that were shown and not clicked, too"
+        "all {n:,} groups score 1 by {metric}, so no run can do better: a log with only clicked items has this effect; "
+        "add the items that were shown and not clicked"
     ).format,
     "below_rel": (
-        "no label reaches rel={rel} (the highest is {highest:.4g}), so {metric} is 0 for every run: {counting} counts "
-        "labels from there on"
+        "no label reaches rel={rel} (the highest is {highest:.4g}), so {metric} is 0 for every run; to count lower "
+        "labels, use {counting}"
     ).format,
     "sampled": _sampled,
     "documents_in_ten": _documents_in_ten,
     "unstable_sort": lambda tool, metric, from_items, n: (
-        f"{tool} leaves equal scores to a sort that may put them in any order in lists of {from_items} items or more: "
-        f"in {counted(n, 'group')} {metric} depends on the sort, and what {tool} prints may be another number"
+        f"{tool} may sort equal scores in any order in lists of {from_items} items or more: in {counted(n, 'group')}, "
+        f"{metric} depends on that order, so {tool} may print a different number"
     ),
-    "swapped": "its scores are whole numbers and the labels are not: are the run and the labels exchanged?",
+    "swapped": "its scores are whole numbers and the labels are not: are the run and the labels swapped?",
     "same_content": "its content equals that of run {run!r}".format,
     "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,
     "new_labels": (
@@ -471,33 +479,35 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ).format,
     "labels_gone": _labels_gone,
     "nothing_to_extend": lambda judge, other, version: (
-        f"there were no labels {f'of judge {judge!r}' if judge else 'without a judge'} to extend, so these stand "
-        f"alone; to add them to version {version}, {f'those of judge {other!r}' if other else 'which has no judge'}"
+        f"there were no labels {f'of judge {judge!r}' if judge else 'without a judge'} to extend, so the new version "
+        f"has only these; to add them to version {version} ({f'judge {other!r}' if other else 'without a judge'})"
     ),
     "new_groups": lambda n, n_groups: (
         f"{n:,} of its {counted(n_groups, 'group')} {'is' if n == 1 else 'are'} new: a run without them has 0 there "
         "under metrics such as ndcg@10"
     ),
     "other_version": (
-        "labels version {version} of the export is version {here} of dataset {dataset!r} here, its newest; runs under "
+        "labels version {version} of the export is version {here} of dataset {dataset!r} here, the newest; runs under "
         "older versions need rescore to be comparable"
     ).format,
     "not_verifiable": lambda run, dataset, metrics: (
-        f"run {run!r} of dataset {dataset!r} has not verifiable results, stored as they came, and the tag "
-        f"imported=not verifiable: {', '.join(metrics)}"
+        f"run {run!r} of dataset {dataset!r} has results that cannot be verified: {', '.join(metrics)}; they are "
+        "stored unchanged, and the run gets the tag 'imported=not verifiable'"
     ),
     "alias_kept": lambda alias, dataset, here, there: (
-        f"alias @{alias} of dataset {dataset!r} {_points(here)} here and {_points(there)} in the export: it stays"
+        f"alias @{alias} of dataset {dataset!r} {_points(here)} here, but {_points(there)} in the export; it is not "
+        "changed"
     ),
     "suite_kept": lambda suite, datasets: (
-        f"suite {suite!r} has other datasets here and stays as it is; in the export it has {', '.join(datasets)}"
+        f"suite {suite!r} has other datasets here and is not changed; in the export it has {', '.join(datasets)}"
     ),
     "designs_kept": (
-        "design {design} of dataset {dataset!r} is not that of the export, or has other answers here: the designs here "
-        "stay as they are, and none is added; to have those of the export as well, import it into another dataset"
+        "design {design} of dataset {dataset!r} differs from the one in the export, or has other answers here: the "
+        "designs here are not changed, and none is added; to get those of the export as well, import it into another "
+        "dataset"
     ).format,
     "not_pushed": (
-        "{what} {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
+        "{what} {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and spaces in a name"
     ).format,
     "other_parameter": (
         "parameter {key!r} is {there!r} in MLflow, which never changes a parameter, and {here!r} here"

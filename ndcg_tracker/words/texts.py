@@ -1,4 +1,4 @@
-"""Numbers, ids and other texts as they are shown."""
+"""Numbers, ids and other texts in the form that people see."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def points(value: float | None, *, signed: bool = False, digits: int = 4, is_aligned: bool = False) -> str:
-    """Return a metric's value or a difference in absolute points; too small for the digits: its power of ten.
+    """Return a metric's value or a difference in absolute points.
 
-    ``is_aligned``: it stands among others with as many digits, and 0 there is told by them.
+    A number that is too small for ``digits`` is written with a power of ten. ``is_aligned``: never do that, because
+    the number is one of many with the same digits.
 
     >>> points(0.65), points(-0.0123, signed=True), points(-0.00002, signed=True), points(None)
     ('0.6500', '-0.0123', '-2.0e-05', '-')
@@ -46,7 +47,7 @@ def interval(ci: tuple[float, float] | None, *, signed: bool = False) -> str:
 
 
 def p_text(p_value: float | None) -> str:
-    """Return a p-value with four decimals, and never as 0.
+    """Return a p-value with four decimals, but never as 0.
 
     >>> p_text(0.0213), p_text(1e-30), p_text(None)
     ('0.0213', '<1e-4', '-')
@@ -94,7 +95,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """Return a noun of several, or what its values are called where it is no plain word.
+    """Return the plural of a noun, or "values of ..." if it is not a plain word.
 
     >>> plural("product"), plural("country"), plural("has_filter")
     ('products', 'countries', 'values of has_filter')
@@ -105,7 +106,7 @@ def plural(noun: str) -> str:
 
 
 def shown_margin(margin: float) -> str:
-    """Return a margin as it was given, and not in more digits.
+    """Return a margin with the digits that were given, and no more.
 
     >>> shown_margin(0.01), shown_margin(0.0125)
     ('0.01', '0.0125')
@@ -114,9 +115,9 @@ def shown_margin(margin: float) -> str:
 
 
 def sparkline(values: Sequence[float | None]) -> str:
-    """Return one block per value, the lowest as the smallest block and the highest as the largest.
+    """Return one block per value: the smallest block for the lowest value, the largest for the highest.
 
-    None and NaN leave a gap; a series without any difference is drawn at half height.
+    None and NaN leave a gap; a constant series is drawn at half height.
 
     >>> sparkline([0.1, 0.2, None, 0.4])
     '▁▃ █'
@@ -137,9 +138,9 @@ def sparkline(values: Sequence[float | None]) -> str:
 
 
 def means_of_blocks(values: Sequence[float | None], most: int) -> tuple[list[float | None], int]:
-    """Return the means of blocks of neighbouring values, at most ``most`` of them, and how many values a block has.
+    """Return the means of at most ``most`` blocks of neighbouring values, and how many values a block has.
 
-    None and NaN do not count; a block of nothing else has the mean None. The last block may be smaller.
+    None and NaN do not count; a block with nothing else has the mean None. The last block may be smaller.
 
     >>> means_of_blocks([1.0, 3.0, None, 4.0, 6.0], 3)
     ([2.0, 4.0, 6.0], 2)
@@ -156,7 +157,7 @@ _LONGEST_SHOWN = 60
 
 
 def shown(text: str | bytes) -> str:
-    """Return a piece of input as it may stand in a message: quoted, on one line, no control bytes, not too long.
+    """Return a piece of input in a form safe for a message: quoted, on one line, no control bytes, not too long.
 
     >>> print(shown("tab\\there"), shown(b"d7"))
     'tab\\there' 'd7'
@@ -167,7 +168,7 @@ def shown(text: str | bytes) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Return a number as the place in a row.
+    """Return a number as an ordinal.
 
     >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
     ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
@@ -177,7 +178,7 @@ def ordinal(number: int) -> str:
 
 
 def in_a_row(words: Sequence[str]) -> str:
-    """Return words as a sentence lists them.
+    """Return words as a list in a sentence.
 
     >>> in_a_row(["a"]), in_a_row(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -186,25 +187,25 @@ def in_a_row(words: Sequence[str]) -> str:
 
 
 def did_you_mean(text: str, names: Sequence[str], *, before: str = "") -> str:
-    """Return a question that suggests the closest of some names, "" where none is close; ``before``: before each.
+    """Return a question that suggests the closest names, "" if none is close; ``before``: a prefix of each.
 
     >>> did_you_mean("shpo", ["shop", "books"]), did_you_mean("x", ["shop"])
     ("did you mean 'shop'?", '')
     """
-    import difflib  # needed for errors alone
+    import difflib  # only errors need it
 
     close = difflib.get_close_matches(text, names, n=3, cutoff=0.6)
     return f"did you mean {' or '.join(repr(before + name) for name in close)}?" if close else ""
 
 
 def shown_name(path: str) -> str:
-    """Return a file's name as it may stand in a message: unchanged if it is printable."""
+    """Return a file's name in a form safe for a message: unchanged if it is printable."""
     return path if path and path.isprintable() else repr(path)[1:-1] or "''"
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The texts given for a group or an item, None where none was given.
+    """The texts of a group or an item, None where none was given.
 
     >>> Text(title="Tent, green").or_else(Text("a tent", "Tent", "https://shop.example/1"))
     Text(text='a tent', title='Tent, green', url='https://shop.example/1')
@@ -215,20 +216,20 @@ class Text:
     url: str | None = None
 
     def or_else(self, other: Text) -> Text:
-        """Return this text, with the other's words where it has none."""
+        """Return this text, with the other's fields where it has none."""
         return Text(self.text or other.text, self.title or other.title, self.url or other.url)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTexts:
-    """The texts of a group itself, None for none, and of its items, by id."""
+    """The texts of a group, None if there are none, and those of its items by id."""
 
     query: Text | None = None
     items: Mapping[str, Text] = field(default_factory=dict)
 
 
 def percent_span(least: float, greatest: float) -> str:
-    """Return between which shares something lies, one where both look alike.
+    """Return a range of shares, or one share if both look the same.
 
     >>> percent_span(0.918, 0.926), percent_span(1.0, 1.0)
     ('91.8% to 92.6%', '100.0%')
@@ -237,7 +238,7 @@ def percent_span(least: float, greatest: float) -> str:
 
 
 def judge_words(judge: str) -> str:
-    """Return a judge's name for a sentence.
+    """Return how a sentence names a judge.
 
     >>> judge_words(""), judge_words("gpt")
     ('the unnamed judge', "judge 'gpt'")
@@ -248,7 +249,7 @@ def judge_words(judge: str) -> str:
 def sample_command(
     runs: Sequence[str], judge: str, dataset: str = "", *, metric: str = "", budget: str = "N"
 ) -> tuple[str, ...]:
-    """Return the command that draws what people are to grade, by which a judge is checked.
+    """Return the command that draws the items that people grade to check a judge.
 
     >>> " ".join(sample_command(["A", "B"], "llama"))
     'ndcg-track labels sample A B --judge llama --budget N'
@@ -259,9 +260,9 @@ def sample_command(
 
 
 OF_CLUSTERS = "(groups clustered by "
-"""With what the reason of a recorded decision tells its clusters, for who reads it there."""
+"""How the clusters of a recorded decision begin in its reason; code that looks for them there depends on it."""
 
 
 def clustered_by(attribute: str) -> str:
-    """Return how the reason of a recorded decision tells its clusters."""
+    """Return the words for clusters in the reason of a recorded decision."""
     return f"{OF_CLUSTERS}{attribute})"

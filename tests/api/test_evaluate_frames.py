@@ -305,7 +305,7 @@ def test_labels_that_no_metric_of_relevance_counts_are_told() -> None:
     with pytest.warns(NdcgTrackerWarning, match="no label reaches rel=1"):
         result = nt.evaluate(pd.DataFrame(watched), ["ndcg@5", "recall@5", "RR"])
     assert result.notes == (
-        "no label reaches rel=1 (the highest is 0.87), so recall@5 is 0 for every run: R(rel=0.1)@5 counts labels from "
-        "there on",
+        "no label reaches rel=1 (the highest is 0.87), so recall@5 is 0 for every run; to count lower labels, use "
+        "R(rel=0.1)@5",
     )
     assert nt.evaluate(pd.DataFrame(watched), ["ndcg@5", "R(rel=0.1)@5"]).notes == ()

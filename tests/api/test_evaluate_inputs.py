@@ -29,7 +29,8 @@ from ndcg_tracker.ingest.reading import read_labels, read_run
 EXPECTED = nt.evaluate(frame_of(DENSE), "ndcg@10", labels=labels_frame()).mean["ndcg@10"]
 QRELS = {group: {item: int(grade) for item, grade in items.items()} for group, items in LABELS.items()}
 NOTHING_JUDGED = (
-    "none of its items has a label, so every result is 0 or undefined: the run has 'a', the labels have 'z'; do the "
+    "none of its items has a label, so every result is 0 or undefined: the run has 'a', but the labels have 'z'; do "
+    "the "
     "ids match?"
 )
 
@@ -293,7 +294,7 @@ def test_columns_without_an_order_of_their_own_are_refused() -> None:
 def test_run_and_labels_that_look_exchanged_are_noted() -> None:
     run, labels = {"q": {"a": 0.9, "b": 0.8}}, {"q": {"a": 0, "b": 1}}
     assert nt.evaluate(run, "ndcg@10", labels=labels).notes == ()
-    said = "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"
+    said = "its scores are whole numbers and the labels are not: are the run and the labels swapped?"
     with pytest.warns(Warning, match=f"^the run: {re.escape(said)}$"):
         assert nt.evaluate(labels, "ndcg@10", labels=run).notes == (said,)
     ranked = {"qid": ["q", "q"], "pid": ["a", "b"], "rank": [1, 2]}  # whole numbers that nobody gave
@@ -303,7 +304,7 @@ def test_run_and_labels_that_look_exchanged_are_noted() -> None:
 def test_items_without_score_are_noted_where_the_labels_stand_apart(tmp_path: Path) -> None:
     frame = pa.table({"qid": ["1"] * 4, "docno": [*"abcd"], "score": [None, None, None, 1.0]})
     labels = {"1": {"a": 0, "b": 0, "c": 0, "d": 3}}
-    said = "3 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores"
+    said = "3 rows have no score, so their items count as not retrieved; if a model failed on them, fix the scores"
     path = tmp_path / "run.parquet"
     pq.write_table(frame, path)
     for run in (frame, path):

@@ -73,7 +73,7 @@ def test_the_first_screen_has_the_answer_the_gate_and_what_regressed(reader: Rea
     facts = found.locator(".facts > li").all_inner_texts()
     assert facts[0].startswith("Gate on ndcg@10: PASS (")
     assert re.fullmatch(r"1 of 3 products regressed: bike light -0\.\d\d; 2 improved", facts[1])
-    assert facts[2].startswith("Rare loss: with 95% confidence at most ")
+    assert facts[2].startswith("Rare loss: with 95% confidence, at most ")
     box = found.locator(".facts").first.bounding_box()
     assert box is not None
     assert box["y"] + box["height"] < 500

@@ -231,7 +231,7 @@ def test_the_newest_bad_run_is_found_compared_understood_and_shared(reader: Read
     expect(found.locator("h1").first).to_contain_text(BAD)
     made = found.locator("section", has_text="What made them").last
     expect(made).to_contain_text("learning_rate")  # why it may be: what differs is seen without a click
-    hand.clicks("[data-part=rows] a")  # the group that lost most
+    hand.clicks("[data-part=rows] a")  # to see the group that lost most
     hand.clicks("#here a:text-is('in every run')")
     expect(found.locator("main")).to_contain_text("fell")
     n_to_see_why = hand.n - n_to_find - n_to_compare

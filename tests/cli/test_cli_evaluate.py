@@ -116,8 +116,8 @@ def test_groups_in_common_and_no_labelled_item_is_noted(command: CommandLine, fo
         printed = command("evaluate", "bm25.csv", "--labels", "other.txt", stream)
         assert printed.code == 0
         assert printed.err == (
-            "note: bm25: none of its items has a label, so every result is 0 or undefined: the run has 'c', the labels "
-            "have 'z'; do the ids match?\n"
+            "note: bm25: none of its items has a label, so every result is 0 or undefined: the run has 'c', but the "
+            "labels have 'z'; do the ids match?\n"
         )
 
 

@@ -101,8 +101,8 @@ def test_notes_go_to_standard_error(command: CommandLine, files: None, folder: P
     strangers = command("ingest", "strangers.run", "--format", "json")
     assert (strangers.code, strangers.err) == (
         0,
-        "note: strangers: none of its groups has labels, so every result is 0 or undefined: are the groups spelled as "
-        "in the labels?\n",
+        "note: strangers: none of its groups has labels, so every result is 0 or undefined: are the group ids "
+        "written as in the labels?\n",
     )
     write_qrels(folder / "fewer.txt", {"q1": {"a": 1}})
     newer = command("ingest", "dense.run", "--labels", "fewer.txt")

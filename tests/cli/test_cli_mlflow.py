@@ -58,8 +58,8 @@ def test_notes_and_errors_are_told(store: MlflowStore, shop: CommandLine) -> Non
     printed = shop("push", "mlflow", "noted", "--experiment", "shop")
     assert (printed.code, printed.err) == (
         0,
-        "note: noted: parameter 'a@b' was not pushed: MLflow allows only letters, digits, _ - . : / and "
-        "blanks in a name\n",
+        "note: noted: parameter 'a@b' was not pushed: MLflow allows only letters, digits, _ - . : / and spaces in a "
+        "name\n",
     )
     assert shop.refused("push", "mlflow", "nope").startswith("no run 'nope'")
     assert shop.refused("pull", "mlflow", "nope") == (

@@ -110,7 +110,7 @@ def test_what_is_advised_where_results_of_another_engine_lack_works_as_it_is_typ
         assert timed.refused(*asked, code=5).endswith(f"; store those of 'bm25': {command}")
     why = "run 'bm25' has no external:latency(direction=lower, range=0..inf); store it with: "
     assert timed.refused("show", "bm25", *metric) == f"{why}{command}"
-    assert timed.rows("leaderboard", *metric)["notes"][0].endswith(f"; to add them: {command}")
+    assert timed.rows("leaderboard", *metric)["notes"][0].endswith(f"; to add the results: {command}")
     typed = shlex.split(command.replace("FILE", "old.csv"))[1:]
     assert timed(*typed).code == 0
     assert timed("compare", "old", "bm25", *metric).code == 0

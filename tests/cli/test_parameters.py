@@ -101,7 +101,7 @@ def test_the_help_shows_what_the_declarations_say() -> None:
     ("words", "message"),
     [
         (("bm25", "--tag", "x"), "--tag 'x' is not of the form key=value; write --tag model=bm25"),
-        (("bm25", "--labels", "x"), "labels= 'x' is no version; give a number, such as labels=1, or newest"),
+        (("bm25", "--labels", "x"), "labels= 'x' is not a version; give a number, such as labels=1, or newest"),
     ],
 )
 def test_what_cannot_be_read_is_refused(words: tuple[str, ...], message: str) -> None:

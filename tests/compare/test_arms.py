@@ -89,7 +89,9 @@ def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
     test, _ = crossed_t(values(ltr, "rules"), values(ltr, *NEW))
     assert found.comparisons[1].metrics[0].p_value == pytest.approx(test.p_value)
     assert found.comparisons[0].baseline.run_id == 7
-    assert found.notes[0] == "rules is one run: how much another training would differ is not in the interval"
+    assert (
+        found.notes[0] == "rules is a single run, so the interval does not cover how much another training would differ"
+    )
     p_values = [one.metrics[0].p_value or 0.0 for one in found.comparisons]
     assert max(one.metrics[0].p_adjusted or 0.0 for one in found.comparisons) >= max(p_values)
 
@@ -97,7 +99,7 @@ def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
 @pytest.mark.parametrize(
     ("runs", "options", "message"),
     [
-        (("tag:recipe", "rules"), {}, "'tag:recipe' is no arm; write tag:KEY=VALUE, such as tag:arm=a"),
+        (("tag:recipe", "rules"), {}, "'tag:recipe' is not an arm; write tag:KEY=VALUE, such as tag:arm=a"),
         (
             ("rules", "tag:recipe=best"),
             {},
@@ -136,7 +138,7 @@ def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
         (
             ("old-0", "new-0"),
             {"cluster": "owner"},
-            "no group of dataset 'ltr' has an attribute 'owner'; there are device, user",
+            "no group of dataset 'ltr' has an attribute 'owner'; the attributes are: device, user",
         ),
     ],
 )
@@ -151,15 +153,15 @@ def test_an_arm_of_one_run_or_of_two_datasets_is_none(ltr: nt.Tracker) -> None:
     with pytest.raises(InputError) as refusal:
         ltr.compare("old-0", "tag:recipe=rules")
     assert str(refusal.value) == (
-        "arm 'tag:recipe=rules' has one run, 'rules', and needs 2 or more; give further trainings this tag, or name "
-        "the one run to compare it"
+        "arm 'tag:recipe=rules' has one run, 'rules', but needs 2 or more; give further trainings this tag, or name "
+        "the run itself to compare it"
     )
     frame = {"group": ["x"], "item": ["a"], "label": [1], "score": [1.0]}
     ltr.ingest(frame, name="other", dataset="other", tags={"recipe": "old"})
     with pytest.raises(ReferenceNotFoundError) as missing:
         ltr.compare("tag:recipe=old", "tag:recipe=new")
     assert str(missing.value) == (
-        "runs of several datasets (ltr, other) have the tag recipe=old; say which with dataset="
+        "runs of several datasets (ltr, other) have the tag recipe=old; choose one with dataset="
     )
     assert ltr.compare("tag:recipe=old", "tag:recipe=new", dataset="ltr").comparisons[0].groups.paired == 40
 
@@ -306,12 +308,13 @@ def test_groups_of_one_user_depend_on_each_other(ltr: nt.Tracker) -> None:
     assert [metric["p_value"], *metric["ci"]] == pytest.approx([test.p_value, *(test.ci or ())])
     assert metric["low_information"]
     assert metric["warnings"] == [
-        "low information: of 12 clusters those that differ count as 10 equal ones, and below 25 the t interval may be "
+        "low information: the clusters that differ (of 12) count as much as 10 equal ones; below 25, the t "
+        "interval may be "
         "too narrow"
     ]
     assert "12 by user of 40 groups" in str(result)
     gated = ltr.gate("new-0", baseline="old-0", margin=0.02, cluster="user", dry_run=True).to_dict()
-    start = "low information: of 12 clusters those that differ count as 10 equal ones, and below "
+    start = "low information: the clusters that differ (of 12) count as much as 10 equal ones; below "
     assert gated["low_information"].startswith(start)
     assert gated["lower_method"] == "betting"
     assert gated["t_lower"] < ltr.gate("new-0", baseline="old-0", margin=0.02, dry_run=True).gated.decision.delta
@@ -374,7 +377,7 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     passed = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True)
     assert passed.gated.decision.decision == "pass"
     (note,) = (note for note in passed.notes if "slice" in note)  # 20 groups each: low information
-    assert note.startswith("7 slices regressed though the whole passes: user='u4' (-")
+    assert note.startswith("7 slices regressed although all groups together pass: user='u4' (-")
     assert note.endswith(
         " 4 groups) and 2 more; too few of their groups differ to be sure; to see all: "
         "ndcg-track compare rules worse --dataset ltr --metric ndcg@10 --by user"
@@ -387,14 +390,15 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     assert small.decision == "inconclusive"
     assert "; below -0.1 on too few groups to be sure: device='" in small.reason
     assert small.notes[-1] == (
-        "no slice by device has 25 groups to be judged by: slice by an attribute of fewer values; to add one: "
+        "no slice by device has the 25 groups that a verdict needs: slice by an attribute with fewer values; to add "
+        "one: "
         "ndcg-track groups set FILE --dataset ltr"
     )
     devices = ["tv" if number < 32 else "phone" for number in range(40)]
     ltr.set_groups({"group": GROUPS, "device": devices}, dataset="ltr")
     passed = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True)
     note, _ = (note for note in passed.notes if "slice" in note)
-    assert note.startswith("a slice regressed though the whole passes: device='tv' (-")
+    assert note.startswith("a slice regressed although all groups together pass: device='tv' (-")
     assert note.endswith("ndcg-track compare rules worse --dataset ltr --metric ndcg@10 --by device")
     failed = ltr.gate("worse", baseline="rules", margin=0.9, by="device", slice_margin=0.01, dry_run=True)
     assert failed.to_dict()["slices"]["of_whole"] == "pass"

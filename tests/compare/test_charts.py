@@ -82,7 +82,7 @@ def test_many_groups_share_columns_and_dots_and_the_page_says_so() -> None:
     assert len(shown) <= 61 * 61
     assert sum(row["n"] for row in shown) == one.size  # every group is in some dot, the largest change in front
     assert groups.keys[groups.most_changed(1)[0]] in {row["group"] for row in shown}
-    assert "50,000 groups, those close together in one dot" in dots["title"]["subtitle"]
+    assert "50,000 groups: close ones share a dot" in dots["title"]["subtitle"]
     assert sum(row["n"] for row in drawn(chart_groups.histogram(groups, "ndcg@10"))) == int((groups.delta != 0).sum())
 
 

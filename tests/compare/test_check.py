@@ -165,7 +165,7 @@ def test_few_answers_that_differ_are_low_information(shop: CommandLine) -> None:
     assert metric.has_low_information
     text = shop.done(*COMPARE)
     assert "low information" in text.splitlines()[0]
-    warning = f"low information: {n} answers that differ from the judge, and below 25 the t interval may be too narrow"
+    warning = f"low information: {n} answers that differ from the judge; below 25, the t interval may be too narrow"
     assert warning in " ".join(text.split())
 
 
@@ -197,7 +197,7 @@ def test_answers_serve_every_metric_whose_items_could_be_drawn(shop: CommandLine
     p_values = [metric.p_value or 0 for metric in metrics]
     assert max(metric.p_adjusted or 0 for metric in metrics) == pytest.approx(min(1, max(*p_values, 3 * min(p_values))))
     refused = shop.refused(*COMPARE, "--metric", "dcg@12")
-    assert refused.startswith("dcg@12: no answered design could draw ")
+    assert refused.startswith("dcg@12: no answered design can draw ")
     assert refused.endswith(
         " items that tell 'stylish' and 'dense' apart; draw from them with: ndcg-track labels sample dense stylish "
         "--judge llama --budget N --metric dcg@12 --dataset shop"
@@ -241,7 +241,7 @@ def test_charts_show_no_single_groups(shop: CommandLine) -> None:
         with pytest.raises(errors.InputError) as caught:
             result.plot("every")
     assert str(caught.value) == (
-        "chart 'every' shows single groups, of which answers to a sample say nothing; choose forest or slices"
+        "chart 'every' shows single groups, but answers to a sample say nothing about these; choose forest or slices"
     )
 
 
@@ -280,7 +280,9 @@ def test_a_judge_that_changed_is_told(shop: CommandLine) -> None:
     more: Frame = {"group": ["new"], "item": ["d1"], "label": [1]}
     with Tracker(shop.url) as tracker:
         tracker.add_labels(more, judge="llama", dataset="shop", extend=True)
-    note = "design 1 was drawn under version 1 of the judge's labels, and is held against these; version 2 is newer"
+    note = (
+        "design 1 was drawn under version 1 of the judge's labels and is compared with that version; version 2 is newer"
+    )
     assert shop.rows(*COMPARE)["notes"] == [note]
 
 
@@ -325,19 +327,20 @@ def ranking_of(name: str) -> Ranking:
 
 
 T_ALONE = (
-    "does not take differences that people's answers correct: they leave [-1, 1], and only the paired t-test holds for "
-    "them; leave it out"
+    "does not take differences corrected by people's answers: they leave [-1, 1], so only the paired t-test is valid "
+    "for them; leave it out"
 )
 REFUSED = {
     "--test permutation": f"--test permutation {T_ALONE}",
     "--ci betting": f"--ci betting {T_ALONE}",
     "--tie-bounds": "--tie-bounds does not go with --check-with: it shows groups by one grade; leave it out",
     "--unjudged-bounds": "--unjudged-bounds does not go with --check-with: it shows groups by one grade; leave it out",
-    "--top 3": "--top does not go with --check-with: a few labels of many correct a mean, and say of no group whether "
-    "it is the worst; leave it out",
-    "--labels 1": "--labels does not go with --check-with: the labels are those that the design froze; leave it out",
-    "--labels all": "--labels all does not go with --check-with: the labels are those that the design froze; leave it "
-    "out",
+    "--top 3": (
+        "--top does not go with --check-with: a sample of labels corrects a mean, but does not say which group is the "
+        "worst; leave it out"
+    ),
+    "--labels 1": "--labels does not go with --check-with: the design fixed the labels; leave it out",
+    "--labels all": "--labels all does not go with --check-with: the design fixed the labels; leave it out",
     "--suite all": "--suite does not go with --check-with: a sample is drawn from one dataset; leave it out",
     "--metric AP": "a difference in AP is not a sum over items, so judgments of a sample cannot correct it; use "
     "--metric ndcg@10",
@@ -352,7 +355,7 @@ def test_what_is_not_covered_is_refused(shop: CommandLine, words: str) -> None:
 
 def test_other_runs_judges_and_people_are_refused(shop: CommandLine) -> None:
     answered(shop, 150, seed="s")
-    assert shop.refused("compare", "dense", "other", *COMPARE[3:]).startswith("ndcg@10: no answered design could draw ")
+    assert shop.refused("compare", "dense", "other", *COMPARE[3:]).startswith("ndcg@10: no answered design can draw ")
     with Tracker(shop.url) as tracker:
         for name in ("stylish", "other"):
             tracker.tag_run(name, {"arm": "x"}, dataset="shop")
@@ -376,9 +379,7 @@ def test_other_runs_judges_and_people_are_refused(shop: CommandLine) -> None:
     )
     with Tracker(shop.url) as tracker, pytest.raises(errors.InputError) as caught:
         tracker.compare("dense", "stylish", judge="llama", check_with="human", labels=1)
-    assert str(caught.value) == (
-        "labels= does not go with check_with=: the labels are those that the design froze; leave it out"
-    )
+    assert str(caught.value) == ("labels= does not go with check_with=: the design fixed the labels; leave it out")
 
 
 def test_the_interval_of_clusters_is_that_of_the_t_test() -> None:

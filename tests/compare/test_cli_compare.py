@@ -125,7 +125,7 @@ def test_wrong_references_are_2(shop: CommandLine) -> None:
 
 def test_methods(shop: CommandLine) -> None:
     text = shop.done("compare", "bm25", "dense", "--test", "wilcoxon", "--ci", "betting", "--equivalence", "0.05")
-    told = "betting (holds at any n); p: Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)"
+    told = "betting (valid at any n); p: Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)"
     assert f" 95% interval: {told} " in " ".join(text.split())
     table = text[text.index("\nequivalence within ±0.05\n") :].splitlines()
     assert re.split(" {2,}", table[2]) == ["metric", "finding", "90% interval", "p"]
@@ -181,7 +181,7 @@ dense against bm25 on shop: no difference detected in ndcg@10 (-0.2192; low info
 metric   baseline  candidate      delta        95% interval       p
 ndcg@10    0.7174     0.4981  ~ -0.2192  [-0.8663, +0.4278]  0.4001  ¹ ²
 ¹ 1 group with labels but missing in the candidate run: counted as 0
-² low information: 4 of 5 differences are nonzero, and below 25 the t interval may be too narrow
+² low information: 4 of 5 differences are nonzero; below 25, the t interval may be too narrow
 
 metric   wins  ties  losses    d_z  detectable        judged
 ndcg@10     1     1       3  -0.42      0.8765  79.2%, 75.0%
@@ -189,12 +189,12 @@ ndcg@10     1     1       3  -0.42      0.8765  79.2%, 75.0%
 delta: candidate - baseline, in absolute points; ~: no difference detected
 95% interval: paired t; p: paired t-test
 d_z: effect size, mean difference / standard deviation of the differences
-detectable: the smallest difference found with 80% power; shown where none was found
-judged: how much of the first ranks has a label, in the baseline and in the candidate
+detectable: the smallest difference found with 80% power, shown if none was found
+judged: share of the first ranks with a label, in the baseline and in the candidate
 
 groups    5 paired
 labels    version 1, digest 2f5ce8d7bd46
-unjudged  delta lies between -0.3333 and -0.0788 if each is worth at most the mean gain at its rank
+unjudged  delta is between -0.3333 and -0.0788 if each is worth at most the mean gain at its rank
 
 worst groups in ndcg@10
 group  baseline  candidate    delta  of which  rank         item
@@ -215,7 +215,7 @@ def test_the_report_to_the_letter(shop: CommandLine, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("COLUMNS", "60")
     narrow = shop.done("compare", "bm25", "dense", "--top", "1")
     assert "\ngroup  baseline  candidate    delta\n    of which  rank         item\nq5 " in narrow
-    assert "² low information: 4 of 5 differences are nonzero, and below\n  25 the t interval may" in narrow
+    assert "² low information: 4 of 5 differences are nonzero; below 25,\n  the t interval may be" in narrow
 
 
 def test_groups_that_neither_run_has_are_told_with_the_option(shop: CommandLine, folder: Path) -> None:
@@ -260,7 +260,7 @@ def test_unjudged_bounds_are_shown_on_request(shop: CommandLine) -> None:
     found = shop.rows("compare", "bm25", "dense", "--unjudged-bounds")["metrics"][0]["unjudged_bounds"]
     assert found["least"]["delta"] < found["greatest"]["delta"]
     text = shop.done("compare", "bm25", "dense", "--unjudged-bounds")
-    assert f"\nwhat unjudged items leave open in ndcg@10: {found['n_items']} items in " in text
+    assert f"\neffect of unjudged items on ndcg@10: {found['n_items']} items in " in text
     assert "fewer judged items" not in text
     printed = shop.done("compare", "bm25", "dense", "--unjudged-bounds", "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(printed))

@@ -112,7 +112,7 @@ def test_no_inference(baseline: list[float], candidate: list[float], verdict: st
 def test_few_differences_are_low_information() -> None:
     metric = one([0.5] * 300, [0.75] * 24 + [0.5] * 276)
     assert said(metric) == (
-        "low information: 24 of 300 differences are nonzero, and below 25 the t interval may be too narrow",
+        "low information: 24 of 300 differences are nonzero; below 25, the t interval may be too narrow",
     )
     assert metric.has_low_information
     assert comparison_object(compared(results([0.5] * 300, [0.75] * 24 + [0.5] * 276)))["metrics"][0]["low_information"]
@@ -122,7 +122,7 @@ def test_few_or_skewed_differences_are_low_information() -> None:
     delta = np.full(200, 0.001)
     delta[:3] = -1.0
     assert said(one([1.0] * 200, (1.0 + delta).tolist())) == (
-        "low information: the differences are very skewed (skewness -8.0 over 200 groups), and the t interval may be "
+        "low information: the differences are very skewed (skewness -8.0 over 200 groups), so the t interval may be "
         "too narrow",
     )
     assert said(one([0.5] * 300, [0.75] * 25 + [0.5] * 275)) == ()
@@ -132,7 +132,7 @@ def test_weights_change_the_mean_and_weight_zero_does_not_count() -> None:
     metric = one([0.5, 0.5, 0.5], [0.75, 0.25, 0.0], weights=np.array([3.0, 1.0, 0.0]))
     assert metric.delta == (3 * 0.25 - 0.25) / 4
     assert (metric.n, metric.wins, metric.ties, metric.losses, metric.groups.paired) == (2, 1, 0, 1, 3)
-    assert said(metric)[0] == "1 group of weight 0 left out"
+    assert said(metric)[0] == "1 group with weight 0 left out"
     worst = extreme_groups(
         results([0.5] * 3, [0.75, 0.25, 0.0], weights=np.array([3.0, 1.0, 0.0])), names, top=5, sign=-1
     )
@@ -254,16 +254,16 @@ def test_json_has_exactly_the_public_keys() -> None:
         (
             JudgedShare(10, 0.98, 0.87),
             (
-                "the candidate has fewer judged items in its top 10, and may be better than it looks, "
-                "which could change the verdict; to see how far: "
+                "the candidate has fewer judged items in its top 10, so it may be better than it looks and the "
+                "verdict could change; to see by how much: "
                 "ndcg-track compare bm25 dense --dataset shop --unjudged-bounds",
             ),
         ),
         (
             JudgedShare(None, 0.5, 0.9),
             (
-                "the baseline has fewer judged items in its whole lists, and may be better than it looks, "
-                "which could change the verdict; to see how far: "
+                "the baseline has fewer judged items in its whole lists, so it may be better than it looks and the "
+                "verdict could change; to see by how much: "
                 "ndcg-track compare bm25 dense --dataset shop --unjudged-bounds",
             ),
         ),
@@ -399,7 +399,7 @@ def test_compare_runs_hands_the_methods_on() -> None:
 def test_a_gap_at_several_cutoffs_is_one_note() -> None:
     shares = [JudgedShare(10, 0.9, 0.8), JudgedShare(5, 0.9, 0.95), JudgedShare(3, 0.9, 0.8), JudgedShare(None, 1, 0.9)]
     comparison = compare_runs(replace(SHOP, coverage=tuple(shares)), [results([0.5], [0.5])], names)
-    assert [note_text(note).partition(", and may")[0] for note in comparison.notes] == [
+    assert [note_text(note).partition(", so it may")[0] for note in comparison.notes] == [
         "the candidate has fewer judged items in its top 10, top 3 and whole lists",
         "the baseline has fewer judged items in its top 5",
     ]

@@ -15,7 +15,7 @@ MARKDOWN = """\
 - ¹ 12 groups with labels but missing in the candidate run: counted as 0
 - ² 3 groups undefined in both runs: left out
 
-- note: candidate and baseline are one and the same run
+- note: candidate and baseline are the same run
 
 <details><summary>what was compared, and how to read it</summary>
 
@@ -60,12 +60,12 @@ FULL = """\
 | ndcg@10 | 0.6500 | 0.6377 | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | 5 | 381 | 14 | -0.13 \
 | ¹ |
 
-- ¹ low information: 19 of 400 differences are nonzero, and below 25 the t interval may be too narrow
+- ¹ low information: 19 of 400 differences are nonzero; below 25, the t interval may be too narrow
 
 - ndcg@10: not shown equivalent within ±0.01 (p 0.7231, 90% interval \\[-0.0189, -0.0057\\])
 - note: labels version 3 is newer than version 2, which the runs share; to use it: ndcg-track rescore bm25 dense \
 --dataset shop
-- note: ties in scores could change the verdict on ndcg@10: however they are broken, delta lies \
+- note: ties in scores could change the verdict on ndcg@10: depending on how they are broken, delta is \
 between -0.0223 and -0.0023
 
 <details><summary>what was compared, and how to read it</summary>
@@ -97,8 +97,8 @@ between -0.0223 and -0.0023
 - ³ low information (under 25 nonzero differences): the t interval may be too narrow
 
 - \\~: no difference detected
-- p, which decides: paired t-test, Holm-corrected for 2 slices at once
-- q, for listing: the share of chance finds among all with a q as small (Benjamini-Hochberg)
+- p, which gives the verdict: paired t-test, Holm-corrected for 2 slices at once
+- q, for lists: the share of chance finds among slices with a q this small (Benjamini-Hochberg)
 - (none): the groups without this attribute
 
 </details>
@@ -120,7 +120,7 @@ between -0.0223 and -0.0023
 
 </details>
 
-<details><summary>groups that ties in scores leave open in ndcg@10</summary>
+<details><summary>groups whose ndcg@10 depends on ties in scores</summary>
 
 | group | run | worst | value | best |
 | --- | --- | ---: | ---: | ---: |

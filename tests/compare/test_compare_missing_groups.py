@@ -96,8 +96,8 @@ def test_two_runs_without_a_judged_item_are_not_identical(tracker: nt.Tracker) -
     )
     command = "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
     assert found.notes == (
-        "no judged item counts in either run under ndcg@10: are the ids of groups and items spelled as in the labels? "
-        f"see those with: {command}",
+        "no judged item counts in either run under ndcg@10: are the ids of groups and items written as in the "
+        f"labels? See some labels with: {command}",
     )
     message = refusal_of_gate(tracker)
     assert message == (
@@ -123,7 +123,7 @@ def test_one_run_without_a_group_in_common_with_the_labels(tracker: nt.Tracker) 
         tracker.ingest(frame_of(ranking), name=name, labels=frame_of(LABELS, "label") if name == "bm25" else None)
     message = (
         "run 'dense' has no group of version 1 of the labels of dataset 'default', so each would count as missing; "
-        "are its groups spelled as in the labels?"
+        "are its group ids written as in the labels?"
     )
     for pair in (("bm25", "dense"), ("dense", "bm25")):
         with pytest.raises(nt.NotComparableError) as caught:
@@ -193,8 +193,8 @@ def test_what_missing_cannot_leave_out_is_told(tracker: nt.Tracker) -> None:
     for missing in ("intersect", "skip"):
         (comparison,) = tracker.compare("whole", "fewer", missing=missing).comparisons
         assert (
-            "ndcg@10 counts the groups that a run lacks as 0 (4 here), and they stay; to leave them out, compare by "
-            "the metric that this adds: ndcg-track rescore whole fewer --dataset default "
+            "ndcg@10 itself counts the groups missing from a run as 0 (4 here), so they stay in; to leave them out, "
+            "compare by the metric that this command adds: ndcg-track rescore whole fewer --dataset default "
             "--metric 'ndcg(missing=skip)@10'"
         ) in in_words(comparison.notes)
     assert not any("they stay" in note for note in in_words(tracker.compare("whole", "fewer").comparisons[0].notes))
@@ -218,12 +218,11 @@ def test_a_run_without_a_judged_item_is_not_compared_with_one_that_has_some(trac
         f"{names[1]} against {names[0]} on default: ndcg@10 cannot be compared: the {side} has no judged item that it "
         "counts\n"
     )
-    assert f"the {side} has no judged item that counts: its results say nothing of it" in str(found)
+    assert f"the {side} has no judged item that counts, so its results say nothing about it" in str(found)
     command = "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
     assert refusal_of_gate(tracker, *names) == (
-        "run 'other ids' has no judged item that ndcg@10 counts, so nothing is known about it; are its ids spelled as "
-        "in "
-        f"the labels? See those with: {command}"
+        "run 'other ids' has no judged item that ndcg@10 counts, so nothing is known about it; are its ids written as "
+        f"in the labels? See the labels with: {command}"
     )
 
 
@@ -234,7 +233,7 @@ def test_a_suite_says_which_dataset_cannot_be_compared_and_why(tracker: nt.Track
         tracker.ingest(frame_of(dense), name="dense", dataset=dataset)
     tracker.create_suite("both", ["whole", "chunks"])
     message = (
-        "'dense' cannot be compared with 'bm25' by ndcg@10 on 'chunks': the candidate has no judged item that it "
+        "'dense' cannot be compared with 'bm25' under ndcg@10 on 'chunks': the candidate has no judged item that it "
         "counts; see: ndcg-track compare bm25 dense --dataset chunks"
     )
     assert refusal_of(nt.NotComparableError, tracker.compare_suite, "both", "bm25", "dense") == message

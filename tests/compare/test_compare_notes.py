@@ -19,8 +19,8 @@ def test_fewer_judged_items_are_noted(two_runs: nt.Tracker) -> None:
     assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1) / 4), "q5 is in one list alone"
     assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
     assert found["notes"] == [
-        "the candidate has fewer judged items in its top 3, and may be better than it looks, which could change the "
-        "verdict; to see how far: ndcg-track compare bm25 dense --dataset shop --metric AP@3 --unjudged-bounds"
+        "the candidate has fewer judged items in its top 3, so it may be better than it looks and the verdict could "
+        "change; to see by how much: ndcg-track compare bm25 dense --dataset shop --metric AP@3 --unjudged-bounds"
     ]
 
 
@@ -28,15 +28,15 @@ POSITIVE: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
 
 
 FEWER = (
-    "the candidate has fewer judged items in its top 10, and may be better than it looks, which could change the "
-    "verdict; to see how far: ndcg-track compare better worse --dataset default --unjudged-bounds"
+    "the candidate has fewer judged items in its top 10, so it may be better than it looks and the verdict could "
+    "change; to see by how much: ndcg-track compare better worse --dataset default --unjudged-bounds"
 )
 
 
 @pytest.mark.parametrize(
     ("further", "note"),
     [
-        ({}, "no label has grade 0: an item without a label is unknown here, not irrelevant"),
+        ({}, "no label has grade 0, so an item without a label is unknown here, not irrelevant"),
         ({"q3": {"e": 0}}, FEWER),
         ({"q3": {"e": -1}}, FEWER),
         ({"q1": {"a": 3, "b": 1, "x": 1}}, None),  # no run has more labels than the other
@@ -59,7 +59,7 @@ def test_groups_without_a_cluster_are_told(tracker: nt.Tracker) -> None:
     tracker.ingest(frame.assign(score=-frame["score"]).drop(columns="label"), name="other")
     tracker.set_groups(pd.DataFrame({"group": groups[:28], "user": [f"u{n % 7}" for n in range(28)]}))
     (comparison,) = tracker.compare("one", "other", cluster="user").comparisons
-    told = "2 groups of 30 have no user, and each counts as a cluster of its own"
+    told = "2 of 30 groups have no user; each counts as its own cluster"
     assert told in in_words(comparison.notes)
     assert told in tracker.gate("other", baseline="one", margin=0.01, cluster="user", dry_run=True).notes
     tracker.set_groups(pd.DataFrame({"group": groups, "user": [f"u{n % 7}" for n in range(30)]}))
@@ -68,7 +68,7 @@ def test_groups_without_a_cluster_are_told(tracker: nt.Tracker) -> None:
 
 def test_a_log_of_clicks_alone_is_told(tracker: nt.Tracker) -> None:
     frame = pd.DataFrame({"group": [f"q{n}" for n in range(9)], "item": "a", "score": 1.0, "label": 1})
-    told = "all 9 groups score 1 by ndcg@10, and no other run can do better: a log of clicks alone does so"
+    told = "all 9 groups score 1 by ndcg@10, so no run can do better: a log with only clicked items has this effect"
     first = tracker.ingest(frame, name="one")
     assert any(told in note for note in first.notes)
     tracker.ingest(frame.drop(columns="label").assign(score=2.0), name="other")
@@ -82,7 +82,7 @@ def test_a_log_of_clicks_alone_is_told(tracker: nt.Tracker) -> None:
 def test_lists_of_equal_scores_are_told(tracker: nt.Tracker) -> None:
     rows = [(f"q{n}", item, 0.5, place) for n in range(6) for place, item in enumerate("cba")]
     frame = pd.DataFrame(rows, columns=["group", "item", "score", "label"])
-    told = "the scores of each list are all equal, so the order is that of ties, not of a model"
+    told = "the scores of each list are all equal, so ties decide the order, not a model"
     assert tracker.ingest(frame, name="constant").notes == (told,)
     with pytest.warns(NdcgTrackerWarning, match=told):
         assert nt.evaluate(frame, "ndcg@10").notes == (told,)
@@ -99,7 +99,7 @@ def test_metrics_that_are_equal_in_every_group_are_told(tracker: nt.Tracker) -> 
     tracker.ingest(frame, name="one", metrics=metrics)
     other = frame.assign(score=rng.normal(size=len(frame))).drop(columns="label")
     tracker.ingest(other, name="other", metrics=metrics)
-    told = "are equal in every group, and p-values are corrected for both: name one, to ask once"
+    told = "are equal in every group, but p-values are corrected for both: name only one of them"
     (comparison,) = tracker.compare("one", "other").comparisons
     (note,) = (note for note in comparison.notes if note.kind == "equal_metrics")
     assert note.facts["metrics"][0] == "ndcg@10"
@@ -127,8 +127,8 @@ def test_lists_that_end_before_a_cutoff_are_told(tracker: nt.Tracker) -> None:
         part = {column: [values[row] for row in kept] for column, values in whole.items() if column != "label"}
         tracker.ingest(part, name=name, metrics=["ndcg@10", "ndcg"])
     told = (
-        "the lists of short have 5.0 items on average, those of the other run 20.0: ndcg@10 looks past the "
-        "end of the shorter ones"
+        "the lists of short have 5.0 items on average, those of the other run 20.0: ndcg@10 looks past the end of the "
+        "shorter lists"
     )
     assert told in tracker.compare("whole", "short").notes
     assert told in tracker.compare("short", "whole").notes

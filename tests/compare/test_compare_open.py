@@ -44,8 +44,8 @@ def test_a_verdict_that_unjudged_items_could_turn_is_open(pool: nt.Tracker) -> N
     first = " ".join(str(comparison).partition("\n\n")[0].split())
     assert first.startswith("new against old on pool: ndcg@10 regressed by 0.0")
     assert "if unjudged items are worth nothing, " in first
-    assert first.endswith(" if those of the candidate are as good as its judged ones")
-    closing = f"to judge all {metric.open.n_items} items that nobody judged, before the next verdict: ndcg-track"
+    assert first.endswith(" if the candidate's are as good as its judged items")
+    closing = f"to judge all {metric.open.n_items} items that nobody has judged, before the next verdict: ndcg-track"
     assert comparison.notes == (
         f"{closing} labels needed old new --metric ndcg@10 --dataset pool --all",
     )  # and none that guesses at what is known now
@@ -56,7 +56,7 @@ def test_the_other_way_round_the_other_end_turns_it(pool: nt.Tracker) -> None:
     comparison = pool.compare("new", "old", metrics="ndcg@10", dataset="pool")
     assert comparison.comparisons[0].metrics[0].verdict == "improved"
     assert " ".join(str(comparison).partition("\n\n")[0].split()).endswith(
-        " if those of the baseline are as good as its judged ones"
+        " if the baseline's are as good as its judged items"
     )
 
 
@@ -78,7 +78,7 @@ def test_programs_read_both_ends(pool: nt.Tracker, capsys: pytest.CaptureFixture
     assert (row["is_open"], row["verdict_high"]) == ("true", metric["open"]["high"]["verdict"])
     assert float(row["candidate_judged"]) == metric["judged"]["candidate"]
     text = line.done("compare", "old", "new", "--metric", "ndcg@10", "--dataset", "pool")
-    assert "judged: how much of the first ranks has a label" in text
+    assert "judged: share of the first ranks with a label" in text
     assert f"100.0%, {metric['judged']['candidate']:.1%}" in text
 
 
@@ -112,7 +112,7 @@ def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> No
     assert metric.open.stop == "hands"
     shares = {share.hand: (share.baseline, share.candidate) for share in metric.open.hands}
     assert shares == {"people": (0.0, pytest.approx(1 / 4)), "": (1.0, pytest.approx(3 / 4))}
-    assert " ".join(str(comparison).partition("\n\n")[0].split()).endswith(" if all hands label alike")
+    assert " ".join(str(comparison).partition("\n\n")[0].split()).endswith(" if all judges label the same way")
     told = "judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the baseline's"
     assert any(note.startswith(told) for note in comparison.notes)
     gated = tracker.gate("new", baseline="old", margin=0.01, labels=2)
@@ -120,7 +120,8 @@ def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> No
     assert gated.reason.startswith("judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the")
     assert gated.reason.endswith("; if all judges label the same way, the decision is FAIL")
     one_hand = (
-        "to have judge 'people' label all that both runs rank first, from the start, and decide under those labels"
+        "to have judge 'people' label everything that both runs rank first, from the start, and decide under those "
+        "labels"
     )
     assert any(note.startswith(one_hand) for note in gated.notes)
     assert tracker.gate("new", baseline="old", margin=0.01, labels=2, unjudged="zero").decision == "fail"
@@ -161,9 +162,12 @@ def test_positives_from_logs_decide_on_runs_that_were_shown(
         "the labels come from the logs of old, which do not include both runs, so items that only the other run ranks "
         "first were never shown; if unknown items are not relevant, the decision is FAIL"
     )
-    assert any(note.startswith("to judge what nobody was shown: ndcg-track labels needed old") for note in gated.notes)
+    assert any(
+        note.startswith("to judge the items that nobody was shown: ndcg-track labels needed old")
+        for note in gated.notes
+    )
     compared = " ".join(str(tracker.compare("old", "new")).partition("\n\n")[0].split())
-    assert compared.endswith(" if unknown is not relevant")
+    assert compared.endswith(" if unknown items are not relevant")
 
 
 @pytest.mark.both_engines
@@ -207,7 +211,7 @@ def test_another_hand_and_unjudged_items_are_told_together(tracker: nt.Tracker) 
     assert gated.gated.decision.margin_needed is None, "no margin would PASS while hands are apart"
     assert "unjudged " in str(gated)
     first = " ".join(str(tracker.compare("old", "new", labels=2)).partition("\n\n")[0].split())
-    assert first.endswith("if unjudged items are worth nothing and all hands label alike")
+    assert first.endswith("if unjudged items are worth nothing and all judges label the same way")
 
 
 def test_of_very_many_groups_the_command_is_named(tracker: nt.Tracker) -> None:
@@ -220,8 +224,9 @@ def test_of_very_many_groups_the_command_is_named(tracker: nt.Tracker) -> None:
     comparison = tracker.compare("old", "new")
     assert not comparison.comparisons[0].metrics[0].is_open
     told = (
-        "judged are 50.0% of the candidate's first items, 50.0% of the baseline's; with 20,001 groups, how far the "
-        "others leave the verdict open is computed on request alone; to see: "
+        "50.0% of the candidate's first items are judged, and 50.0% of the baseline's; with 20,001 "
+        "groups, how far the "
+        "others leave the verdict open is computed only on request; to see it: "
         "ndcg-track compare old new --metric ndcg@10 --dataset default --unjudged-bounds"
     )
     assert told in comparison.notes

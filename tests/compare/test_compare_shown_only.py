@@ -40,7 +40,7 @@ def test_diagnostics_and_other_summaries_are_shown_behind_all_others(with_diagno
     text = str(with_diagnostics.compare("bm25", "short"))
     assert "2 metrics" in text.splitlines()[0]
     assert "shown, not compared: it says nothing about quality" in text
-    assert "shown, not compared: its summary is not a mean of groups, and the tests are about such means" in text
+    assert "shown, not compared: its summary is not a mean of groups, which is what the tests are about" in text
 
 
 def test_what_is_only_shown_may_stand_alone(with_diagnostics: nt.Tracker) -> None:
@@ -62,7 +62,7 @@ def test_a_gate_refuses_what_is_only_shown(with_diagnostics: nt.Tracker, scope: 
     allowed: dict[str, Any] = {"margin": 1.0} if scope == "population" else {"tolerance": 1.0}
     with pytest.raises(nt.InputError) as caught:
         with_diagnostics.gate("short", baseline="bm25", metric="GMAP", scope=scope, **allowed)
-    why = "shown, not compared: its summary is not a mean of groups, and the tests are about such means"
+    why = "shown, not compared: its summary is not a mean of groups, which is what the tests are about"
     assert str(caught.value) == f"a gate cannot decide on GMAP: {why}"
 
 

@@ -94,7 +94,7 @@ def test_many_slices_are_cut_in_the_middle(full_comparison: Comparison) -> None:
     text = comparison_said(replace(full_comparison, slices=slices)).in_format("text")
     shown = [line.split("  ")[0] for line in text.splitlines() if line.startswith("device ")]
     assert shown == ["device", *(f"device {number:02}" for number in [*range(10), *range(13, 23)])]
-    assert "\n3 slices between the worst and the best not shown; JSON and CSV have all\n" in text
+    assert "\nnot shown: 3 slices between the worst and the best; JSON and CSV have all\n" in text
     assert "ndcg@10 by device: 23 regressed (23 slices)" in text
 
 
@@ -125,7 +125,7 @@ def test_a_narrow_page_wraps_sentences_and_keeps_numbers_whole(full_comparison: 
     on_terminal = comparison_said(full_comparison).in_format("text", width=72, is_terminal=True)
     assert WITHOUT_CANDIDATE in on_terminal
     assert max(map(display_width, on_terminal.splitlines())) == 72
-    assert "¹ low information: 19 of 400 differences are nonzero, and below 25 the t" in lines
+    assert "¹ low information: 19 of 400 differences are nonzero; below 25, the t" in lines
     assert comparison_said(full_comparison).in_format("text", width=1) == comparison_said(full_comparison).in_format(
         "text", width=60
     )

@@ -64,7 +64,7 @@ def test_a_limit_that_is_not_met_fails_whatever_the_metric_says() -> None:
 @pytest.mark.parametrize(
     ("tags", "said"),
     [
-        ({}, "the candidate has no measure 'x'; give it one with: ndcg-track runs tag RUN x=NUMBER"),
+        ({}, "the candidate has no tag 'x'; set it with: ndcg-track runs tag RUN x=NUMBER"),
         ({"x": "fast"}, "'x' of the candidate is 'fast', which is not a number; set it with: " + TAG),
         ({"x": "nan"}, "'x' of the candidate is 'nan', which is not a number; set it with: " + TAG),
     ],

@@ -28,7 +28,7 @@ AP                                       -          -          -                
 ¹ 12 groups with labels but missing in the candidate run: counted as 0
 ² 3 groups undefined in both runs: left out
 ³ 1 group with a result in the baseline only: left out
-⁴ low information: 19 of 396 differences are nonzero, and below 25 the t interval may be too narrow
+⁴ low information: 19 of 396 differences are nonzero; below 25, the t interval may be too narrow
 ⁵ identical in every group: no interval, no p-value
 ⁶ 2 groups with a result in the candidate only: left out
 ⁷ no group has a result in both runs, so there is nothing to compare
@@ -42,14 +42,14 @@ AP                                   0     0       0      -           -
 delta: candidate - baseline, in absolute points; ~: no difference detected
 95% interval: paired t; p: paired t-test, Holm-corrected for 2 metrics at once
 d_z: effect size, mean difference / standard deviation of the differences
-detectable: the smallest difference found with 80% power; shown where none was found
+detectable: the smallest difference found with 80% power, shown if none was found
 
 groups     400 paired
 labels     version 2, digest 3f2a91c0d4e5
 judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
 
-note: candidate and baseline are one and the same run
+note: candidate and baseline are the same run
 
 worst groups in ndcg@10
 group      baseline  candidate    delta
@@ -95,7 +95,7 @@ dense against bm25 on shop: ndcg@10 regressed by 0.0123 (low information: not a 
 
 metric   baseline  candidate    delta        95% interval      p
 ndcg@10    0.6500     0.6377  -0.0123  [-0.0201, -0.0045]  <1e-4  ¹
-¹ low information: 19 of 400 differences are nonzero, and below 25 the t interval may be too narrow
+¹ low information: 19 of 400 differences are nonzero; below 25, the t interval may be too narrow
 
 metric   wins  ties  losses    d_z
 ndcg@10     5   381      14  -0.13
@@ -118,7 +118,7 @@ ties       ndcg@10: baseline 0.6400 to 0.6600, candidate 0.6377
 
 note: labels version 3 is newer than version 2, which the runs share; to use it:
       ndcg-track rescore bm25 dense --dataset shop
-note: ties in scores could change the verdict on ndcg@10: however they are broken, delta lies
+note: ties in scores could change the verdict on ndcg@10: depending on how they are broken, delta is
       between -0.0223 and -0.0023
 
 ndcg@10 by device: 1 regressed, 1 not tested (4 slices)
@@ -131,8 +131,8 @@ desktop  100    0.6500     0.6000  ~ +0.0200  [-0.0100, +0.0500]  0.1000  0.1000
 ² identical in every group: no interval, no p-value
 ³ low information (under 25 nonzero differences): the t interval may be too narrow
 ~: no difference detected
-p, which decides: paired t-test, Holm-corrected for 2 slices at once
-q, for listing: the share of chance finds among all with a q as small (Benjamini-Hochberg)
+p, which gives the verdict: paired t-test, Holm-corrected for 2 slices at once
+q, for lists: the share of chance finds among slices with a q this small (Benjamini-Hochberg)
 (none): the groups without this attribute
 
 worst groups in ndcg@10
@@ -144,7 +144,7 @@ best groups in ndcg@10
 group  baseline  candidate    delta
 q29      0.6550     0.8460  +0.1910
 
-groups that ties in scores leave open in ndcg@10
+groups whose ndcg@10 depends on ties in scores
 group      run        worst   value    best
 red shoes  baseline  0.7000  0.7480  0.8000
 """
@@ -224,7 +224,7 @@ def test_of_several_candidates_one_table(comparison: Comparison) -> None:
         "groups  400 paired\n"
         "labels  version 2, digest 3f2a91c0d4e5\n"
         "\n"
-        "note: candidate and baseline are one and the same run\n"
+        "note: candidate and baseline are the same run\n"
     )
     assert comparison_said(comparison, details=False).in_format("text") == comparison_said(comparison).in_format("text")
 
@@ -233,7 +233,7 @@ def test_second_thoughts(comparison: Comparison) -> None:
     regressed, undetected, *_ = comparison.metrics
     lonely = replace(undetected, metric="AP", p_value=0.0213, p_adjusted=0.0852, warnings=())
     text = comparison_said(replace(comparison, metrics=(regressed, lonely))).in_format("text")
-    assert "\n⁴ p 0.0213 on its own: not enough where 2 are tested together\n" in text
+    assert "\n⁴ p 0.0213 by itself, which is not enough when 2 are tested together\n" in text
     unsafe = replace(
         regressed,
         warnings=(Note("low_information", {"n": 400, "n_nonzero": 9, "enough": 25}),),
@@ -251,7 +251,7 @@ def test_methods_are_named(full_comparison: Comparison) -> None:
         metric, test="wilcoxon", ci_method="betting", ci=(-0.0503, 0.0311), warnings=(Note("tests_symmetry"),)
     )
     text = comparison_said(replace(full_comparison, metrics=(asked,))).in_format("text")
-    told = "betting (holds at any n); p: Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)"
+    told = "betting (valid at any n); p: Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)"
     assert f" 95% interval: {told} " in " ".join(text.split())
     assert "ci='betting'" not in text
     assert symmetry not in text
@@ -265,7 +265,7 @@ def test_methods_are_named(full_comparison: Comparison) -> None:
     assert (
         "\n95% interval: bootstrap (BCa: corrected for bias and skewness); p: permutation test (sign flips)\n" in text
     )
-    assert "are nonzero, and below 25 the interval may be too narrow\n" in text
+    assert "are nonzero; below 25, the interval may be too narrow\n" in text
 
 
 def test_a_metric_is_shown_with_its_canonical_text(comparison: Comparison) -> None:

@@ -13,16 +13,16 @@ UNSETTLED = PossibleDelta(0.0, None, None, None, "no_difference_detected")
 SAME = PossibleDelta(0.0, None, None, None, "identical")
 
 TOLD = """\
-what unjudged items leave open in ndcg@10: 1,200 items in 1 group
-labels         delta        95% interval       p  verdict
-as they are  -0.0123  [-0.0201, -0.0045]   <1e-4  regressed
-least        -0.2500  [-0.3750, -0.1250]   <1e-4  regressed
-greatest     +0.5000  [+0.2500, +0.7500]  0.0250  improved
-condensed    +0.0000                   -       -  identical
-least, greatest: over all grades in use of the unjudged items in the first ranks of either run
-unjudged items beyond the cutoff could enlarge the ideal as well; they are left out
-between least and greatest p may be higher or lower than at either
-condensed: unjudged items taken out of both lists
+effect of unjudged items on ndcg@10: 1,200 items in 1 group
+labels       delta        95% interval       p  verdict
+unchanged  -0.0123  [-0.0201, -0.0045]   <1e-4  regressed
+least      -0.2500  [-0.3750, -0.1250]   <1e-4  regressed
+greatest   +0.5000  [+0.2500, +0.7500]  0.0250  improved
+condensed  +0.0000                   -       -  identical
+least, greatest: for any grades in use of the unjudged items in the first ranks of either run
+unjudged items beyond the cutoff are left out, although they could enlarge the ideal
+between least and greatest, p may be higher or lower than at either end
+condensed: both lists without their unjudged items
 """
 
 
@@ -40,12 +40,12 @@ def test_the_table_to_the_letter(full_comparison: Comparison) -> None:
 @pytest.mark.parametrize(
     ("bounds", "told"),
     [
-        (UnjudgedBounds(0, 0, SAME, SAME, SAME), "in ndcg@10: nothing, no item in the first ranks is unjudged\n"),
-        (UnjudgedBounds(0, 0, condensed=SAME, not_supported="measure"), "in ndcg@10: not known for this measure\n"),
-        (UnjudgedBounds(0, 0, not_supported="ties=optimistic"), "in ndcg@10: not known with ties=optimistic\n"),
+        (UnjudgedBounds(0, 0, SAME, SAME, SAME), "on ndcg@10: none, because no item in the first ranks is unjudged\n"),
+        (UnjudgedBounds(0, 0, condensed=SAME, not_supported="measure"), "on ndcg@10: not known for this metric\n"),
+        (UnjudgedBounds(0, 0, not_supported="ties=optimistic"), "on ndcg@10: not known with ties=optimistic\n"),
         (
             UnjudgedBounds(2, 2, UNSETTLED, GREATEST),
-            "least        +0.0000                   -       -  cannot be judged\n",
+            "least      +0.0000                   -       -  cannot be judged\n",
         ),
     ],
 )

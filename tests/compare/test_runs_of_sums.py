@@ -153,11 +153,11 @@ def test_days_are_merged(tracker: nt.Tracker, tmp_path: Path) -> None:
 REFUSED: dict[str, tuple[Callable[[nt.Tracker], Any], str]] = {
     "bootstrap": (
         lambda tracker: tracker.compare("before", "after", ci="bootstrap"),
-        "ci='bootstrap' needs the groups, and these runs were stored as sums; leave it out",
+        "ci='bootstrap' needs the groups, but these runs were stored as sums; leave it out",
     ),
     "permutation": (
         lambda tracker: tracker.compare("before", "after", test="permutation"),
-        "test='permutation' needs the groups, and these runs were stored as sums; leave it out",
+        "test='permutation' needs the groups, but these runs were stored as sums; leave it out",
     ),
     "other slices": (
         lambda tracker: tracker.compare("before", "after", by="locale"),
@@ -183,8 +183,9 @@ REFUSED: dict[str, tuple[Callable[[nt.Tracker], Any], str]] = {
     ),
     "no such pair": (
         lambda tracker: tracker.compare("before", "before"),
-        "of runs 'before' and 'before' no sums of differences are stored, and means alone cannot be compared (paired "
-        "are 'before' with 'after'); summarize both where their groups are, and store: ndcg-track ingest --summaries "
+        "no sums of differences are stored for runs 'before' and 'before', and means alone cannot be compared "
+        "(stored pairs: 'before' with 'after'); summarize both where their groups are, and store: ndcg-track ingest "
+        "--summaries "
         "FILE --name before --baseline before",
     ),
 }

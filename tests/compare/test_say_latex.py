@@ -94,9 +94,9 @@ def test_what_a_paper_has_no_room_for_is_refused(three: nt.Tracker, name: str, v
     three.set_groups({"group": GROUPS, "kind": ["a", "b"] * 20})
     with pytest.raises(InputError) as refused:
         three.compare("old_1", "new", **{name: value}).to_latex()  # type: ignore[arg-type]
-    assert str(refused.value).startswith("a table for a paper has no room for what ")
+    assert str(refused.value).startswith("a table for a paper cannot show ")
     assert words.split("=")[0] in str(refused.value)
-    assert str(refused.value).endswith(" asks for; leave it out, or take another format")
+    assert str(refused.value).endswith("; leave it out, or choose another format")
 
 
 @pytest.mark.usefixtures("folder")
@@ -105,7 +105,7 @@ def test_what_the_command_prints_compiles(shop: CommandLine, folder: Path) -> No
     table = shop("compare", "bm25", "dense_50%&#~^\\{}", "--format", "latex").out
     assert r"dense\_50\%\&\#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}" in table
     refused = shop("compare", "bm25", "2", "--format", "latex", "--labels", "all")
-    assert refused.err == "error: --format latex needs one version of the labels; name it in the place of all\n"
+    assert refused.err == "error: --format latex needs one version of the labels; name it instead of all\n"
     program = shutil.which("pdflatex") or shutil.which("tectonic")
     if program is None:
         pytest.skip("there is no pdflatex and no tectonic")

@@ -171,7 +171,7 @@ def test_what_one_candidate_lacks_is_told_beside_the_others(beir: nt.Tracker) ->
             moved.loc[:3, "value"] += 0.1 * (name != "base")
             beir.log_results(moved, name=name, dataset=dataset, **of_clicks)
     text = " ".join(str(beir.compare_suite("beir", "base", "few", "half", metric="external:clicks")).split())
-    assert "no run of both on half: beir-a" in text
+    assert "without both half: beir-a" in text
     assert "(low information)" in text
 
 
@@ -239,7 +239,7 @@ def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
     [
         (
             lambda t: t.compare_suite("beir", "old-0", "none*"),
-            "no system but the baseline fits 'none*'; name a candidate",
+            "no system except the baseline fits 'none*'; name a candidate",
         ),
         (
             lambda t: t.compare_suite("beir", "tag:recipe=old", "new-0", cluster="user"),

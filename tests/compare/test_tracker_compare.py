@@ -203,9 +203,9 @@ def test_an_attribute_that_no_group_has(two_runs: nt.Tracker) -> None:
     )
     two_runs.set_groups({"group": ["q1"], "device": ["tv"]}, dataset="shop")
     assert refused("devcie") == "no group of dataset 'shop' has an attribute 'devcie'; did you mean 'device'?"
-    assert refused("country") == "no group of dataset 'shop' has an attribute 'country'; there is device"
+    assert refused("country") == "no group of dataset 'shop' has an attribute 'country'; the attributes are: device"
     two_runs.set_groups({"group": ["q2"], "lang": ["de"]}, dataset="shop")
-    assert refused("x").endswith("; there are device, lang")
+    assert refused("x").endswith("; the attributes are: device, lang")
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_candidates_in_a_list(two_runs: nt.Tracker) -> None:
         assert [one.candidate.name for one in found.comparisons] == ["dense", "third"]
     with pytest.raises(nt.InputError) as caught:
         two_runs.compare("bm25", 2)  # type: ignore[arg-type]
-    assert str(caught.value) == "a candidate is a run's name, id or @alias as text, or a list of these, not 2"
+    assert str(caught.value) == "a candidate must be the name, id or @alias of a run, or a list of these, not 2"
     with pytest.raises(nt.InputError, match="a comparison needs a candidate"):
         two_runs.compare("bm25", [])
 
@@ -278,7 +278,7 @@ def test_the_baseline_is_one_run(tracker: nt.Tracker) -> None:
     with pytest.raises(nt.InputError) as caught:
         tracker.compare(["a", "b"])  # type: ignore[arg-type]
     assert str(caught.value) == (
-        "the baseline is one run's name, id or @alias as text, not ['a', 'b']; "
+        "the baseline must be the name, id or @alias of one run, not ['a', 'b']; "
         "name it first, and the candidates after it"
     )
 
@@ -295,5 +295,5 @@ def test_a_difference_that_the_metric_cannot_have_is_not_detectable(tracker: nt.
     )
     assert (ndcg["verdict"], ndcg["detectable_delta"]) == ("no_difference_detected", None)
     assert dcg["detectable_delta"] > 1
-    assert "; none: not even the largest possible one is" in " ".join(str(result).split())
+    assert "; none: not even the largest possible difference is" in " ".join(str(result).split())
     assert " none\n" in str(result)

@@ -94,8 +94,8 @@ def test_the_condensed_lists_have_judged_items_only(shop: Tracker) -> None:
 
 def test_the_report_tells_the_bounds_and_the_frame_has_them(shop: Tracker) -> None:
     result = shop.compare("old", "new", metrics=["ndcg@3", "AP"], unjudged_bounds=True)
-    assert "\nwhat unjudged items leave open in ndcg@3: 4 items in 2 groups\n" in str(result)
-    assert "\nwhat unjudged items leave open in AP: not known for this measure\n" in str(result)
+    assert "\neffect of unjudged items on ndcg@3: 4 items in 2 groups\n" in str(result)
+    assert "\neffect of unjudged items on AP: not known for this metric\n" in str(result)
     frame = result.to_frame()
     assert frame["n_unjudged"].tolist() == [4, 0]
     least = result.to_dict()["metrics"][0]["unjudged_bounds"]["least"]

@@ -109,7 +109,7 @@ def test_many_candidates(printed: Callable[..., str]) -> None:
 def test_retrained_models(printed: Callable[..., str]) -> None:
     text = printed("retrained_models.py", "12")
     assert re.search(r"^12 trainings: mean ndcg@10 0\.\d{4}, sd 0\.00\d\d$", text, re.MULTILINE)
-    assert "repeated trainings scatter by sd 0.00" in text
+    assert "repeated trainings vary by a standard deviation of 0.00" in text
     assert "compare of arms of four: a difference in 0 of 1 pairs\n" in text
     decided = re.findall(r"^gate with margin (\S+): \{(.*)\}$", text, re.MULTILINE)
     assert [margin for margin, _ in decided] == ["0.005", "auto"]

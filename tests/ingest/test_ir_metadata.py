@@ -183,7 +183,7 @@ def test_a_file_of_tirex_tracker_makes_measures(tmp_path: Path) -> None:
         assert tracker.show("slower").tags["schema version"] == "mine"
         gated = tracker.gate("slower", baseline="bm25", scope="set", limits=[f"{measure}=+10%"])
         assert gated.decision == "fail"
-        assert f"{measure} is 2900 after 1450 (+100%), and the limit is +10%" in gated.reason
+        assert f"{measure} went from 1450 to 2900 (+100%), and the limit is +10%" in gated.reason
 
 
 def test_what_a_file_beside_a_run_may_be(tmp_path: Path) -> None:

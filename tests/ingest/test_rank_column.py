@@ -20,7 +20,7 @@ from ndcg_tracker.ingest.table import _scores_in_rank_order
 
 ROWS = {"group": ["q"] * 3, "item": ["a", "b", "c"], "score": [0.1, 0.9, 0.5], "rank": [1, 2, 3]}
 LABELS = {"q": {"a": 1}}
-BY_SCORES = "the rank column contradicts the scores in a group ('q'); the scores decide: to go by the ranks, name "
+BY_SCORES = "the rank column contradicts the scores in a group ('q'); the scores decide: to use the ranks, name "
 BY_RANKS = "the rank column contradicts the scores in a group ('q'); the ranks decide, as in RecTools and RecBole: "
 
 

@@ -375,7 +375,7 @@ def test_groups_that_this_data_lacks_are_told(store: MlflowStore, caplog: pytest
 def test_exchanged_scores_and_labels_are_told(store: MlflowStore, caplog: pytest.LogCaptureFixture) -> None:
     frame = frame_of().rename(columns={"label": "score", "score": "label"})
     evaluated(store, frame[frame["label"] >= 0], {**CONFIG, "metrics": ["ndcg@10"]})
-    assert "its scores are whole numbers and the labels are not: are the run and the labels exchanged?" in caplog.text
+    assert "its scores are whole numbers and the labels are not: are the run and the labels swapped?" in caplog.text
 
 
 def test_a_metric_without_a_value_is_not_logged(store: MlflowStore, caplog: pytest.LogCaptureFixture) -> None:

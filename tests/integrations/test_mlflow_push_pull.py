@@ -153,7 +153,7 @@ def test_what_mlflow_does_not_take_is_told(store: MlflowStore, tracker: nt.Track
         metrics=["ndcg(empty=skip)@10", "P@5"],
     )  # fmt: skip
     pushed = push(tracker, "bm25", experiment="shop")
-    only = "MLflow allows only letters, digits, _ - . : / and blanks in a name"
+    only = "MLflow allows only letters, digits, _ - . : / and spaces in a name"
     assert pushed.notes == (
         f"parameter 'a@b' was not pushed: {only}",
         f"tag 'c@d' was not pushed: {only}",

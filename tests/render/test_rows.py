@@ -30,7 +30,7 @@ def test_dataclasses_become_dicts_and_notes_sentences() -> None:
     assert as_object([ROW]) == [
         {
             "name": "a",
-            "inner": {"ci": [0.25, 0.5], "notes": ["candidate and baseline are one and the same run"]},
+            "inner": {"ci": [0.25, 0.5], "notes": ["candidate and baseline are the same run"]},
             "by_name": {"b": {"ci": None, "notes": []}},
         }
     ]

@@ -160,8 +160,8 @@ def test_the_runs_of_a_design_are_kept_and_a_deleted_one_leaves_its_name(shop: T
     shop.ingest(RUNS["stylish"], labels=LABELS, judge="llama", name="stylish", dataset="shop")
     refused = refusal_of(errors.InputError, shop.compare, *PAIR, judge="llama", check_with="human")
     assert refused == (
-        "no design of 'dense' and 'stylish' checks judge 'llama'; design 1 is of 'dense' and 'stylish', of which one "
-        "is deleted or replaced; draw one with: ndcg-track labels sample dense stylish --judge llama --budget N "
+        "no design of 'dense' and 'stylish' checks judge 'llama'; design 1 is of 'dense' and 'stylish', but one of "
+        "them is deleted or replaced; draw one with: ndcg-track labels sample dense stylish --judge llama --budget N "
         "--dataset shop"
     )
 

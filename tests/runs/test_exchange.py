@@ -110,8 +110,8 @@ def test_labels_that_are_new_here_become_the_newest(filled: nt.Tracker, other: n
     filled.export_runs(tmp_path / "out", ["bm25"])
     other.ingest(frame_of(DENSE), labels=frame_of({"q1": {"a": 2}}, "label"), name="dense", git_commit="")
     assert other.import_runs(tmp_path / "out").notes == tuple(
-        f"labels version {version} of the export is version {version + 1} of dataset 'default' here, its newest; runs "
-        "under older versions need rescore to be comparable"
+        f"labels version {version} of the export is version {version + 1} of dataset 'default' here, the newest; "
+        "runs under older versions need rescore to be comparable"
         for version in (1, 2)
     )
 
@@ -352,10 +352,11 @@ def test_what_cannot_be_computed_again_is_said_to_be_so(tracker: nt.Tracker, oth
     assert [(run.run, run.n_evaluations, run.n_not_verifiable) for run in found.runs] == [
         ("weighted", 2, 1), ("measured", 1, 1)
     ]  # fmt: skip
-    told = "of dataset 'default' has not verifiable results, stored as they came, and the tag imported=not verifiable: "
+    told = "of dataset 'default' has results that cannot be verified: "
+    stored = "; they are stored unchanged, and the run gets the tag 'imported=not verifiable'"
     assert found.notes == (
-        f"run 'weighted' {told}ndcg(weights=item_mean)@2",
-        f"run 'measured' {told}{text}",
+        f"run 'weighted' {told}ndcg(weights=item_mean)@2{stored}",
+        f"run 'measured' {told}{text}{stored}",
     )
     assert [run.tags for run in other.runs()] == [{"imported": "not verifiable"}] * 2
     assert other.import_runs(tmp_path / "out").notes == ()

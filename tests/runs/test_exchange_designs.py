@@ -153,8 +153,8 @@ def test_designs_that_went_another_way_stay(filled: Tracker, other: Tracker, tmp
     before = items_of(other), plans_of(other)
     filled.export_runs(tmp_path / "answered otherwise")
     note = (
-        "design 3 of dataset 'shop' is not that of the export, or has other answers here: the designs here stay as "
-        "they are, and none is added; to have those of the export as well, import it into another dataset"
+        "design 3 of dataset 'shop' differs from the one in the export, or has other answers here: the designs here "
+        "are not changed, and none is added; to get those of the export as well, import it into another dataset"
     )
     found = other.import_runs(tmp_path / "answered otherwise")
     assert (found.n_designs, found.notes) == (0, (note,))
@@ -175,7 +175,7 @@ def test_with_other_random_numbers_nothing_is_added(filled: Tracker, other: Trac
     before = items_of(other), plans_of(other)
     filled.export_runs(tmp_path / "out")
     (note,) = other.import_runs(tmp_path / "out").notes
-    assert note.startswith("design 1 of dataset 'shop' is not that of the export")
+    assert note.startswith("design 1 of dataset 'shop' differs from the one in the export")
     assert (items_of(other), plans_of(other)) == before
 
 

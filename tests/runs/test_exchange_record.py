@@ -174,7 +174,8 @@ def test_an_alias_goes_on_and_one_that_went_another_way_stays(
     tracker.export_runs(tmp_path / "third")
     found = other.import_runs(tmp_path / "third")
     assert found.notes == (
-        "alias @baseline of dataset 'default' points at 'one' here and points at 'two' in the export: it stays",
+        "alias @baseline of dataset 'default' points at 'one' here, but points at 'two' in the export; it is not "
+        "changed",
     )
     assert [one.run for one in other.aliases()] == ["one"]
 

@@ -47,7 +47,7 @@ def test_the_verdict_follows_the_direction(timed: nt.Tracker) -> None:
     assert (slow.slices or ())[0].delta >= (slow.slices or ())[1].delta
     text = str(result)
     assert "▲ improved" in text
-    assert "labels     none here: the results were given as values" in text
+    assert "labels     none: the results were given as values" in text
     assert result.to_dict()["metrics"][0]["direction"] == "lower"
 
 

@@ -228,15 +228,15 @@ def test_a_run_without_any_judged_item_is_stored_with_a_note(tracker: nt.Tracker
     found = tracker.ingest(frame_of(strangers), name="wrong-ids")
     assert found.outcome == "stored"
     assert found.notes == (
-        "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?",
+        "none of its groups has labels, so every result is 0 or undefined: are the group ids written as in the labels?",
     )
     (metric,) = found.metrics
     assert (metric.mean, metric.n_missing, metric.n_undefined) == (0.0, 5, 2)
     same_groups = {group: {f"{item}-x": score for item, score in items.items()} for group, items in BM25.items()}
     found = tracker.ingest(frame_of(same_groups), name="wrong-items")
     assert found.notes == (
-        "none of its items has a label, so every result is 0 or undefined: the run has 'a-x', the labels have 'a'; to "
-        "rank documents in the place of their chunks: --item-to-document '-.*'",
+        "none of its items has a label, so every result is 0 or undefined: the run has 'a-x', but the labels have "
+        "'a'; to rank documents instead of their chunks: --item-to-document '-.*'",
     )
 
 
@@ -462,7 +462,8 @@ def test_groups_that_are_half_misspelt_are_told(tracker: nt.Tracker) -> None:
     half = run.assign(group=run["group"].where(run.index % 4 < 2, run["group"].str.upper()))
     told = (
         "10 of 20 groups with labels are not in the run, and ndcg@10 counts each as an empty list; "
-        "'ndcg(missing=skip)@10' leaves them out; 10 groups of the run have no labels: are the groups spelled alike?"
+        "'ndcg(missing=skip)@10' leaves them out; 10 groups of the run have no labels: are the group ids written the "
+        "same way?"
     )
     assert tracker.ingest(half, name="half", labels=labels).notes == (told,)
     assert tracker.ingest(run[run["group"] != "q7"], name="whole").notes == ()
@@ -474,8 +475,8 @@ def test_labels_that_no_metric_of_relevance_counts_are_told(tracker: nt.Tracker)
     watched = {"group": ["u", "u", "v"], "item": ["a", "b", "a"], "score": [2.5, 1.5, 3.5], "label": [0.87, 0.2, 0.5]}
     notes = tracker.ingest(watched, name="shares", metrics=["ndcg@5", "RR"]).notes
     assert notes == (
-        "no label reaches rel=1 (the highest is 0.87), so RR is 0 for every run: RR(rel=0.1) counts labels from there "
-        "on",
+        "no label reaches rel=1 (the highest is 0.87), so RR is 0 for every run; to count lower labels, use "
+        "RR(rel=0.1)",
     )
     assert tracker.ingest(watched, name="shares", metrics=["ndcg@5"]).notes == ()
 
@@ -490,8 +491,9 @@ def test_a_run_with_far_fewer_judged_items_than_others_is_told(tracker: nt.Track
     misspelt = {group: {f"{'D' if place % 2 else 'd'}{place}": 1.0 - place for place in range(10)} for group in labels}
     result = tracker.ingest(misspelt, name="new", dataset="d")
     told = (
-        "50.0% of the first 10 of new are judged, of other runs 100.0%: are its ids spelled as in the labels? See "
-        "those with: ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'd' LIMIT 5\""
+        "50.0% of the first 10 of new are judged, but 100.0% of those of other runs: are its ids written as in the "
+        "labels? See some labels with: ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'd' "
+        'LIMIT 5"'
     )
     assert told in result.notes
     assert told in tracker.compare("one", "new", dataset="d").notes
@@ -504,7 +506,7 @@ def test_a_run_that_lists_few_labelled_items_is_told(tracker: nt.Tracker) -> Non
     run = {
         group: {("d0" if place == 0 else f"other-{place}"): -float(place) for place in range(10)} for group in labels
     }
-    told = "4 of 200 labels are of items that the run lists, and few of its first items are judged: are the ids spelled"
+    told = "4 of 200 labels are of items that the run lists, and few of its first items are judged: are the ids written"
     assert any(note.startswith(told) for note in tracker.ingest(run, name="new", labels=labels).notes)
     whole = {group: {f"d{place}": -float(place) for place in range(10)} for group in labels}
     assert not any("of items that the run lists" in note for note in tracker.ingest(whole, name="whole").notes)
@@ -518,7 +520,7 @@ def test_exchanged_run_and_labels_are_told(tracker: nt.Tracker, as_blocks: bool)
         run = pd.DataFrame([(g, i, n) for g, items in grades.items() for i, n in items.items()])
         run.columns = pd.Index(["group", "item", "score"])
     told = tracker.ingest(run if as_blocks else grades, name="run", labels=scores).notes
-    assert told == ("its scores are whole numbers and the labels are not: are the run and the labels exchanged?",)
+    assert told == ("its scores are whole numbers and the labels are not: are the run and the labels swapped?",)
     assert tracker.ingest(scores, name="right", dataset="other", labels=grades).notes == ()
     ranked = {"qid": ["q", "q"], "pid": ["a", "b"], "rank": [1, 2]}  # whole numbers that nobody gave
     assert tracker.ingest(ranked, name="ranked", dataset="third", labels={"q": scores["q"]}).notes == ()
@@ -528,11 +530,11 @@ def test_a_value_that_is_left_to_a_tools_sort_is_told_once(tracker: nt.Tracker) 
     long = {"q": {f"d{place:02}": 1.0 - (place > 15) for place in range(18)}, "r": {"a": 2.0, "b": 1.0}}
     labels = {"q": {"d03": 2}, "r": {"b": 1}}
     said = (
-        "ranx leaves equal scores to a sort that may put them in any order in lists of 16 items or more: in 1 group {} "
-        "depends on the sort, and what ranx prints may be another number"
+        "ranx may sort equal scores in any order in lists of 16 items or more: in 1 group, {} depends on that order, "
+        "so ranx may print a different number"
     )
     asked = ["ndcg@10", "ranx:map", "ranx:ndcg@10"]
-    with pytest.warns(NdcgTrackerWarning, match="leaves equal scores to a sort"):
+    with pytest.warns(NdcgTrackerWarning, match="ranx may sort equal scores"):
         assert nt.evaluate(long, asked, labels=labels).notes == (said.format("ranx:map"),)
     found = tracker.ingest(long, name="tied", labels=labels, metrics=asked)
     assert found.notes == (said.format("ranx:map"),)
@@ -547,9 +549,9 @@ def test_a_value_that_is_left_to_a_tools_sort_is_told_once(tracker: nt.Tracker) 
 @pytest.mark.parametrize(
     ("spelled", "told"),
     [
-        (str.upper, "they differ in capitals or blanks alone; write them alike"),
-        ("shop:{}".format, "those of the run have 'shop:' before them; write them alike"),
-        (lambda item: item[2:], "those of the labels have 'd-' before them; write them alike"),
+        (str.upper, "they differ only in capitals or spaces; write both the same way"),
+        ("shop:{}".format, "the ids of the run start with 'shop:'; write both the same way"),
+        (lambda item: item[2:], "the ids of the labels start with 'd-'; write both the same way"),
     ],
 )
 def test_ids_that_half_the_rows_write_otherwise_are_told(
@@ -566,12 +568,14 @@ def test_ids_that_half_the_rows_write_otherwise_are_told(
     assert tracker.ingest(good, name="good", labels=labels).notes == ()
     (note,) = tracker.ingest(other, name="other").notes
     assert note == (
-        f"the run has item {spelled('d-1')!r}, the labels have 'd-1', and so it is with 20 of 20 labels looked at that "
-        f"no item meets: {told}"
+        f"the run has item {spelled('d-1')!r}, but the labels have 'd-1'; 20 of the 20 unmatched labels that were "
+        f"checked differ like this: {told}"
     )
-    question = "50.0% of the first 10 of other are judged, of good 100.0%: are its ids spelled as in the labels?"
+    question = (
+        "50.0% of the first 10 of other are judged, but 100.0% of those of good: are its ids written as in the labels?"
+    )
     assert any(note.startswith(question) for note in tracker.compare("good", "other").notes)
     gated = tracker.gate("other", baseline="good", margin=0.9, dry_run=True)
     assert any(note.startswith(question) for note in gated.notes)
-    with pytest.warns(nt.errors.NdcgTrackerWarning, match="and so it is with 20 of 20"):
+    with pytest.warns(nt.errors.NdcgTrackerWarning, match="20 of the 20 unmatched labels"):
         nt.evaluate(other, "ndcg@10", labels=labels)

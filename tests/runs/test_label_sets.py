@@ -69,7 +69,9 @@ def test_a_version_is_held_against_the_newest(shop: nt.Tracker) -> None:
 def test_what_is_no_version(shop: nt.Tracker, labels: object) -> None:
     with pytest.raises(nt.InputError) as caught:
         shop.compare("bm25", "dense", labels=labels)  # type: ignore[arg-type]
-    assert str(caught.value) == f"labels {labels!r} is no version; give a number, such as labels=1, or labels='newest'"
+    assert (
+        str(caught.value) == f"labels {labels!r} is not a version; give a number, such as labels=1, or labels='newest'"
+    )
 
 
 def test_a_comparison_under_a_version_can_be_drawn(shop: nt.Tracker) -> None:
@@ -101,7 +103,7 @@ def test_candidates_come_one_after_the_other_each_with_its_versions(shop: nt.Tra
     joint = shop.compare("bm25", "late", "dense", metrics="ndcg@10", labels=2)
     assert found.found.comparisons[0].metrics == joint.comparisons[0].metrics
     assert found.notes == (
-        "no results under version 1 of the labels for 'late' and the baseline together; to add them: "
+        "no results under version 1 of the labels for 'late' and the baseline together; to add the results: "
         "ndcg-track rescore bm25 late --dataset default --metric ndcg@10 --labels 1",
     )
     text = str(found)

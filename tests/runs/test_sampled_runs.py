@@ -18,8 +18,8 @@ from ndcg_tracker.words.notes import in_words
 pytestmark = pytest.mark.both_engines
 
 TOLD = (
-    "items are ranked among 100 sampled negatives of 50,000: one truly at rank 2,500 is in the first ten there with "
-    "probability 0.97, and which run is better may differ from the ranking of all items"
+    "items are ranked among 100 sampled negatives of 50,000: an item truly at rank 2,500 is in the first ten there "
+    "with probability 0.97, so the better run may be the other one when all items are ranked"
 )
 CHUNKS = {"q": {"a#1": 3.0, "a#2": 2.0, "b#1": 1.0}, "r": {"c#1": 1.0}}
 HERE = {"dataset": "shop", "labels": LABELS}
@@ -59,18 +59,18 @@ def test_runs_of_one_sample_are_compared_and_marked(sampled: nt.Tracker) -> None
     [
         (
             "drawn again",
-            "runs 'one' and 'drawn again' rank other sampled items (100/50000); draw the sample once, and rank it in "
-            "both; best is to rank all items",
+            "runs 'one' and 'drawn again' rank different sampled items (100/50000); draw the sample once, and rank "
+            "it in both; ideally, rank all items",
         ),
         (
             "smaller",
             "items are ranked among 100/50000 sampled ones in run 'one', and among 50/50000 sampled ones in run "
-            "'smaller': the easier task has the higher metric; rank the same items in both, best all of them",
+            "'smaller': the easier task has the higher metric; rank the same items in both, ideally all items",
         ),
         (
             "whole",
             "items are ranked among 100/50000 sampled ones in run 'one', and among all items in run 'whole': the "
-            "easier task has the higher metric; rank the same items in both, best all of them",
+            "easier task has the higher metric; rank the same items in both, ideally all items",
         ),
     ],
 )
@@ -108,7 +108,7 @@ def test_a_history_has_no_step_between_samples(sampled: nt.Tracker) -> None:
     with sampled.store().read() as tx:
         notes = in_words(history_of(tx, "shop", "ndcg@10", HistoryFilter()).notes)
     assert any(
-        note.startswith("of 5 runs 3 (such as one) rank 100/50000 sampled items and 1 (such as smaller) rank 50/50000")
+        note.startswith("of 5 runs, 3 (such as one) rank 100/50000 sampled items and 1 (such as smaller) rank 50/50000")
         for note in notes
     )
 
@@ -143,7 +143,7 @@ def test_documents_in_the_place_of_chunks_are_told(tracker: nt.Tracker) -> None:
     shown = tracker.show("chunks")
     assert (shown.collapsed, shown.documents_in_ten, shown.n_items) == ("sum", 1.5, 3)
     assert tracker.compare("chunks", "whole").notes[0] == (
-        "documents stand in the place of their chunks: 1.5 distinct documents in the first ten of chunks; whole has no "
+        "documents are ranked instead of their chunks: 1.5 distinct documents in the first ten of chunks; whole has no "
         "chunks"
     )
     tracker.ingest(CHUNKS, name="best", collapse="max", **of_chunks)
@@ -151,7 +151,8 @@ def test_documents_in_the_place_of_chunks_are_told(tracker: nt.Tracker) -> None:
         tracker.compare("chunks", "best")
         .notes[0]
         .endswith(
-            "of best; the scores of documents are made of their chunks' in other ways (sum in chunks, max in best)"
+            "of best; the runs compute the scores of documents from their chunks in different ways (sum in chunks, "
+            "max in best)"
         )
     )
 

@@ -79,4 +79,4 @@ def test_the_pattern_that_is_told_makes_documents_of_chunks(chunks: list[str], d
 def test_no_pattern_is_told_that_would_cut_the_labels() -> None:
     note = seen({"q": ["d-1-0", "d-2-1"]}, {"q": ["d-2"]}).none_met()
     assert (note.facts["how"], note.command) == ("parts", ())
-    assert sentence(note).endswith("name their documents by a column or a file (item_to_document)")
+    assert sentence(note).endswith("name their documents in a column or a file (item_to_document)")

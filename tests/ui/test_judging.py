@@ -146,7 +146,7 @@ def test_pages_say_what_labels_of_the_person_alone_leave_out(pages: Served, data
     runs = pages.page("/runs?dataset=shop&judge=ann")
     assert of_groups in runs
     assert "is evaluated under" not in runs
-    assert f"The means are {of_groups}" in pages.page("/leaderboard?dataset=shop&judge=ann")
+    assert f"The means are over {of_groups.removeprefix('of ')}" in pages.page("/leaderboard?dataset=shop&judge=ann")
     assert "of 5 groups" not in pages.page("/runs?dataset=shop")
 
 
@@ -169,7 +169,7 @@ def test_a_design_is_answered_and_what_the_judge_said_is_not_shown(pages: Served
     )
     page = pages.page(address_of(DESIGN))
     assert f"0 of {n_drawn} items" in page
-    assert "The grades of the judge are not shown" in page
+    assert "The grades of the judge are hidden" in page
     shown = re.search(r'<section class="card wide item">(.*?)<div class="grades"', page, re.DOTALL)
     assert shown is not None
     assert not re.search(r"\b[0-3]\b", re.sub(r'<input[^>]*>|href="[^"]*"', "", shown[1]).replace("q1", ""))
@@ -280,7 +280,7 @@ def test_undo_takes_back_what_the_page_counts(pages: Served) -> None:
     page = pages.page(address_of(few))
     assert "1 of 2 items" in page
     assert "1 grade, not stored yet" in page
-    assert "with 1 grade of other items than these" in page
+    assert "with 1 grade of other items" in page
 
 
 def test_the_labels_that_were_chosen_are_those_that_lack_a_grade(pages: Served, database_url: str) -> None:
@@ -323,7 +323,7 @@ def test_no_two_drafts_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 REFUSED = [
-    ("/judge?run=1", 400, "what to judge next takes two runs or more"),
+    ("/judge?run=1", 400, "this page needs two runs or more"),
     ("/judge?run=1&run=99", 404, "no run with id 99"),
     ("/judge?baseline=1&run=2&whose=nobody", 400, "dataset 'shop' has no labels of judge 'nobody'"),
     ("/judge?dataset=shop&design=7", 400, "there is no design 7 of dataset 'shop' (it only has 1)"),
@@ -368,7 +368,7 @@ def test_labels_that_came_meanwhile_are_told_and_the_draft_stays(pages: Served, 
     give(pages, NEEDED, "1")
     page = pages.page(address_of(NEEDED))
     assert "1 of 14 items" in page  # the one that has a label by now is not asked for, and not stored
-    assert "with 1 grade of other items than these" in page
+    assert "with 1 grade of other items" in page
     assert "2 labels of" in store(pages, NEEDED)
     with nt.Tracker(database_url) as tracker:
         labels = tracker.sql("SELECT grade FROM labels WHERE label_set_version = 4 ORDER BY grade")
@@ -457,7 +457,7 @@ def test_no_other_page_takes_a_form_and_without_a_judge_none_does(judged_pages: 
 
 @pytest.mark.parametrize(("name", "shown"), [("", ""), (" ", "' '"), ("*", "'*'")])
 def test_who_judges_has_a_name(name: str, shown: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=re.escape(f"judge={shown} is no name; give the name of who grades")):
+    with pytest.raises(InputError, match=re.escape(f"judge={shown} is not a name; give the name of the person")):
         Judging(name, f"sqlite:///{tmp_path / 'runs.db'}")
 
 
@@ -479,5 +479,5 @@ def test_a_draft_that_somebody_broke_is_told_with_its_line(tmp_path: Path) -> No
         "label": 1.0,
     }
     path.write_text(path.read_text() + '{"group": "q"}\n')
-    with pytest.raises(InputError, match=re.escape(f"{path}:3: this line is no grade that these pages wrote")):
+    with pytest.raises(InputError, match=re.escape(f"{path}:3: this line is not a grade that these pages wrote")):
         Draft.at(path)

@@ -64,7 +64,7 @@ def test_without_the_cookie_the_page_says_what_to_do(shop_pages: Served) -> None
     for cookie in (None, f"{name}=", f"{name}={shop_pages.access.token}", f"{name}=\u00e9", "other=1"):
         answer = shop_pages.get("/runs?dataset=shop", cookie=cookie)
         assert answer.status == 403
-        assert "Open the whole address that ndcg-track ui printed" in answer.text
+        assert "Open the full address that ndcg-track ui printed" in answer.text
         assert "shop" not in answer.text
     for token in ("", "x", shop_pages.access.session, "%F0%9F%92%A5"):
         assert shop_pages.get(f"/?token={token}", cookie=None).status == 403

@@ -129,7 +129,7 @@ def test_a_run_without_lists_says_so(tmp_path: Path) -> None:
             tracker.log_results(results, name=name, metric="score", direction="higher", range=(0, 1), dataset="shop")
     with served(url) as pages:
         page = text_of(pages.page("/group?dataset=shop&group=q1&run=1&run=2"))
-        assert "No lists are stored of old and new." in page
+        assert "No lists are stored for old and new." in page
         assert "convention" not in page
         assert "convention" not in text_of(pages.page("/compare?run=1&run=2"))
 

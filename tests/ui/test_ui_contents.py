@@ -88,7 +88,7 @@ def test_runs_are_searched_and_narrowed_by_tags(pages: Served) -> None:
     assert named("&tag=branch%3Dmain") == ["mixed", "bm25"]
     assert named("&tag=branch%3Dmain&q=mix") == ["bm25", "mixed"]
     assert named("&tag=branch%3Dnone&run=2") == ["bm25", "dense"]  # what is chosen stays, too
-    assert "No run has all of that" not in pages.page("/runs?dataset=shop&q=nothing")
+    assert "No run matches these filters" not in pages.page("/runs?dataset=shop&q=nothing")
     assert named("&sort=best")[0] == "bm25"
     assert named("&sort=worst")[-1] == "bm25"
 
@@ -112,7 +112,7 @@ def test_a_run(pages: Served) -> None:
     text = text_of(pages.page("/run?run=2"))
     assert "9 items in 4 groups" in text
     assert "tag branch=trial layers 6" in text
-    assert "Judged, of what it ranks" in text
+    assert "Share of ranked items with a label" in text
     assert "PASS" in text or "FAIL" in text or "INCONCLUSIVE" in text
     assert "Compare with the run before , @baseline or choose another run" in text
     worst = re.findall(r'<td class="name"><a [^>]*>(q\d)</a>', pages.page("/run?run=2"))
@@ -125,7 +125,7 @@ def test_history(pages: Served) -> None:
     names = re.findall(r'<td class="name"><a [^>]*>([^<]*)</a>', page)
     assert names == ["mixed", "bm25"]
     assert '"History of ndcg@10"' in page
-    assert "No run has all of that" in text_of(pages.page("/history?dataset=shop&tag=a%3Db"))
+    assert "No run matches these filters" in text_of(pages.page("/history?dataset=shop&tag=a%3Db"))
     assert pages.get("/history?dataset=shop&tag=nonsense").status == 400
     few = text_of(pages.page("/history?dataset=shop&last=1"))
     assert "1 of 3 runs with this metric" in few
@@ -152,7 +152,7 @@ def test_several_candidates_share_a_page(pages: Served) -> None:
 
 def test_a_metric_that_is_no_sum_over_items_has_lists_all_the_same(pages: Served) -> None:
     page = pages.page("/group?dataset=shop&group=q1&metric=P%405&run=1&run=2")
-    assert "is no sum over items" in text_of(page)
+    assert "is not a sum over items" in text_of(page)
     assert '"moves"' in page
 
 
@@ -243,8 +243,8 @@ def test_bounds_of_gates_have_their_levels_and_p_values_their_correction(filled_
     )
     assert f", p {one.p_adjusted:.4f} (Holm-corrected over 3 tests; uncorrected {one.p_value:.4f})" in every
     assert f", p {one.p_value:.4f}" in alone
-    assert "asked for alone. Holm-corrected over the 3 tests of all metrics that these runs share" in alone
-    assert f" share it is {one.p_adjusted:.4f}: " in alone
+    assert "tested alone. Holm-corrected over the 3 tests of all metrics that these runs share" in alone
+    assert f" share, p is {one.p_adjusted:.4f}: " in alone
     assert "asked for alone" not in every
 
 
@@ -273,7 +273,8 @@ def test_what_is_not_there_is_said(pages: Served) -> None:
     assert "not markup" not in said(f"/runs?dataset={quote('<i>not markup')}", 404).replace("'<i>not markup'", "")
     assert "no dataset" in said("/runs?dataset=%ff%fe", 404)
     assert (
-        "<p>these runs are of several datasets</p>\n<p>choose runs of one</p>" in pages.get("/compare?run=1&run=4").text
+        "<p>these runs are of several datasets</p>\n<p>choose runs of one dataset</p>"
+        in pages.get("/compare?run=1&run=4").text
     )
 
 
@@ -309,8 +310,8 @@ def test_what_a_run_ranks_is_said_on_its_page(tmp_path: Path) -> None:
         tracker.ingest(chunks, name="parts", labels=LABELS, sampled="100/50000", item_to_document="#.*")
     with served(str(tmp_path / "runs.db")) as page:
         said = text_of(page.get("/run?run=1").text)
-    assert "Ranked among 100/50000 sampled items: its metrics are higher than among all items." in said
-    assert "Documents stand in the place of their chunks (max): 2.2 distinct documents in the first ten." in said
+    assert "Ranked among 100/50000 sampled items, so its metrics are higher than among all items." in said
+    assert "Documents are ranked instead of their chunks (max): 2.2 distinct documents in the first ten." in said
 
 
 def test_labels_of_named_judges_alone_are_those_of_the_newest(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ndcg_tracker.words.notes import (
 from ndcg_tracker.words.sentences import low_information
 
 SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
-    "weightless": ({"n": 1}, "1 group of weight 0 left out"),
+    "weightless": ({"n": 1}, "1 group with weight 0 left out"),
     "no_group": ({}, "no group has a result in both runs, so there is nothing to compare"),
     "one_group": ({}, "one group says nothing about others: no interval and no p-value"),
     "same_difference": (
@@ -26,25 +26,27 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "low_information": (
         {"n": 9, "skewness": -8.04},
-        "low information: the differences are very skewed (skewness -8.0 over 9 groups), and the t interval may be too "
+        "low information: the differences are very skewed (skewness -8.0 over 9 groups), so the t interval may be too "
         "narrow",
     ),
     "older_than_judge": (
         {"version": 1, "newest": 2, "design": 3},
-        "design 3 was drawn under version 1 of the judge's labels, and is held against these; version 2 is newer",
+        "design 3 was drawn under version 1 of the judge's labels and is compared with that version; version 2 is "
+        "newer",
     ),
     "groups_of_judge": (
         {"judge": "llama"},
-        "groups, lists and charts are by the labels of judge 'llama' alone; the verdict is the corrected one",
+        "groups, lists and charts use the labels of judge 'llama' alone; the verdict is the corrected one",
     ),
     "own_numbers": (
         {"design": 3, "is_open": True},
-        "what design 3 compares was stored after the first answer and could rest on answers, so it has random numbers "
-        "of its own; if it does not, to draw it with the old ones",
+        "runs or labels that design 3 compares were stored after the first answer and could depend on answers, so it "
+        "has its own random numbers; if they do not, to draw it with the old numbers",
     ),
     "said_not_tuned": (
         {"design": 3},
-        "what design 3 compares was stored after the first answer; it was said not to depend on answers",
+        "runs or labels that design 3 compares were stored after the first answer; somebody stated that they do not "
+        "depend on answers",
     ),
     "known_answers": (
         {"n": 2},
@@ -54,81 +56,84 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "all_answered": ({"design": 3}, "all items of design 3 have an answer; to compare its runs"),
     "equal_values": (
         {},
-        "low information: all values of a dataset are equal though its lists differ, and t takes such a mean for known",
+        "low information: all values of a dataset are equal although its lists differ, and a t interval takes such a "
+        "mean as exact",
     ),
     "few_in_strata": (
         {"n": 1030, "n_nonzero": 35, "enough": 100},
-        "low information: of 1,030 queries those of small datasets weigh so much in the macro mean that it says as "
-        "much as 35 nonzero differences, and below 100 the t interval may be too narrow",
+        "low information: queries of small datasets weigh so much in the macro mean that all 1,030 queries are worth "
+        "35 nonzero differences; below 100, the t interval may be too narrow",
     ),
     "one_repeat": (
         {"run": "bm25"},
-        "bm25 is one run: how much another training would differ is not in the interval",
+        "bm25 is a single run, so the interval does not cover how much another training would differ",
     ),
     "retraining": (
         {"sd": 0.00671, "n_runs": 40, "families": ["aa=old", "the recipe of new-0"], "n_seeds": 3},
-        "repeated trainings scatter by sd 0.0067 (40 runs of aa=old and the recipe of new-0), and the interval covers "
-        "groups, not trainings; 3 seeds of each would be enough to decide",
+        "repeated trainings vary by a standard deviation of 0.0067 (40 runs of aa=old and the recipe of new-0), but "
+        "the interval covers groups, not trainings; 3 seeds of each would be enough to decide",
     ),
     "slices_regressed": (
         {"slices": [["segment", "de", -0.25, 40], ["segment", "fr", -0.125, 1]]},
-        "2 slices regressed though the whole passes: segment='de' (-0.2500, 40 groups), segment='fr' (-0.1250, 1 "
+        "2 slices regressed although all groups together pass: segment='de' (-0.2500, 40 groups), segment='fr' "
+        "(-0.1250, 1 "
         "group); to see all",
     ),
     "small_slices_regressed": (
         {"slices": [["segment", "de", -0.25, 10]]},
-        "a slice regressed though the whole passes: segment='de' (-0.2500, 10 groups); too few of its groups differ to "
+        "a slice regressed although all groups together pass: segment='de' (-0.2500, 10 groups); too few of its "
+        "groups differ to "
         "be sure; to see all",
     ),
     "slices_too_small": (
         {"attribute": "city", "fewest": 25},
-        "no slice by city has 25 groups to be judged by: slice by an attribute of fewer values; to add one",
+        "no slice by city has the 25 groups that a verdict needs: slice by an attribute with fewer values; to add one",
     ),
     "below_rel": (
         {"metric": "recall@5", "rel": "1", "highest": 0.87, "counting": "R(rel=0.1)@5"},
-        "no label reaches rel=1 (the highest is 0.87), so recall@5 is 0 for every run: R(rel=0.1)@5 counts labels from "
-        "there on",
+        "no label reaches rel=1 (the highest is 0.87), so recall@5 is 0 for every run; to count lower labels, use "
+        "R(rel=0.1)@5",
     ),
     "unjudged_open": (
         {"n": 158},
-        "to judge all 158 items that nobody judged, before the next verdict",
+        "to judge all 158 items that nobody has judged, before the next verdict",
     ),
     "unjudged_zero": (
         {"metric": "ndcg(unjudged=drop)", "baseline": 1.0, "candidate": 0.75, "stop": "unjudged=drop"},
-        "unjudged items are taken as ndcg(unjudged=drop) says, for no range over them is known under unjudged=drop",
+        "unjudged items count as ndcg(unjudged=drop) says, because no range over them is known under unjudged=drop",
     ),
     "tests_symmetry": ({}, "the Wilcoxon test tests symmetry, not the mean"),
     "means_weigh_groups": (
         {},
         "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item "
-        "added unweighted): no interval and no p-value",
+        "added unweighted), so there is no interval and no p-value",
     ),
     "diagnostic": ({}, "shown, not compared: it says nothing about quality"),
     "no_mean_of_groups": (
         {},
-        "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
+        "shown, not compared: its summary is not a mean of groups, which is what the tests are about",
     ),
     "fewer_judged": (
         {"run": "candidate", "cutoffs": [10, 3, None]},
-        "the candidate has fewer judged items in its top 10, top 3 and whole lists, and may be better than it looks, "
-        "which could change the verdict; to see how far",
+        "the candidate has fewer judged items in its top 10, top 3 and whole lists, so it may be better than it "
+        "looks and the verdict could change; to see by how much",
     ),
     "none_judged": (
         {"run": "baseline"},
-        "the baseline has no judged item there at all: are its ids spelled as in the labels?",
+        "the baseline has no judged item there at all: are its ids written as in the labels?",
     ),
     "nothing_judged": (
         {"metrics": ["AP", "P@1"]},
-        "no judged item counts in either run under AP, P@1: are the ids of groups and items spelled as in the labels? "
-        "see those with",
+        "no judged item counts in either run under AP, P@1: are the ids of groups and items written as in the "
+        "labels? See some labels with",
     ),
     "runs_lacking": (
         {"n": 2, "first": "bm25", "version": 3, "metrics": ["AP"]},
-        "left out: 2 runs without AP under labels version 3, such as bm25; to add them",
+        "left out: 2 runs without AP under labels version 3, such as bm25; to add the results",
     ),
     "in_no_run": (
         {"n": 20, "n_groups": 50},
-        "20 groups of 50 with labels are in no run: 0 in all; to leave them out, as trec_eval does",
+        "20 of 50 groups with labels are in no run and count as 0 in all; to leave them out, as trec_eval does",
     ),
     "small_slices": (
         {"n": 2, "attribute": "device", "fewest": 2},
@@ -144,75 +149,85 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "not_evaluated": (
         {"version": 2, "runs": ["dense", "splade"]},
-        "no results under version 2 of the labels for 'dense' and 'splade' and the baseline together; to add them",
+        "no results under version 2 of the labels for 'dense' and 'splade' and the baseline together; to add the "
+        "results",
     ),
     "agreement_without_items": (
         {"n": 2, "first": "bm25"},
-        "left out: 2 runs without stored items, such as bm25, which cannot be evaluated under the labels that both "
-        "judges gave",
+        "left out: 2 runs without stored items, such as bm25; a run without items cannot be evaluated under the "
+        "labels that both judges gave",
     ),
-    "no_common_pair": ({}, "no pair of group and item has a grade of both; to draw some for the other judge to grade"),
+    "no_common_pair": (
+        {},
+        "no pair of group and item has a grade from both judges; to draw some for the other judge to grade",
+    ),
     "agreement_open": (
         {"n": 12, "n_drawn": 388},
-        "12 of the 388 items that were drawn have no answer yet: those with one are taken for a random part",
+        "12 of the 388 drawn items have no answer yet; those with an answer are treated as a random part",
     ),
     "newer_than_answers": (
         {"version": 3, "judge": "llama"},
-        "version 3 of judge 'llama' is newer than the first answers: if they helped to make it, it agrees with them "
-        "better than with others",
+        "version 3 of judge 'llama' is newer than the first answers: if they helped to create it, it agrees with "
+        "them better than with other answers",
     ),
     "other_hands": (
         {"hand": "people", "baseline": 0.02, "candidate": 0.31},
-        "judge 'people' labelled 31.0% of the candidate's judged first ranks, 2.0% of the baseline's: who labelled may "
-        "have made the difference",
+        "judge 'people' labelled 31.0% of the candidate's judged first ranks, 2.0% of the baseline's: the difference "
+        "may come from who labelled",
     ),
     "one_hand": (
         {"hand": ""},
-        "to have the unnamed judge label all that both runs rank first, from the start, and decide under those labels",
+        "to have the unnamed judge label everything that both runs rank first, from the start, and decide under "
+        "those labels",
     ),
     "goes_with_judged": (
         {},
-        "what goes with the judged share says nothing of the systems: unjudged items count as not relevant; to judge "
-        "them",
+        "a change that follows the judged share says nothing about the systems, because unjudged items count as not "
+        "relevant; to judge them",
     ),
     "far_fewer_judged": (
         {"run": "new", "cutoff": 10, "share": 0.303, "usual": 0.571},
-        "30.3% of the first 10 of new are judged, of other runs 57.1%: are its ids spelled as in the labels? See those "
-        "with",
+        "30.3% of the first 10 of new are judged, but 57.1% of those of other runs: are its ids written as in the "
+        "labels? See some labels with",
     ),
     "spelled_otherwise": (
         {"how": "case", "of_run": "SKU-1", "of_labels": "sku-1", "n": 1200, "of": 1300},
-        "the run has item 'SKU-1', the labels have 'sku-1', and so it is with 1,200 of 1,300 labels looked at that "
-        "no item meets: they differ in capitals or blanks alone; write them alike",
+        "the run has item 'SKU-1', but the labels have 'sku-1'; 1,200 of the 1,300 unmatched labels that were "
+        "checked differ like this: they differ only in capitals or spaces; write both the same way",
     ),
     "few_labels_met": (
         {"n": 3, "n_labels": 1200},
-        "3 of 1,200 labels are of items that the run lists, and few of its first items are judged: are the ids spelled "
-        "as in the labels? See those with",
+        "3 of 1,200 labels are of items that the run lists, and few of its first items are judged: are the ids "
+        "written as in the labels? See some labels with",
     ),
     "range_unread": (
         {"n": 40000, "baseline": 0.9, "candidate": 0.8},
-        "judged are 80.0% of the candidate's first items, 90.0% of the baseline's; with 40,000 groups, how far the "
-        "others leave the verdict open is computed on request alone; to see",
+        "80.0% of the candidate's first items are judged, and 90.0% of the baseline's; with 40,000 "
+        "groups, how far the "
+        "others leave the verdict open is computed only on request; to see it",
     ),
     "runs_not_judged": (
         {"n": 1, "first": "new"},
-        "new has no judged item in the first ranks, so its place says nothing: are the ids spelled as in the labels? "
-        "See those with",
+        "new has no judged item in the first ranks, so its place says nothing: are the ids written as in the labels? "
+        "See some labels with",
     ),
     "order_open": (
         {"cutoff": 10, "low": 0.019, "high": 0.025},
-        "1.9% to 2.5% of the first 10 are judged, and the others count as not relevant, which could change the order; "
-        "to see how far for the first two",
+        "1.9% to 2.5% of the first 10 are judged, and the others count as not relevant, which could change the "
+        "order; to see by how much for the first two runs",
     ),
-    "never_shown": ({}, "to judge what nobody was shown"),
-    "positives_only": ({}, "no label has grade 0: an item without a label is unknown here, not irrelevant"),
+    "never_shown": ({}, "to judge the items that nobody was shown"),
+    "positives_only": ({}, "no label has grade 0, so an item without a label is unknown here, not irrelevant"),
     "ties": (
         {"metrics": [], "low": -0.01, "high": 0.02},
-        "ties in scores could change the decision: however they are broken, delta lies between -0.0100 and +0.0200",
+        "ties in scores could change the decision: depending on how they are broken, delta is between -0.0100 and "
+        "+0.0200",
     ),
-    "no_alias": ({}, "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with"),
-    "same_run": ({}, "candidate and baseline are one and the same run"),
+    "no_alias": (
+        {},
+        "gate against a pinned alias, because small drops add up unseen otherwise; pin this baseline with",
+    ),
+    "same_run": ({}, "candidate and baseline are the same run"),
     "group_not_in_run": ({"group": "q1", "run": "a", "value": 0.0}, "group 'q1' is not in run 'a': its value is 0"),
     "in_one_run_only": ({"n": 2}, "2 groups have a result in one run only: left out"),
     "unjudged_items": (
@@ -228,12 +243,12 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {},
         "no split into ranking, labels and coverage: the group has no value in one of the steps between",
     ),
-    "ranking_in_detail": ({}, "the ranking's part in detail"),
-    "worst_group": ({}, "the group that lost most"),
+    "ranking_in_detail": ({}, "to see the ranking's part in detail"),
+    "worst_group": ({}, "to see the group that lost most"),
     "different_labels": (
         {"versions": [(1, 3), (2, 1)]},
-        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all against "
-        "the newest",
+        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all under "
+        "the newest labels",
     ),
     "shown_only": (
         {"metric": "NumRet", "why": "diagnostic"},
@@ -241,25 +256,26 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "other_groups": (
         {"run": "few", "n": 20, "n_beside": 1098},
-        "few has results for 20 groups, the runs beside it for 1,098: not compared with them",
+        "few has results for 20 groups, the runs before and after it for 1,098: not compared with them",
     ),
     "shared_groups": (
         {"n": 98, "most": 100},
-        "steps rest on the 98 groups that all runs have results for, of up to 100",
+        "steps use the 98 groups, of up to 100, that have results in all runs",
     ),
     "few_runs": (
         {"n": 3, "fewest": 8},
-        "steps allow for chance in the groups, but not in training: estimating that takes 8 runs that changed, and "
-        "there are 3; repeats of one unchanged system do as well",
+        "steps allow for chance in the groups, but not in training: to estimate that takes 8 runs that changed, and "
+        "there are 3; repeats of one unchanged system also work",
     ),
     "run_scatter": (
         {"sd": 0.00671, "own": 0.002},
-        "from run to run the mean scatters by sd 0.0067, and groups explain 0.0020 of it: a step is what exceeds that",
+        "from run to run, the mean varies by a standard deviation of 0.0067, of which groups explain 0.0020: a step "
+        "must exceed that",
     ),
     "wandering": (
         {"n": 2, "resemblance": 0.613},
-        "runs resemble the one before them (autocorrelation 0.61), and such a series wanders: 2 places that look like "
-        "steps are not marked, as that explains as much",
+        "each run resembles the run before it (autocorrelation 0.61), so the series wanders; 2 places look like "
+        "steps but are not marked, because that explains them as well",
     ),
     "pruned": (
         {"run": "bm25", "at": "2026-01-31T08:00:00.000000Z"},
@@ -271,13 +287,13 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "summaries_only": (
         {"n": 2},
-        "2 runs were pruned to their means: not compared with the runs beside",
+        "2 runs were pruned to their means: not compared with the runs before and after",
     ),
-    "sums_only": ({"n": 1}, "1 run was stored as sums: not compared with the runs beside"),
+    "sums_only": ({"n": 1}, "1 run was stored as sums: not compared with the runs before and after"),
     "study": (
         {"n": 1200, "n_runs": 1300, "study": "grid 1"},
-        "1,200 of these 1,300 runs are trials of study 'grid 1', whose order says little; whether the best one beats "
-        "the next",
+        "1,200 of these 1,300 runs are trials of study 'grid 1', whose order says little; to see whether the best "
+        "trial beats the next",
     ),
     "rank_conflict": (
         {"n": 3000, "first": "q7"},
@@ -286,12 +302,12 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "sampled": (
         {"n": 100, "of": 100_000, "rank": 5_000, "chance": 0.9718},
-        "items are ranked among 100 sampled negatives of 100,000: one truly at rank 5,000 is in the first ten there "
-        "with probability 0.97, and which run is better may differ from the ranking of all items",
+        "items are ranked among 100 sampled negatives of 100,000: an item truly at rank 5,000 is in the first ten "
+        "there with probability 0.97, so the better run may be the other one when all items are ranked",
     ),
     "documents_in_ten": (
         {"in_ten": [("bm25", 5.0), ("dense", 7.25)], "others": ["whole"]},
-        "documents stand in the place of their chunks: 5.0 distinct documents in the first ten of bm25 and 7.2 "
+        "documents are ranked instead of their chunks: 5.0 distinct documents in the first ten of bm25 and 7.2 "
         "distinct documents in the first ten of dense; whole has no chunks",
     ),
     "runs_of_other_samples": (
@@ -300,75 +316,77 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "history_of_samples": (
         {"samples": [("100/50000", 3, "a"), ("100/60000", 1, "e")], "n_runs": 5},
-        "of 5 runs 3 (such as a) rank 100/50000 sampled items and 1 (such as e) rank 100/60000 sampled items: no step "
-        "is looked for between runs that rank other items",
+        "of 5 runs, 3 (such as a) rank 100/50000 sampled items and 1 (such as e) rank 100/60000 sampled items: steps "
+        "are not searched for between runs that rank different items",
     ),
     "scores_like_ranks": (
         {"n": 3000, "first": "q7"},
-        "the scores of all 3,000 groups, such as 'q7', look like positions in a list, and the highest counts as the "
-        "best: if the lowest is, negate them; a minus before the name of a score column does that",
+        "the scores of all 3,000 groups, such as 'q7', look like positions in a list, but the highest score counts "
+        "as the best: if the lowest is best, negate the scores; a minus before the name of a score column does that",
     ),
     "order_of_lists": ({}, "its lists have no scores, so their order is the ranking, the best item first"),
     "no_score": (
         {"n": 1200},
-        "1,200 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores",
+        "1,200 rows have no score, so their items count as not retrieved; if a model failed on them, fix the scores",
     ),
     "no_label": ({}, "none of its items has a label, so every result is 0 or undefined; do the ids match?"),
     "without_cluster": (
         {"n": 12, "n_groups": 400, "attribute": "user"},
-        "12 groups of 400 have no user, and each counts as a cluster of its own",
+        "12 of 400 groups have no user; each counts as its own cluster",
     ),
     "nothing_to_extend": (
         {"judge": "ada", "other": "", "version": 2},
-        "there were no labels of judge 'ada' to extend, so these stand alone; to add them to version 2, which has no "
-        "judge",
+        "there were no labels of judge 'ada' to extend, so the new version has only these; to add them to version 2 "
+        "(without a judge)",
     ),
-    "after_that": ({}, "after that, the same without the groups that a run lacks"),
+    "after_that": ({}, "after that, the same without the groups missing from a run"),
     "alias_kept": (
         {"alias": "prod", "dataset": "shop", "here": "bm25", "there": None},
-        "alias @prod of dataset 'shop' points at 'bm25' here and is deleted in the export: it stays",
+        "alias @prod of dataset 'shop' points at 'bm25' here, but is deleted in the export; it is not changed",
     ),
     "designs_kept": (
         {"design": 2, "dataset": "shop"},
-        "design 2 of dataset 'shop' is not that of the export, or has other answers here: the designs here stay as "
-        "they are, and none is added; to have those of the export as well, import it into another dataset",
+        "design 2 of dataset 'shop' differs from the one in the export, or has other answers here: the designs here "
+        "are not changed, and none is added; to get those of the export as well, import it into another dataset",
     ),
     "suite_kept": (
         {"suite": "beir", "datasets": ["fiqa", "scifact"]},
-        "suite 'beir' has other datasets here and stays as it is; in the export it has fiqa, scifact",
+        "suite 'beir' has other datasets here and is not changed; in the export it has fiqa, scifact",
     ),
     "not_verifiable": (
         {"run": "bm25", "dataset": "shop", "metrics": ["external:clicks", "ndcg@10"]},
-        "run 'bm25' of dataset 'shop' has not verifiable results, stored as they came, and the tag imported=not "
-        "verifiable: external:clicks, ndcg@10",
+        "run 'bm25' of dataset 'shop' has results that cannot be verified: external:clicks, ndcg@10; they are stored "
+        "unchanged, and the run gets the tag 'imported=not verifiable'",
     ),
     "missing_that_count": (
         {"n": 3, "metric": "ndcg@10"},
-        "ndcg@10 counts the groups that a run lacks as 0 (3 here), and they stay; to leave them out, compare by "
-        "the metric that this adds",
+        "ndcg@10 itself counts the groups missing from a run as 0 (3 here), so they stay in; to leave them out, "
+        "compare by the metric that this command adds",
     ),
     "runs_of_other_groups": (
         {"n": 2, "first": "covid"},
-        "left out: 2 runs without any group of these labels, such as covid: are the groups spelled as in the labels?",
+        "left out: 2 runs without any group of these labels, such as covid: are the group ids written as in the "
+        "labels?",
     ),
     "no_group_label": (
         {},
-        "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?",
+        "none of its groups has labels, so every result is 0 or undefined: are the group ids written as in the labels?",
     ),
     "unstable_sort": (
         {"tool": "ranx", "metric": "ranx:ndcg@10", "from_items": 16, "n": 2},
-        "ranx leaves equal scores to a sort that may put them in any order in lists of 16 items or more: in 2 groups "
-        "ranx:ndcg@10 depends on the sort, and what ranx prints may be another number",
+        "ranx may sort equal scores in any order in lists of 16 items or more: in 2 groups, ranx:ndcg@10 depends on "
+        "that order, so ranx may print a different number",
     ),
-    "one_score": ({}, "the scores of each list are all equal, so the order is that of ties, not of a model"),
+    "one_score": ({}, "the scores of each list are all equal, so ties decide the order, not a model"),
     "groups_lacking": (
         {"runs": [("a", 5), ("b", 25)], "n_groups": 30, "metric": "ndcg@10"},
-        "ndcg@10 counts the groups that a run lacks as 0, whatever becomes of missing ones here: a (5 of 30), b (25 of "
-        "30); to rank without them, rank by the metric that this adds",
+        "ndcg@10 itself counts the groups missing from a run as 0, so they cannot be left out here: a (5 of 30), b "
+        "(25 of "
+        "30); to leave them out, rank by the metric that this command adds",
     ),
     "labels_gone": (
         {"n_groups": 86, "n_labels": 2703, "version": 2},
-        "2,703 labels of version 2 are not in it, and 86 groups with none left: to keep such labels, add with extend",
+        "2,703 labels of version 2 are not in it, and 86 groups have none left: to keep such labels, add with extend",
     ),
     "new_groups": (
         {"n": 20, "n_groups": 50},
@@ -376,13 +394,13 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "history_lacking": (
         {"runs": [("half", 157)], "n_groups": 403, "metric": "ndcg@10"},
-        "ndcg@10 counts the groups that a run lacks as 0, and a step there may come from that: half (157 of 403); for "
-        "a history without them, ask for the metric that this adds",
+        "ndcg@10 counts the groups missing from a run as 0, so a step there may come from that: half (157 of 403); "
+        "for a history without them, use the metric that this command adds",
     ),
     "shorter_lists": (
         {"run": "short", "n_short": 5.04, "n_long": 20.0, "metric": "ndcg@10"},
-        "the lists of short have 5.0 items on average, those of the other run 20.0: ndcg@10 looks past the "
-        "end of the shorter ones",
+        "the lists of short have 5.0 items on average, those of the other run 20.0: ndcg@10 looks past the end of "
+        "the shorter lists",
     ),
     "some_groups_missing": (
         {
@@ -393,18 +411,19 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
             "skipping": "ndcg(missing=skip)@10",
         },
         "1,500 of 2,000 groups with labels are not in the run, and ndcg@10 counts each as an empty list; "
-        "'ndcg(missing=skip)@10' leaves them out; 61 groups of the run have no labels: are the groups spelled alike?",
+        "'ndcg(missing=skip)@10' leaves them out; 61 groups of the run have no labels: are the group ids written the "
+        "same way?",
     ),
     "equal_metrics": (
         {"metrics": ["map", "trec_eval:map"]},
-        "map and trec_eval:map are equal in every group, and p-values are corrected for both: name one, to ask once",
+        "map and trec_eval:map are equal in every group, but p-values are corrected for both: name only one of them",
     ),
     "all_one": (
         {"n": 3000, "metric": "ndcg@10"},
-        "all 3,000 groups score 1 by ndcg@10, and no other run can do better: a log of clicks alone does so; it needs "
-        "the items that were shown and not clicked, too",
+        "all 3,000 groups score 1 by ndcg@10, so no run can do better: a log with only clicked items has this "
+        "effect; add the items that were shown and not clicked",
     ),
-    "swapped": ({}, "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"),
+    "swapped": ({}, "its scores are whole numbers and the labels are not: are the run and the labels swapped?"),
     "same_content": ({"run": "bm25"}, "its content equals that of run 'bm25'"),
     "alias_moved": ({"alias": "prod", "run_id": 3}, "alias @prod now points at the new content (run 3)"),
     "new_labels": (
@@ -413,12 +432,12 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "other_version": (
         {"version": 1, "here": 4, "dataset": "shop"},
-        "labels version 1 of the export is version 4 of dataset 'shop' here, its newest; runs under older versions "
+        "labels version 1 of the export is version 4 of dataset 'shop' here, the newest; runs under older versions "
         "need rescore to be comparable",
     ),
     "not_pushed": (
         {"what": "tag", "key": "c@d"},
-        "tag 'c@d' was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name",
+        "tag 'c@d' was not pushed: MLflow allows only letters, digits, _ - . : / and spaces in a name",
     ),
     "other_parameter": (
         {"key": "depth", "there": "6", "here": "7"},
@@ -442,15 +461,16 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
 @pytest.mark.parametrize(
     ("facts", "ending"),
     [
-        ({"of_run": "a", "of_labels": "b"}, "the run has 'a', the labels have 'b'; do the ids match?"),
+        ({"of_run": "a", "of_labels": "b"}, "the run has 'a', but the labels have 'b'; do the ids match?"),
         (
             {"of_run": "sku-1", "of_labels": "1", "how": "run:sku-"},
-            "the run has 'sku-1', the labels have '1'; those of the run have 'sku-' before them; write them alike",
+            "the run has 'sku-1', but the labels have '1'; the ids of the run start with 'sku-'; write both the same "
+            "way",
         ),
         (
             {"of_run": "1", "of_labels": "1.0", "how": "decimals"},
-            "the run has '1', the labels have '1.0'; whole numbers became floats, as a join with empty cells makes "
-            "them; write whole numbers (in pandas, .astype('Int64') before to_csv)",
+            "the run has '1', but the labels have '1.0'; whole numbers became floats, as happens in a join with "
+            "empty cells; write whole numbers (in pandas, .astype('Int64') before to_csv)",
         ),
     ],
 )
@@ -475,35 +495,39 @@ def test_a_single_group_or_row() -> None:
     )
     assert sentence(Note("rank_conflict", {"n": 1, "first": "q7", "deciding": "scores"})) == (
         "the rank column contradicts the scores in a group ('q7'); "
-        "the scores decide: to go by the ranks, name '-rank' as the score column"
+        "the scores decide: to use the ranks, name '-rank' as the score column"
     )
     assert sentence(Note("rank_conflict", {"n": 1, "first": "q7", "deciding": "order"})) == (
         "the order of the items contradicts the scores in a group ('q7'); "
-        "the scores decide: to go by the order, give '' as the score column"
+        "the scores decide: to use the order, give '' as the score column"
     )
     assert sentence(Note("rank_conflict", {"n": 1, "first": "q7", "deciding": "ranks"})).endswith(
-        "; the ranks decide, as in RecTools and RecBole: to go by the scores, name 'score' as the score column"
+        "; the ranks decide, as in RecTools and RecBole: to use the scores, name 'score' as the score column"
     )
     assert sentence(Note("no_score", {"n": 1})).startswith("1 row has no score, ")
 
 
 def test_a_place_that_neighbours_do_not_explain() -> None:
     told_so = sentence(Note("wandering", {"n": 1, "resemblance": 0.0}))
-    assert told_so == "1 place that looks like a step is not marked: the scatter of single runs explains as much"
+    assert told_so == "1 place looks like a step but is not marked: the scatter of single runs explains it as well"
 
 
 def test_bounds_over_ties_have_the_digits_that_tell_them_apart() -> None:
     told_so = sentence(Note("ties", {"metrics": ["AP"], "low": 0.0100001, "high": 0.0100012}))
     assert told_so == (
-        "ties in scores could change the verdict on AP: however they are broken, delta lies between +0.010000 and "
+        "ties in scores could change the verdict on AP: depending on how they are broken, delta is between +0.010000 "
+        "and "
         "+0.010001"
     )
 
 
 def test_a_command_stands_behind_the_sentence() -> None:
     note = Note("worst_group", command=("ndcg-track", "explain", "a b", "$x"))
-    assert (told(note).sentence, told(note).command) == ("the group that lost most", "ndcg-track explain 'a b' '$x'")
-    assert note_text(note) == "the group that lost most: ndcg-track explain 'a b' '$x'"
+    assert (told(note).sentence, told(note).command) == (
+        "to see the group that lost most",
+        "ndcg-track explain 'a b' '$x'",
+    )
+    assert note_text(note) == "to see the group that lost most: ndcg-track explain 'a b' '$x'"
 
 
 @pytest.mark.parametrize(
@@ -515,7 +539,7 @@ def test_words_of_a_command_are_quoted_for_a_shell(word: str, typed: str) -> Non
 
 @pytest.mark.parametrize(
     ("interval", "end"),
-    [("the t interval", ", and below 100 the t interval may be too narrow"), ("", "")],
+    [("the t interval", "; below 100, the t interval may be too narrow"), ("", "")],
 )
 def test_low_information_names_the_interval_that_is_shown(interval: str, end: str) -> None:
     told_so = low_information(300, 60, enough=100, interval=interval)

@@ -1,5 +1,5 @@
 "use strict";
-// Draws the charts of a page, searches while one types, and counts what is ticked. Without it all but charts works.
+// Draws the charts of a page, searches while you type, and counts the ticked runs. Without it, only charts are missing.
 (() => {
   const views = [], root = document.documentElement;
   root.classList.add("scripted");
@@ -12,7 +12,7 @@
     for (const element of places) views.push(await drawThemed(element, page.charts[element.dataset.draw], page.themes));
   }
 
-  // An address holds what was chosen, and nothing empty; "beside" may say that nothing is wanted.
+  // An address holds the choices and no empty parameter, except "beside", which may be empty to ask for nothing.
   function short(form) {
     form.addEventListener("formdata", ({ formData }) => {
       for (const name of new Set(formData.keys())) {
@@ -52,7 +52,7 @@
       const button = isTyped ? undefined : buttons.get(event.key.toLowerCase());
       if (!button) return;
       event.preventDefault();
-      buttons.clear(); // one key, one grade: what is pressed before the next item is there is lost
+      buttons.clear(); // one key, one grade: keys pressed before the next item appears are ignored
       button.click();
     });
   }
@@ -61,7 +61,7 @@
     form.addEventListener("change", (event) => event.target.matches("select, input[type=checkbox]") && form.requestSubmit());
   }
 
-  // The server refuses a comparison of nothing; whoever has scripts sees it before.
+  // The server refuses an empty comparison; with scripts, people see that before they send it.
   function counts(button) {
     const { form } = button;
     const count = () => {

@@ -80,7 +80,7 @@ d3    q2               -  - → 3  +0.000100
 change: part of the difference of the means over 1,234 groups; n: items whose contribution changed
 
 note: 1 group has a result in one run only: left out
-note: the group that lost most:
+note: to see the group that lost most:
       ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q17
 """
 PARTS = """\
@@ -93,7 +93,7 @@ ranking       0.6250  +0.1250  dense instead of bm25, labels version 1
 labels        0.5625  -0.0625  1 grade changed in version 2
 coverage      0.7500  +0.1875  2 labels added in version 2, 0 gone
 
-note: the ranking's part in detail:
+note: to see the ranking's part in detail:
       ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --labels-baseline 1 --labels-candidate 1
 """
 MARKDOWN = """\

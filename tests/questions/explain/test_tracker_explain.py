@@ -127,7 +127,7 @@ def test_what_the_first_rank_cost_and_brought(shop: nt.Tracker) -> None:
     assert found.totals.items[0].contribution == pytest.approx(-1 / 5)
     assert tuple(map(note_text, found.notes)) == (
         "unjudged items among the first 10: 3 in the baseline, 2 in the candidate",
-        "the group that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q5",
+        "to see the group that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q5",
     )
     assert shop.explain("bm25", "dense").to_dict()["notes"] == list(map(note_text, found.notes))
 
@@ -136,12 +136,12 @@ def test_the_labels_that_were_asked_for_stand_in_the_command_to_type(shop: nt.Tr
     newer_labels(shop)
     told = of_runs(shop, "bm25", "dense", labels_baseline=2, labels_candidate=2).notes[-1]
     assert note_text(told) == (
-        "the group that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 "
+        "to see the group that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 "
         "--labels-baseline 2 --labels-candidate 2 --group q5"
     )
     told = of_runs(shop, "bm25", "dense", labels_baseline=1, labels_candidate=2).notes[-1]
     assert note_text(told) == (
-        "the ranking's part in detail: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 "
+        "to see the ranking's part in detail: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 "
         "--labels-baseline 1 --labels-candidate 1"
     )
 

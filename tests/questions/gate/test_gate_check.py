@@ -70,7 +70,8 @@ def test_by_the_judge_alone_it_says_so_first_and_on_the_record(shop: CommandLine
     assert lines[0] == "PASS: stylish may replace dense on shop"
     text = " ".join(" ".join(lines[1:5]).split())
     assert (
-        "The verdict rests on: judge 'llama' alone, whose labels nobody checked; to have people check it: ndcg-track "
+        "The verdict rests on: judge 'llama' alone, whose labels nobody has checked; to have people check it: "
+        "ndcg-track "
         "labels sample dense stylish --judge llama --budget N --dataset shop"
     ) in text
     assert shop.rows(*GATE, "--margin", "0.01", "--dry-run")["judge_alone"] == "llama"
@@ -90,10 +91,10 @@ def test_below_a_hundred_answers_that_differ_nothing_is_decided(shop: CommandLin
     lines = printed.out.splitlines()
     assert lines[0] == "INCONCLUSIVE: not known whether stylish may replace dense on shop"
     text = " ".join(printed.out.split())
-    assert " answers differ from the judge, and below 100 no bound is trusted)" in text
+    assert " answers differ from the judge; below 100, no bound is trusted)" in text
     assert re.search(r"to decide about \d+ more answers, planned from the start \(PASS\)", text)
     assert "won, " not in text
-    assert ", and below 100 a t bound is not trusted, and no other applies note: " in text
+    assert "; below 100, the gate does not trust a t bound, and no other bound applies note: " in text
     found = shop.rows(*CHECKED, "--margin", "0.5", "--on-inconclusive", "pass")
     assert (found["lower"], found["lower_method"]) == (None, None)
     assert found["n_labels_needed_for"] == "pass"
@@ -157,7 +158,8 @@ def test_a_gate_on_a_suite_says_so_too(shop: CommandLine) -> None:
     suite = ("gate", "stylish", "--baseline", "dense", "--suite", "all", "--judge", "llama", "--margin", "0.01")
     text = " ".join(shop.done(*suite).split())
     assert (
-        "The verdict rests on: judge 'llama' alone, whose labels nobody checked; to have people check it: ndcg-track "
+        "The verdict rests on: judge 'llama' alone, whose labels nobody has checked; to have people check it: "
+        "ndcg-track "
         "labels sample A B --judge llama --budget N"
     ) in text
     assert shop.rows(*suite, "--dry-run")["judge_alone"] == "llama"
@@ -169,6 +171,8 @@ def test_where_few_groups_pull_most_no_bound_decides() -> None:
     decision = population_decision(delta, 0.05, chance=Chance(informative=np.full(100, 2)))
     assert (decision.decision, decision.lower, decision.upper) == ("inconclusive", None, None)
     assert decision.low_information is not None
-    assert sentence(decision.low_information).endswith(", and a t bound is not trusted, and no other applies")
+    assert sentence(decision.low_information).endswith(
+        ", so the gate does not trust a t bound, and no other bound applies"
+    )
     by_betting = population_decision(delta, 0.05)
     assert by_betting.lower_method == "betting"

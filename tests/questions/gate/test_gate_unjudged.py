@@ -98,8 +98,9 @@ def test_a_metric_without_a_range_says_that_unjudged_items_count_as_not_relevant
     )
     share = result.to_dict()["unjudged"]["share"]
     note = (
-        "unjudged items count as not relevant, for no range over them is known for AP; judged are "
-        f"{share['candidate']:.1%} of the candidate's first items, {share['baseline']:.1%} of the baseline's"
+        "unjudged items count as not relevant, because no range over them is known for AP; "
+        f"{share['candidate']:.1%} of the candidate's first items are judged, and {share['baseline']:.1%} of the "
+        "baseline's"
     )
     assert note in result.notes
 
@@ -110,7 +111,7 @@ def test_runs_without_items_keep_their_decision_with_a_note(pooled: nt.Tracker) 
     result = pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="range")
     assert result.decision == "fail"
     assert any(
-        note.startswith("unjudged items count as not relevant, for the items of a run are not here")
+        note.startswith("unjudged items count as not relevant, because the items of a run are not stored")
         for note in result.notes
     )
 
@@ -146,7 +147,7 @@ def test_arms_are_held_each_against_each(pooled: nt.Tracker) -> None:
     assert alone.open is not None
     assert left is not None
     assert (left.low, left.high) == pytest.approx((alone.open.low, alone.open.high))
-    advised = "to judge all items that nobody judged, before the next verdict: ndcg-track labels needed old"
+    advised = "to judge all items that nobody has judged, before the next verdict: ndcg-track labels needed old"
     assert any(note.startswith(advised) for note in arms.notes)
     assert pooled.labels_needed("old", ["old again", "new", "new again"], budget=None, dataset="equal").needed.items
 
@@ -182,7 +183,7 @@ def test_the_command_says_what_is_open_and_what_to_judge(
     assert "if they are worth nothing, the decision is FAIL" in " ".join(text.split())
     told = json.loads(line(*asked, "--format", "json").out)["unjudged"]
     assert (told["worth"], told["of_zero"]) == ("range", "fail")
-    assert f"to judge all {told['n_items']} items that nobody judged" in " ".join(text.split())
+    assert f"to judge all {told['n_items']} items that nobody has judged" in " ".join(text.split())
     assert "ndcg-track labels needed old new --metric ndcg@10 --dataset equal --all" in " ".join(text.split())
     needed = line.done(
         *["labels", "needed", "old", "new", "--metric", "ndcg@10", "--dataset", "equal", "--all", "--format", "csv"]

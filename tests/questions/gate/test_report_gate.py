@@ -60,7 +60,7 @@ decision   the 1st of this gate (decision_id 7)
 
 warning: 12 groups with labels but missing in the candidate run: counted as 0
 warning: 3 groups undefined in both runs: left out
-warning: low information: 55 of 400 differences are nonzero, and below 100 the t interval may be too
+warning: low information: 55 of 400 differences are nonzero; below 100, the t interval may be too
          narrow
 note: labels version 3 is newer than version 2, which the runs share; to use it:
       ndcg-track rescore bm25 dense

@@ -61,7 +61,7 @@ def test_identical_runs_pass_and_are_said_to_be_identical(pinned: nt.Tracker) ->
 
 def test_a_run_against_itself_is_noted(pinned: nt.Tracker) -> None:
     found = pinned.gate("base", baseline="@prod", margin=0.01).to_dict()
-    assert (found["decision"], found["notes"]) == ("pass", ["candidate and baseline are one and the same run"])
+    assert (found["decision"], found["notes"]) == ("pass", ["candidate and baseline are the same run"])
 
 
 def test_a_fixed_set_is_arithmetic(pinned: nt.Tracker) -> None:
@@ -137,7 +137,7 @@ def test_what_has_no_alias_is_noted(pinned: nt.Tracker) -> None:
     found = pinned.gate("noisy", baseline="base", margin=0.05).to_dict()
     assert found["drift"] is None
     assert found["notes"] == [
-        "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with: "
+        "gate against a pinned alias, because small drops add up unseen otherwise; pin this baseline with: "
         "ndcg-track alias set baseline base --dataset shop"
     ]
     assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["notes"] == []
@@ -277,7 +277,10 @@ def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt
     low, high = found.to_dict()["metrics"][0]["tie_bounds"]["delta"]
     assert low < -0.2 < high
     assert found.to_dict()["ties_could_change_decision"] is True
-    told = f"note: ties in scores could change the decision: however they are broken, delta lies between {low:+.4f} and"
+    told = (
+        "note: ties in scores could change the decision: depending on how they are broken, delta is between "
+        f"{low:+.4f} and"
+    )
     assert told in " ".join(str(found).split())
     assert "the verdict on" not in str(found)
     assert told.removeprefix("note: ") in found.to_dict()["notes"][-1]

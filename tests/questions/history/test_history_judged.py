@@ -42,7 +42,10 @@ def test_what_goes_with_the_judged_share_is_no_fall_of_the_system(growing: nt.Tr
     assert changed
     for row in changed:
         assert row["goes_with_judged"] is not None, row
-    assert any(note.startswith("what goes with the judged share says nothing of the systems") for note in result.notes)
+    assert any(
+        note.startswith("a change that follows the judged share says nothing about the systems")
+        for note in result.notes
+    )
     of_suite = growing.history_of_suite("all")
     assert [row["judged"] for row in of_suite.rows] == pytest.approx(shares)
     assert growing.history("ndcg@10", dataset="weekly")["judged"].tolist() == shares

@@ -278,8 +278,8 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
     assert [row["step"] for row in report.rows] == [False, False, False, True]
     assert report.rows[3]["step_before"] == "r3"
     assert report.notes == (
-        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all "
-        "against the newest: ndcg-track rescore --all --dataset default --metric ndcg@10",
+        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all under "
+        "the newest labels: ndcg-track rescore --all --dataset default --metric ndcg@10",
         FEW_RUNS.format(2),
     )
     tracker.rescore()
@@ -293,8 +293,8 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
 
 
 FEW_RUNS = (
-    "steps allow for chance in the groups, but not in training: estimating that takes 8 runs that changed, and there "
-    "are {}; repeats of one unchanged system do as well: ndcg-track ingest FILE --dataset default --tag aa=NAME"
+    "steps allow for chance in the groups, but not in training: to estimate that takes 8 runs that changed, and there "
+    "are {}; repeats of one unchanged system also work: ndcg-track ingest FILE --dataset default --tag aa=NAME"
 )
 
 
@@ -319,7 +319,7 @@ def test_trainings_of_one_recipe_have_no_step_but_a_note(tracker: nt.Tracker) ->
     assert note.kind == "run_scatter"
     assert 0.01 < note.facts["sd"] < 0.06
     assert 0.005 < note.facts["own"] < 0.015
-    assert report.notes[0].startswith("from run to run the mean scatters by sd 0.0")
+    assert report.notes[0].startswith("from run to run, the mean varies by a standard deviation of 0.0")
 
 
 def test_runs_that_resemble_the_one_before_have_no_step_but_a_note(tracker: nt.Tracker) -> None:
@@ -387,7 +387,8 @@ def test_trials_of_a_search_are_better_compared(tracker: nt.Tracker, n_trials: i
     best, following = sorted(means, key=lambda run: -means[run])[:2]
     notes = [note for note in tracker.history_report("ndcg@10").notes if "study" in note]
     assert notes == [
-        "3 of these 4 runs are trials of study 'grid 1', whose order says little; whether the best one beats the next: "
+        "3 of these 4 runs are trials of study 'grid 1', whose order says little; to see whether the best trial "
+        "beats the next: "
         f"ndcg-track compare '{following}' '{best}' --dataset default --metric ndcg@10"
     ] * (n_trials == 3)
 
@@ -419,8 +420,8 @@ def test_groups_that_not_all_runs_have(tracker: nt.Tracker) -> None:
         tracker.ingest(part, name=name, metrics=METRIC, labels=labels)
     report = tracker.history_report(METRIC)
     assert report.notes == (
-        "few has results for 20 groups, the runs beside it for 98: not compared with them",
-        "steps rest on the 98 groups that all runs have results for, of up to 100",
+        "few has results for 20 groups, the runs before and after it for 98: not compared with them",
+        "steps use the 98 groups, of up to 100, that have results in all runs",
     )
     assert [row["delta"] is None for row in report.rows] == [True, False, True, False]
     old, new = (nt.evaluate(shop_run(broken, 1, 98), METRIC).per_group[METRIC].to_numpy() for broken in (False, True))

@@ -105,10 +105,10 @@ def test_unknown_versions_and_datasets(newer: CommandLine, shop: CommandLine) ->
     other = newer.refused("labels", "list", "--dataset", "default")
     assert other == "no dataset 'default'; there is only 'shop': name it with --dataset shop"
     assert newer.refused("compare", "bm25", "dense", "--labels", "old") == (
-        "--labels 'old' is no version; give a number, such as --labels 1, or newest or all"
+        "--labels 'old' is not a version; give a number, such as --labels 1, or newest or all"
     )
     assert newer.refused("compare", "bm25", "dense", "--labels", "all", "--tie-bounds") == (
-        "--by and --tie-bounds need one version of the labels; name it in the place of all"
+        "--by and --tie-bounds need one version of the labels; name it instead of all"
     )
 
 
@@ -138,8 +138,9 @@ def test_all_versions_and_what_is_missing(newer: CommandLine) -> None:
     text = newer.done("compare", "bm25", "dense", "--labels", "all").splitlines()
     assert text[0] == "dense against bm25 on shop, 1 version of the labels: nothing to compare it with"
     assert [line.split() for line in text if "not evaluated" in line] == [["2", "not", "evaluated", *"------"]]
-    assert text[-2:] == [
-        "note: no results under version 2 of the labels for 'dense' and the baseline together; to add them:",
+    assert text[-3:] == [
+        "note: no results under version 2 of the labels for 'dense' and the baseline together; to add the",
+        "      results:",
         f"      {RESCORE} --labels 2",
     ]
     newer.done("rescore", "--all")
@@ -225,7 +226,7 @@ def test_what_a_newer_version_lacks_is_told(sqlite_command: CommandLine, folder:
     sqlite_command.said("labels", "add", "first.txt")
     assert sqlite_command.said("labels", "add", "second.txt") == (
         "stored as version 2 of dataset 'default': 2 labels\n"
-        "note: 2 labels of version 1 are not in it, and 1 group with none left: to keep such labels, add with extend\n"
+        "note: 2 labels of version 1 are not in it, and 1 group has none left: to keep such labels, add with extend\n"
         "note: 1 of its 2 groups is new: a run without them has 0 there under metrics such as ndcg@10\n"
     )
     assert sqlite_command.said("labels", "add", "second.txt") == (
@@ -243,8 +244,8 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
     )
     assert newer.said(*add, "--judge", "ada").splitlines() == [
         "stored as version 3 of dataset 'shop': 2 labels of judge 'ada'",
-        "note: there were no labels of judge 'ada' to extend, so these stand alone; to add them to version 2, which "
-        "has no judge: ndcg-track labels add FILE --extend --dataset shop",
+        "note: there were no labels of judge 'ada' to extend, so the new version has only these; to add them to "
+        "version 2 (without a judge): ndcg-track labels add FILE --extend --dataset shop",
     ]
     write_qrels(folder / "more.txt", {"q1": {"a": 2}})
     assert newer.refused("labels", "add", "more.txt", "--dataset", "shop", "--extend", "--judge", "ada") == (
@@ -257,8 +258,7 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
         "stored as version 4 of dataset 'shop': 1 label of judge 'ada' added to the version before\n"
     )
     assert newer.said("labels", "add", "more.txt", "--dataset", "shop", "--extend", "--judge", "bob").endswith(
-        "to add them to version 4, those of judge 'ada': "
-        "ndcg-track labels add FILE --extend --dataset shop --judge ada\n"
+        "to add them to version 4 (judge 'ada'): ndcg-track labels add FILE --extend --dataset shop --judge ada\n"
     )
 
 
@@ -358,10 +358,10 @@ def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, f
     assert [row["judge"] for row in table] == ["gpt", "human"]
     assert "| human | 2 |" in judges.done("compare", *both, *of, "--judge", "*", "--format", "markdown")
     assert judges.refused("compare", *both, "--judge", "*", "--labels", "1") == (
-        "--labels 1 is of one judge, and --judge '*' is every; leave one out"
+        "--labels 1 belongs to one judge, but --judge '*' means every judge; leave one out"
     )
     assert judges.refused("suite", "compare", "all", *both, "--judge", "*") == (
-        "--judge '*' takes one dataset; name a judge beside --suite"
+        "--judge '*' takes one dataset; name a judge with --suite"
     )
 
 

@@ -252,7 +252,8 @@ def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
         "",
         "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
         "",
-        "note: no pair of group and item has a grade of both; to draw some for the other judge to grade:",
+        "note: no pair of group and item has a grade from both judges; to draw some for the other judge to",
+        "      grade:",
         "      ndcg-track labels sample A B --judge llama --budget N --dataset default",
     ]
 
@@ -290,9 +291,10 @@ def test_open_answers_a_newer_version_of_the_judge_and_runs_that_are_gone(judged
     assert (found.signed_error.n, [run.run for run in found.signed_errors]) == (60, ["dense"])
     assert found.signed_errors[0].alone is None
     assert " ".join(agreement_said(found).in_format("text").split()).endswith(
-        f"note: {len(drawn) - 60} of the {len(drawn)} items that were drawn have no answer yet: those with one are "
-        "taken for a random part note: version 2 of judge 'llama' is newer than the first answers: if they helped to "
-        "make it, it agrees with them better than with others"
+        f"note: {len(drawn) - 60} of the {len(drawn)} drawn items have no answer yet; those with an answer are "
+        "treated as "
+        "a random part note: version 2 of judge 'llama' is newer than the first answers: if they helped to create "
+        "it, it agrees with them better than with other answers"
     )
 
 
@@ -352,7 +354,7 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
     assert sum(int(row["n"]) for row in rows) == 138
     assert "**grade of llama minus grade of human**" in command.done(*ask, "--format", "markdown")
     assert command.refused("labels", "agreement", "--by", "product") == (
-        "no group of dataset 'default' has an attribute 'product'; there is lang"
+        "no group of dataset 'default' has an attribute 'product'; the attributes are: lang"
     )
     assert command.refused("labels", "agreement", "a", "b", "c") == (
         "a comparison of judges needs two, not 'a', 'b', 'c'; name two"

@@ -65,8 +65,8 @@ def test_a_verdict_that_turns_keeps_its_flag_and_equal_means_their_rank() -> Non
     assert heading.split() == ["baseline", "candidate", "unnamed", "verdict", "gpt\\x1b[2J", "verdict"]
     assert "verdicts on 1 pair of runs: 0 opposite, 1 under one judge alone" in lines
     assert lines[-2:] == [
-        "note: left out: 1 run without stored items, such as c, which cannot be evaluated under the labels",
-        "      that both judges gave",
+        "note: left out: 1 run without stored items, such as c; a run without items cannot be evaluated under",
+        "      the labels that both judges gave",
     ]
 
 

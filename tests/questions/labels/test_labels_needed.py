@@ -117,7 +117,7 @@ def test_answers_are_added_and_compare_tells_what_they_settled(shop: Tracker, tm
         "greatest": before["unjudged_bounds"]["greatest"]["delta"],
     }
     assert bounds["earlier"]["least"] <= bounds["least"]["delta"] <= bounds["greatest"]["delta"]
-    assert "wide under labels version 1, now" in str(after)
+    assert "under labels version 1, now" in str(after)
 
 
 def test_labels_that_extend_are_the_union_and_never_change_a_grade(shop: Tracker, tmp_path: Path) -> None:

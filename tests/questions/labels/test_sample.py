@@ -146,25 +146,28 @@ def test_what_is_newer_than_the_answers_is_told(judged: CommandLine, folder: Pat
     plan = ("labels", "sample", "dense", "tuned", "--judge", "llama", "--budget", "60")
     said = judged.said(*plan, "-o", "more.csv")
     assert (
-        "note: what design 2 compares was stored after the first answer and could rest on answers, so it has " in said
+        "note: runs or labels that design 2 compares were stored after the first answer and could depend on answers, "
+        "so it has " in said
     )
     assert "note: people answered " in said
     found = judged.rows(*plan, "--metric", "dcg@10")
     assert found["notes"][0].endswith(
-        "; if it does not, to draw it with the old ones: ndcg-track labels sample dense tuned --judge llama --metric "
+        "; if they do not, to draw it with the old numbers: ndcg-track labels sample dense tuned --judge llama "
+        "--metric "
         "dcg@10 --dataset shop --budget 60 --not-tuned"
     )
     pairs = rows_of((folder / "more.csv").read_text(encoding="utf-8"))
     fill_in(folder, "more.csv", **{row["group"]: "" for row in pairs[1:] if row["group"] != pairs[0]["group"]})
     judged.said("labels", "add", "answers.csv", "--judge", "human", "--design", "2", "--dataset", "shop")
-    assert judged.rows(*plan)["notes"][0].endswith(", so it has random numbers of its own")
+    assert judged.rows(*plan)["notes"][0].endswith(", so it has its own random numbers")
     assert judged.refused(*plan, "--not-tuned") == (
         "design 2 was drawn with its own random numbers; leave out --not-tuned"
     )
     found = judged.rows(*found["notes"][0].rpartition(": ndcg-track ")[2].split())
     assert (found["design"], found["not_tuned"], found["n_known"]) == (3, True, 0)
     assert found["notes"][0] == (
-        "what design 3 compares was stored after the first answer; it was said not to depend on answers"
+        "runs or labels that design 3 compares were stored after the first answer; somebody stated that they do not "
+        "depend on answers"
     )
 
 

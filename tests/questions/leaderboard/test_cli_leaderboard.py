@@ -40,13 +40,13 @@ def test_what_people_see(shop: CommandLine) -> None:
         "",
         *shop.done("leaderboard").splitlines()[10:13],
         "",
-        "note: ndcg@10 counts the groups that a run lacks as 0, whatever becomes of missing ones here: dense",
-        "      (1 of 5); to rank without them, rank by the metric that this adds:",
+        "note: ndcg@10 itself counts the groups missing from a run as 0, so they cannot be left out here:",
+        "      dense (1 of 5); to leave them out, rank by the metric that this command adds:",
         "      ndcg-track rescore bm25 dense --dataset shop --metric 'ndcg(missing=skip)@10'",
-        "note: after that, the same without the groups that a run lacks:",
+        "note: after that, the same without the groups missing from a run:",
         "      ndcg-track leaderboard --dataset shop --metric 'ndcg(missing=skip)@10' --missing intersect",
         "note: 73.3% to 75.0% of the first 10 are judged, and the others count as not relevant, which could",
-        "      change the order; to see how far for the first two:",
+        "      change the order; to see by how much for the first two runs:",
         "      ndcg-track compare bm25 dense --dataset shop --metric ndcg@10",
     ]
     markdown = shop.done("leaderboard", "--format", "markdown")

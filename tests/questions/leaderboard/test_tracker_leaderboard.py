@@ -165,7 +165,8 @@ def test_runs_that_lack_the_metric(ten: nt.Tracker) -> None:
     found = ten.leaderboard()
     assert len(found.leaderboard.runs) == N_RUNS
     assert found.notes == (
-        "left out: 1 run without ndcg@10 under labels version 1, such as other; to add them: ndcg-track rescore --all "
+        "left out: 1 run without ndcg@10 under labels version 1, such as other; to add the results: ndcg-track "
+        "rescore --all "
         "--dataset shop --metric ndcg@10",
     )
     with pytest.raises(NotComparableError) as refused:
@@ -184,7 +185,7 @@ def test_groups_that_no_run_has_count_0_and_are_told(tracker: nt.Tracker) -> Non
         tracker.ingest(frame_of(number), name=f"run-{number}", labels=more, dataset="shop", metrics="trec_eval:-c map")
     told = tracker.leaderboard(metrics="trec_eval:-c map", dataset="shop")
     assert told.notes[0].startswith(
-        "2 groups of 52 with labels are in no run: 0 in all; to leave them out, as trec_eval does: "
+        "2 of 52 groups with labels are in no run and count as 0 in all; to leave them out, as trec_eval does: "
     )
     assert told.notes[0].endswith(" --missing skip")
     skipped = tracker.leaderboard(metrics="trec_eval:-c map", dataset="shop", missing="skip")
@@ -306,7 +307,7 @@ def test_labels_of_a_version(ten: nt.Tracker) -> None:
     assert (
         ten.leaderboard(labels=2)
         .notes[0]
-        .endswith("to add them: ndcg-track rescore --all --dataset shop --metric ndcg@10")
+        .endswith("to add the results: ndcg-track rescore --all --dataset shop --metric ndcg@10")
     )
     with pytest.raises(NotComparableError, match="1 of 2 runs, such as 'run-0', lacks ndcg@10 under version 2 of the"):
         ten.leaderboard("run-0", "run-1", labels=2)
@@ -326,14 +327,14 @@ def test_a_run_without_a_group_of_the_labels_is_not_ranked(ten: nt.Tracker) -> N
     found = ten.leaderboard()
     assert len(found.to_dict()["runs"]) == N_RUNS
     assert found.notes == (
-        "left out: 1 run without any group of these labels, such as elsewhere: are the groups spelled as in the "
+        "left out: 1 run without any group of these labels, such as elsewhere: are the group ids written as in the "
         "labels?",
     )
     with pytest.raises(NotComparableError) as caught:
         ten.leaderboard("run-1", "elsewhere")
     assert str(caught.value) == (
         "run 'elsewhere' has no group of version 1 of the labels of dataset 'shop', so each would count as missing; "
-        "are its groups spelled as in the labels?"
+        "are its group ids written as in the labels?"
     )
 
 
@@ -371,5 +372,5 @@ def test_a_run_without_a_judged_item_is_told(ten: nt.Tracker) -> None:
     elsewhere = frame_of(3)
     elsewhere["item"] = [f"other-{item}" for item in elsewhere["item"]]
     ten.ingest(elsewhere, name="elsewhere", dataset="shop", metrics=["ndcg@10"])
-    told = "elsewhere has no judged item in the first ranks, so its place says nothing: are the ids spelled as in the"
+    told = "elsewhere has no judged item in the first ranks, so its place says nothing: are the ids written as in the"
     assert any(note.startswith(told) for note in ten.leaderboard().notes)

@@ -51,7 +51,7 @@ def test_bad_input(shop: CommandLine, folder: Path) -> None:
         ),
         (
             ["compare", *pair, "-o", "x.svg", "--by", "kind"],
-            "no group that was compared has an attribute 'kind'; there is none",
+            "no compared group has an attribute 'kind'; the attributes are: none",
         ),
         (
             ["explain", *pair, "-o", "x.svg", "--group", "q9"],

@@ -81,8 +81,8 @@ def test_what_cannot_be_drawn_is_told(shop: nt.Tracker) -> None:
     result = shop.compare("bm25", "dense")
     for arguments, message in (
         ({"kind": "pie"}, "unknown chart 'pie': choose every, scatter, histogram, forest, slices, cutoffs, heatmap"),
-        ({"by": "colour"}, "no group that was compared has an attribute 'colour'; there is kind"),
-        ({"kind": "slices", "by": "colour"}, "no group that was compared has an attribute 'colour'; there is kind"),
+        ({"by": "colour"}, "no compared group has an attribute 'colour'; the attributes are: kind"),
+        ({"kind": "slices", "by": "colour"}, "no compared group has an attribute 'colour'; the attributes are: kind"),
     ):
         with pytest.raises(InputError) as caught:
             result.plot(**arguments)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ def test_all_leaves_out_what_cannot_be_compared(shop: CommandLine, folder: Path)
     assert shop("ingest", "other.csv", "--dataset", "shop", "--metric", "ndcg@10").code == 0
     assert shop.said("report", "bm25", "--all").splitlines() == [
         "note: left out other: run 'other' has no group of version 1 of the labels of dataset 'shop', so each would "
-        "count as missing; are its groups spelled as in the labels?",
+        "count as missing; are its group ids written as in the labels?",
         "wrote report.html: open it in a browser",
     ]
     assert "<title>Is dense better than bm25?</title>" in (folder / "report.html").read_text("utf-8")

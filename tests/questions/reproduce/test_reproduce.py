@@ -71,7 +71,7 @@ def test_what_is_not_known_is_left_out() -> None:
     text = reproduction_said(bare).in_format("text")
     for word in ("ER", "KTU", "effect", "identical", "alone"):
         assert word not in text
-    assert text.splitlines()[-2:] == ["labels  none here: the results were given as values", "groups  12,000 paired"]
+    assert text.splitlines()[-2:] == ["labels  none: the results were given as values", "groups  12,000 paired"]
 
 
 def test_rows_have_a_metric_each() -> None:

@@ -184,7 +184,7 @@ def test_a_missing_run_is_seen(two: CommandLine, folder: Path) -> None:
     assert "no run on this dataset, so no mean over the suite (1 system)" in text
     text = two.done("suite", "compare", "both", "bm25", "third")
     assert text.startswith("third against bm25 on 1 of the 2 datasets of suite both: ")
-    assert "no run of both on  shop\n" in text
+    assert "without both  shop\n" in text
 
 
 def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> None:
@@ -226,7 +226,7 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
         ),
         (
             ("compare", "bm25", "dense", "--suite", "both", "--labels", "all"),
-            "--labels all takes one dataset; name a version, or newest, beside --suite",
+            "--labels all takes one dataset; name a version, or newest, with --suite",
         ),
         (
             ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", "auto"),

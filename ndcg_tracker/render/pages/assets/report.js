@@ -1,5 +1,5 @@
 "use strict";
-// Draws the charts of a report and keeps one group chosen in all of them. The address (#group=...) keeps it, too.
+// Draws the charts of a report and keeps one group chosen in all of them. The address (#group=...) holds it, too.
 (() => {
   const page = JSON.parse(document.getElementById("page").textContent);
   const byId = (id) => document.getElementById(id);
@@ -11,7 +11,7 @@
     if (className) element.className = className;
     return element;
   };
-  // What is told of a group or an item; a link only to the web, whatever the page holds.
+  // The text of a group or an item. It becomes a link only for web addresses, whatever the page holds.
   const told = (tag, [words, url], className) => {
     const line = make(tag, undefined, className);
     const link = /^https?:\/\//i.test(url) ? Object.assign(make("a"), { href: url, target: "_blank", rel: "noreferrer noopener" }) : null;
@@ -106,7 +106,7 @@
     }
 
     column(place) {
-      // Where a group stands among the columns from worst to best; several groups may share one.
+      // The place of a group among the columns from worst to best; several groups may share a column.
       const delta = this.delta(place);
       const { starts, deltas } = this.columns;
       let best = 0;
@@ -150,7 +150,7 @@
       drawn(this.find("moves"), spec).then((view) => { this.views.moves = view; });
     }
 
-    // A server answers what a file does not hold; page.ask has its addresses.
+    // A server returns what a file does not hold; page.ask has the addresses.
     asked(address, key) {
       return `${address[this.index]}&group=${encodeURIComponent(own(page.raw, key) ?? key)}`;
     }
