@@ -106,7 +106,7 @@ EDITS = [
     Edit("name of a metric", f"UPDATE evaluations SET requested_as = 'map' WHERE id = {_NDCG}", "shown as 'map'"),
     Edit("judged share", "UPDATE coverages SET judged_share = 0.25 WHERE cutoff = 3", f"judged_share 0.25 {_GIVE}"),
     Edit("digest of a run", f"UPDATE runs SET digest = 'x' WHERE id = {_BM25}", _DIGEST),
-    Edit("number of items", f"UPDATE runs SET n_items = 9 WHERE id = {_BM25}", "and says 9 in "),
+    Edit("number of items", f"UPDATE runs SET n_items = 9 WHERE id = {_BM25}", "but says 9 in "),
     Edit("number of a run's groups", f"UPDATE runs SET n_groups = 9 WHERE id = {_BM25}", "without all their lists"),
     Edit("name of a run", f"UPDATE runs SET name = 'y' WHERE id = {_BM25}", _NAMED),
     Edit("date of a run", f"UPDATE runs SET created_at_utc = '2020-01-01T00:00:00.000000Z' WHERE id = {_BM25}", _NAMED),
@@ -130,7 +130,7 @@ EDITS = [
         f"SET session_replication_role = replica;;DELETE FROM groups WHERE id = {_Q1}"), "without their owner"),
     Edit("dataset renamed", "UPDATE datasets SET name = 'other'", "runs that name another dataset"),
     Edit("digest of labels", "UPDATE label_sets SET digest = 'x' WHERE id = 1", _LABEL_DIGEST),
-    Edit("number of labels", "UPDATE label_sets SET n_labels = 3 WHERE id = 1", "and says 3 in "),
+    Edit("number of labels", "UPDATE label_sets SET n_labels = 3 WHERE id = 1", "but says 3 in "),
     Edit("judge of labels", "UPDATE label_sets SET judge = 'gpt' WHERE id = 1", _NAMED),
     Edit("version of labels", "UPDATE label_sets SET version = 9 WHERE id = 1", _NAMED),
     Edit("unused labels deleted", (
