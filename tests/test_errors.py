@@ -357,8 +357,8 @@ def test_a_name_that_is_taken_is_an_error_of_its_own(tracker: nt.Tracker) -> Non
     with pytest.raises(NameTakenError) as refused:
         tracker.ingest(frame_of(DENSE), name="bm25", dataset="shop")
     assert str(refused.value) == (
-        "run 'bm25' of dataset 'shop' is already stored with other content; keep both with name='bm25-2', or put this "
-        "one in its place with replace=True"
+        "run 'bm25' of dataset 'shop' is already stored with other content; keep both with name='bm25-2', or "
+        "replace it with replace=True"
     )
 
 
