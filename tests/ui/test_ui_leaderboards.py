@@ -35,4 +35,4 @@ def test_columns_order_and_runs_are_chosen(pages: Served) -> None:
     assert "2 runs on shop" in newest
     assert "The newest 2 of 3 runs." in newest
     one = text_of(pages.page("/leaderboard?dataset=shop&tag=branch%3Dtrial"))
-    assert "a leaderboard needs two runs or more with ndcg@10, and there is 1" in one
+    assert "a leaderboard needs two runs or more with ndcg@10, but there is 1" in one
