@@ -246,7 +246,7 @@ ASKED = {
     ),
     "two datasets": (
         _gate(dataset=None, margin=0.1),
-        "run 'bm25' exists in several datasets (other, shop); say which with dataset=",
+        "run 'bm25' exists in several datasets (other, shop); choose with dataset=",
         None,
     ),
 }

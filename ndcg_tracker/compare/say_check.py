@@ -15,7 +15,7 @@ from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p
 
 CHECK_LEGEND = (
     "delta: the mean difference over the groups that the judge labelled, with the ideal of its labels; corrected: "
-    "with people's answers to drawn items; people alone: from the same answers without the judge"
+    "with people's answers to drawn items; people alone: the same answers without the judge"
 )
 
 

@@ -180,7 +180,9 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
             delta_table(comparison),
             Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
         ],
-        legend=["macro: each dataset counts once, its first row gives the verdict; micro: each query counts once"],
+        legend=[
+            "macro: each dataset counts once; the first macro row gives the verdict; micro: each query counts once"
+        ],
         facts=facts,
         notes=suite_notes(comparison.notes),
         is_headline_wrapped=comparison.is_open,

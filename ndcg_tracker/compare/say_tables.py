@@ -220,7 +220,9 @@ def _slice_legend(slices: Sequence[SliceComparison], metrics: Sequence[MetricCom
         holm = f", Holm-corrected for {counted(n_tested, 'slice')} at once" if n_tested > 1 else ""
         test = "paired t-test" if is_paired else "t-test, as above"
         lines.append(f"p, which gives the verdict: {test}{holm}")
-        lines.append("q, for lists: the share of chance finds among slices with a q this small (Benjamini-Hochberg)")
+        lines.append(
+            "q, for lists: the share of false discoveries among slices with a q this small (Benjamini-Hochberg)"
+        )
     if any(row.value is None for row in slices):
         lines.append(f"{NO_VALUE}: the groups without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN

@@ -338,7 +338,7 @@ class Columns:
             number = relevant[0]
             raise refused(
                 f"column {shown(number)} could hold labels or weights",
-                advice=f"say which with {argument('label', number)} or {argument('weight', number)}",
+                advice=f"choose with {argument('label', number)} or {argument('weight', number)}",
             )
         return None
 
@@ -517,7 +517,7 @@ def _only(role: str, names: Sequence[str], refused: Refused) -> str | None:
     """Return the only name that a column may have, None if there is none (the error of ``refused`` for several)."""
     if len(names) > 1:
         choice = " or ".join(argument(role, name) for name in names)
-        raise refused(f"the {role} column could be {' or '.join(map(shown, names))}", advice=f"say which with {choice}")
+        raise refused(f"the {role} column could be {' or '.join(map(shown, names))}", advice=f"choose with {choice}")
     return next(iter(names), None)
 
 

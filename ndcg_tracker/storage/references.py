@@ -72,7 +72,7 @@ def _only(reference: str, runs: Sequence[RunName]) -> int:
     if len(names) == 1:
         datasets = _listed(sorted(run.dataset for run in runs))
         raise ReferenceNotFoundError(
-            f"run {names[0]!r} exists in several datasets ({datasets})", advice=f"say which with {argument('dataset')}"
+            f"run {names[0]!r} exists in several datasets ({datasets})", advice=f"choose with {argument('dataset')}"
         )
     raise ReferenceNotFoundError(
         f"{reference!r} matches several runs ({_listed(names)})", advice="give more of the name"
@@ -86,7 +86,7 @@ def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> in
     if named:
         datasets = _listed(sorted(alias.dataset for alias in named))
         raise ReferenceNotFoundError(
-            f"alias '@{name}' exists in several datasets ({datasets})", advice=f"say which with {argument('dataset')}"
+            f"alias '@{name}' exists in several datasets ({datasets})", advice=f"choose with {argument('dataset')}"
         )
     names = _listed(sorted({f"@{alias.name}" for alias in aliases}))
     advice = f"there are {names}" if names else f"create it with: ndcg-track alias set {name or 'NAME'} RUN"

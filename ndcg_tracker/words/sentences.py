@@ -248,8 +248,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "values; to add one"
     ),
     "unjudged_open": lambda n=None: (
-        f"to judge {'the item' if n == 1 else 'all items' if n is None else f'all {n:,} items'} that nobody has "
-        "judged, before the next verdict"
+        f"to judge {'the unjudged item' if n == 1 else f'all {n:,} unjudged items' if n else 'all unjudged items'} "
+        "before the next verdict"
     ),
     "one_hand": lambda hand: (
         f"to have {judge_words(hand)} label everything that both runs rank first, from the start, and decide under "
@@ -304,8 +304,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "mean as exact"
     ),
     "few_in_strata": lambda n, n_nonzero, enough: (
-        f"low information: queries of small datasets weigh so much in the macro mean that all {n:,} queries are worth "
-        f"{n_nonzero:,} nonzero differences; below {enough}, {T_INTERVAL} may be too narrow"
+        f"low information: queries of small datasets weigh so much in the macro mean that all {n:,} queries count "
+        f"as only {n_nonzero:,} nonzero differences; below {enough}, {T_INTERVAL} may be too narrow"
     ),
     "tests_symmetry": "the Wilcoxon test tests symmetry, not the mean",
     "means_weigh_groups": (
@@ -389,7 +389,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{' and '.join(map(repr, runs))} and the baseline together; to add the results"
     ),
     "ties": _ties,
-    "no_alias": "gate against a pinned alias, because small drops add up unseen otherwise; pin this baseline with",
+    "no_alias": "gate against a pinned alias, because otherwise small drops add up unseen; to pin this baseline",
     "pruned": "run {run!r} was pruned at {at}: its items are gone, so none are shown".format,
     "without_items": lambda run, kept_share: (
         f"run {run!r} was stored with the items of {f'{kept_share:.3g} of its' if kept_share else 'no'} groups, so "

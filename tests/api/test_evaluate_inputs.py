@@ -366,7 +366,7 @@ def test_group_sizes_are_refused() -> None:
 
 def test_our_own_name_settles_what_is_ambiguous_where_it_is_given() -> None:
     both = {"group": ["q", "q"], "qid": ["a", "b"], "item": [1, 2], "score": [1, 2], "label": [1, 0]}
-    assert refusal(both) == ("the group column could be 'group' or 'qid'; say which with group='group' or group='qid'")
+    assert refusal(both) == ("the group column could be 'group' or 'qid'; choose with group='group' or group='qid'")
     assert (mean(both, group="group"), mean(both, group="qid")) == (pytest.approx(0.6309, abs=1e-4), 0.5)
     doubled = {"qid": ["q", "q"], "docno": [1, 2], "score": [1, 2], "label": [1, 0], "relevance": [0, 1]}
     assert (mean(doubled, label="label"), mean(doubled, label="relevance")) == (pytest.approx(0.6309, abs=1e-4), 1.0)

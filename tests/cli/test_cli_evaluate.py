@@ -162,7 +162,7 @@ def test_columns_are_known_by_convention_and_told_where_they_are_read_anew(comma
     assert (numbered.code, numbered.out, numbered.err) == (0, plain.out, "")
     write_csv(folder / "both.csv", {"qid": ["q"], "user_id": ["u"], "docno": ["a"], "score": [1], "rel": [0]})
     assert command.refused("evaluate", "both.csv") == (
-        "both.csv:1: the group column could be 'qid' or 'user_id'; say which with --group qid or --group user_id"
+        "both.csv:1: the group column could be 'qid' or 'user_id'; choose with --group qid or --group user_id"
     )
 
 

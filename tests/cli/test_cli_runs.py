@@ -206,7 +206,7 @@ def test_references(shop: CommandLine) -> None:
     assert shop.refused("runs", "show", "den") == ("'den' matches several runs (dense, dense-2); give more of the name")
     shop("ingest", "bm25.csv", "--dataset", "site", "--labels", "labels.csv")
     assert shop.refused("runs", "show", "bm25") == (
-        "run 'bm25' exists in several datasets (shop, site); say which with --dataset"
+        "run 'bm25' exists in several datasets (shop, site); choose with --dataset"
     )
     assert shop.rows("runs", "show", "bm25", "--dataset", "site")["dataset"] == "site"
 

@@ -98,7 +98,7 @@ between -0.0223 and -0.0023
 
 - \\~: no difference detected
 - p, which gives the verdict: paired t-test, Holm-corrected for 2 slices at once
-- q, for lists: the share of chance finds among slices with a q this small (Benjamini-Hochberg)
+- q, for lists: the share of false discoveries among slices with a q this small (Benjamini-Hochberg)
 - (none): the groups without this attribute
 
 </details>

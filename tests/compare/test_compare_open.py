@@ -45,7 +45,7 @@ def test_a_verdict_that_unjudged_items_could_turn_is_open(pool: nt.Tracker) -> N
     assert first.startswith("new against old on pool: ndcg@10 regressed by 0.0")
     assert "if unjudged items are worth nothing, " in first
     assert first.endswith(" if the candidate's are as good as its judged items")
-    closing = f"to judge all {metric.open.n_items} items that nobody has judged, before the next verdict: ndcg-track"
+    closing = f"to judge all {metric.open.n_items} unjudged items before the next verdict: ndcg-track"
     assert comparison.notes == (
         f"{closing} labels needed old new --metric ndcg@10 --dataset pool --all",
     )  # and none that guesses at what is known now

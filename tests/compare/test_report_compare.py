@@ -132,7 +132,7 @@ desktop  100    0.6500     0.6000  ~ +0.0200  [-0.0100, +0.0500]  0.1000  0.1000
 ³ low information (under 25 nonzero differences): the t interval may be too narrow
 ~: no difference detected
 p, which gives the verdict: paired t-test, Holm-corrected for 2 slices at once
-q, for lists: the share of chance finds among slices with a q this small (Benjamini-Hochberg)
+q, for lists: the share of false discoveries among slices with a q this small (Benjamini-Hochberg)
 (none): the groups without this attribute
 
 worst groups in ndcg@10

@@ -177,7 +177,7 @@ def test_a_frame_is_not_changed() -> None:
         ),
         (
             "qid,query_id,a\n1,2,3\n",
-            "<stdin>:1: the group column could be 'qid' or 'query_id'; say which with group='qid' or group='query_id'",
+            "<stdin>:1: the group column could be 'qid' or 'query_id'; choose with group='qid' or group='query_id'",
         ),
         ("\n\ngroup,a,a\nq,1,2\n", "<stdin>:3: column 'a' appears 2 times; rename all but one"),
         ("group,group,a\nq,1,2\n", "<stdin>:1: column 'group' appears 2 times; rename all but one"),

@@ -169,15 +169,15 @@ def test_a_score_is_no_label_where_no_convention_says_so() -> None:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("qid user_id item_id score", "the group column could be 'qid' or 'user_id'; say which with group='qid' or "),
-        ("qid docno pid score", "the item column could be 'docno' or 'pid'; say which with item='docno' or item='pid'"),
+        ("qid user_id item_id score", "the group column could be 'qid' or 'user_id'; choose with group='qid' or "),
+        ("qid docno pid score", "the item column could be 'docno' or 'pid'; choose with item='docno' or item='pid'"),
         (
             "qid docno score rel relevance",
-            "the label column could be 'rel' or 'relevance'; say which with label='rel' or label='relevance'",
+            "the label column could be 'rel' or 'relevance'; choose with label='rel' or label='relevance'",
         ),
         (
             "user_id item_id score weight",
-            "column 'weight' could hold labels or weights; say which with label='weight' or weight='weight'",
+            "column 'weight' could hold labels or weights; choose with label='weight' or weight='weight'",
         ),
     ],
 )
@@ -210,7 +210,7 @@ def test_our_own_name_beside_a_convention_s_is_ambiguous_until_one_is_named(
 ) -> None:
     header = sorted({"group", "item", "score", "label", other})
     assert refusal(header, wanted) == (
-        f"the {role} column could be {own!r} or {other!r}; say which with {role}={own!r} or {role}={other!r}"
+        f"the {role} column could be {own!r} or {other!r}; choose with {role}={own!r} or {role}={other!r}"
     )
     for name in (own, other):
         assert names(header, wanted, Columns(**{role: name}))[role] == name
@@ -239,7 +239,7 @@ TWO_GROUPS_IN_LISTS = {
 def test_ambiguous_columns_are_refused_in_files_frames_and_lists(
     kind: str, table: dict[str, Any], tmp_path: Path
 ) -> None:
-    message = "the group column could be 'group' or 'qid'; say which with group='group' or group='qid'"
+    message = "the group column could be 'group' or 'qid'; choose with group='group' or group='qid'"
     path = tmp_path / f"run.{kind}"
     path.write_bytes(written(kind, table) if kind in ("jsonl", "parquet") or table is TWO_GROUPS else b"")
     reads = [lambda: read_frame(table), lambda: read_frame(pd.DataFrame(table)), lambda: read_label_frame(table)]
@@ -408,7 +408,7 @@ def test_json_lines_tell_the_names_in_the_first_row(tmp_path: Path) -> None:
     path.write_text('{"qid":1,"docno":"a","pid":1,"score":1}\n', encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_run(str(path))
-    assert str(caught.value).startswith(f"{path}:1: the item column could be 'docno' or 'pid'; say which with ")
+    assert str(caught.value).startswith(f"{path}:1: the item column could be 'docno' or 'pid'; choose with ")
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])

@@ -60,7 +60,7 @@ def test_references_to_nothing_or_to_too_much(shop: nt.Tracker) -> None:
 def test_a_name_in_several_datasets_needs_the_dataset(shop: nt.Tracker) -> None:
     shop.ingest(frame_of(BM25), name="bm25", dataset="site", labels=labels_frame())
     assert refusal_of(nt.ReferenceNotFoundError, shop.run, "bm25") == (
-        "run 'bm25' exists in several datasets (default, site); say which with dataset="
+        "run 'bm25' exists in several datasets (default, site); choose with dataset="
     )
     assert shop.run("bm25", "site")[0].dataset == "site"
     assert shop.run("latest", "default")[0].name == "dense-b"
@@ -107,7 +107,7 @@ def test_deleting_an_alias_that_is_not_there_or_is_ambiguous(shop: nt.Tracker) -
         "alias @prod is in several datasets (default, site); give dataset="
     )
     assert refusal_of(nt.ReferenceNotFoundError, shop.run, "@prod") == (
-        "alias '@prod' exists in several datasets (default, site); say which with dataset="
+        "alias '@prod' exists in several datasets (default, site); choose with dataset="
     )
     assert shop.delete_alias("prod", "site").dataset == "site"
     assert [alias.dataset for alias in shop.aliases()] == ["default"]

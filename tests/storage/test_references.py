@@ -55,11 +55,11 @@ def test_a_dataset_narrows() -> None:
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("bm25", "run 'bm25' exists in several datasets (books, shop); say which with dataset="),
-        ("bm", "run 'bm25' exists in several datasets (books, shop); say which with dataset="),
+        ("bm25", "run 'bm25' exists in several datasets (books, shop); choose with dataset="),
+        ("bm", "run 'bm25' exists in several datasets (books, shop); choose with dataset="),
         ("den", "'den' matches several runs (dense, dense-v2); give more of the name"),
         ("dens2", "no run 'dens2'; did you mean 'dense' or 'dense-v2'?"),
-        ("@prod", "alias '@prod' exists in several datasets (books, shop); say which with dataset="),
+        ("@prod", "alias '@prod' exists in several datasets (books, shop); choose with dataset="),
         ("@none", "no alias '@none'; there are @baseline, @prod"),
         ("@", "no alias '@'; there are @baseline, @prod"),
         ("latest~7", "no run 'latest~7': there are only 7 runs; go back fewer steps"),

@@ -398,7 +398,7 @@ def test_references_to_runs(store: Store) -> None:
         assert rx.runs.resolve("@prod") == one
         assert rx.runs.resolve(str(other.id)) == other
         for reference, dataset, message in (
-            ("one", None, "run 'one' exists in several datasets (books, shop); say which with dataset="),
+            ("one", None, "run 'one' exists in several datasets (books, shop); choose with dataset="),
             ("one", "shpo", "no dataset 'shpo'; did you mean 'shop'?"),
             (str(other.id), "shop", f"no run '{other.id}' in dataset 'shop'; there is only 'one'"),
             ("@prod", "books", "no alias '@prod' in dataset 'books'; create it with: ndcg-track alias set prod RUN"),

@@ -61,8 +61,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "few_in_strata": (
         {"n": 1030, "n_nonzero": 35, "enough": 100},
-        "low information: queries of small datasets weigh so much in the macro mean that all 1,030 queries are worth "
-        "35 nonzero differences; below 100, the t interval may be too narrow",
+        "low information: queries of small datasets weigh so much in the macro mean that all 1,030 queries count as "
+        "only 35 nonzero differences; below 100, the t interval may be too narrow",
     ),
     "one_repeat": (
         {"run": "bm25"},
@@ -96,7 +96,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "unjudged_open": (
         {"n": 158},
-        "to judge all 158 items that nobody has judged, before the next verdict",
+        "to judge all 158 unjudged items before the next verdict",
     ),
     "unjudged_zero": (
         {"metric": "ndcg(unjudged=drop)", "baseline": 1.0, "candidate": 0.75, "stop": "unjudged=drop"},
@@ -225,7 +225,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "no_alias": (
         {},
-        "gate against a pinned alias, because small drops add up unseen otherwise; pin this baseline with",
+        "gate against a pinned alias, because otherwise small drops add up unseen; to pin this baseline",
     ),
     "same_run": ({}, "candidate and baseline are the same run"),
     "group_not_in_run": ({"group": "q1", "run": "a", "value": 0.0}, "group 'q1' is not in run 'a': its value is 0"),

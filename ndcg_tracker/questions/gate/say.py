@@ -239,7 +239,7 @@ def rests_on(decision: GateDecision) -> list[str]:
 
 
 def _open_delta(left: OpenLabels) -> str:
-    return f"delta lies between {points(left.low, signed=True)} and {points(left.high, signed=True)}"
+    return f"delta is between {points(left.low, signed=True)} and {points(left.high, signed=True)}"
 
 
 def unjudged_shares(left: OpenLabels) -> str:

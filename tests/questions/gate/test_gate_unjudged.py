@@ -147,7 +147,7 @@ def test_arms_are_held_each_against_each(pooled: nt.Tracker) -> None:
     assert alone.open is not None
     assert left is not None
     assert (left.low, left.high) == pytest.approx((alone.open.low, alone.open.high))
-    advised = "to judge all items that nobody has judged, before the next verdict: ndcg-track labels needed old"
+    advised = "to judge all unjudged items before the next verdict: ndcg-track labels needed old"
     assert any(note.startswith(advised) for note in arms.notes)
     assert pooled.labels_needed("old", ["old again", "new", "new again"], budget=None, dataset="equal").needed.items
 
@@ -178,12 +178,12 @@ def test_the_command_says_what_is_open_and_what_to_judge(
     first, second = text.splitlines()[:2]
     assert first == "INCONCLUSIVE: not known whether new may replace old on equal"
     assert second.startswith(
-        "27.2% of the candidate's first 10 items are unjudged (baseline 0.0%): delta lies between -0.0"
+        "27.2% of the candidate's first 10 items are unjudged (baseline 0.0%): delta is between -0.0"
     )
     assert "if they are worth nothing, the decision is FAIL" in " ".join(text.split())
     told = json.loads(line(*asked, "--format", "json").out)["unjudged"]
     assert (told["worth"], told["of_zero"]) == ("range", "fail")
-    assert f"to judge all {told['n_items']} items that nobody has judged" in " ".join(text.split())
+    assert f"to judge all {told['n_items']} unjudged items before" in " ".join(text.split())
     assert "ndcg-track labels needed old new --metric ndcg@10 --dataset equal --all" in " ".join(text.split())
     needed = line.done(
         *["labels", "needed", "old", "new", "--metric", "ndcg@10", "--dataset", "equal", "--all", "--format", "csv"]

@@ -137,7 +137,7 @@ def test_what_has_no_alias_is_noted(pinned: nt.Tracker) -> None:
     found = pinned.gate("noisy", baseline="base", margin=0.05).to_dict()
     assert found["drift"] is None
     assert found["notes"] == [
-        "gate against a pinned alias, because small drops add up unseen otherwise; pin this baseline with: "
+        "gate against a pinned alias, because otherwise small drops add up unseen; to pin this baseline: "
         "ndcg-track alias set baseline base --dataset shop"
     ]
     assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["notes"] == []
