@@ -389,7 +389,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{' and '.join(map(repr, runs))} and the baseline together; to add the results"
     ),
     "ties": _ties,
-    "no_alias": "gate against a pinned alias, because otherwise small drops add up unseen; to pin this baseline",
+    "no_alias": "gate against a pinned alias: otherwise small drops add up unnoticed; pin this baseline with",
     "pruned": "run {run!r} was pruned at {at}: its items are gone, so none are shown".format,
     "without_items": lambda run, kept_share: (
         f"run {run!r} was stored with the items of {f'{kept_share:.3g} of its' if kept_share else 'no'} groups, so "

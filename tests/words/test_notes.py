@@ -225,7 +225,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "no_alias": (
         {},
-        "gate against a pinned alias, because otherwise small drops add up unseen; to pin this baseline",
+        "gate against a pinned alias: otherwise small drops add up unnoticed; pin this baseline with",
     ),
     "same_run": ({}, "candidate and baseline are the same run"),
     "group_not_in_run": ({"group": "q1", "run": "a", "value": 0.0}, "group 'q1' is not in run 'a': its value is 0"),

@@ -137,7 +137,7 @@ def test_what_has_no_alias_is_noted(pinned: nt.Tracker) -> None:
     found = pinned.gate("noisy", baseline="base", margin=0.05).to_dict()
     assert found["drift"] is None
     assert found["notes"] == [
-        "gate against a pinned alias, because otherwise small drops add up unseen; to pin this baseline: "
+        "gate against a pinned alias: otherwise small drops add up unnoticed; pin this baseline with: "
         "ndcg-track alias set baseline base --dataset shop"
     ]
     assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["notes"] == []
