@@ -180,6 +180,7 @@ def ingest(
         logged_by_spark,
         read_ahead,
         refused_by_spark,
+        require_file,
         run_names,
         staged_by_spark,
     )
@@ -255,6 +256,7 @@ def ingest(
                 run_columns = label_columns = Columns()
             given = None
             if of_labels is not None:
+                require_file(paths[0])
                 one = judge[0] if judge and len(judge) == 1 else None
                 whose, given = labels_of(of_labels, columns=label_columns, judge=one)
                 judge = judge or ([whose] if whose else None)

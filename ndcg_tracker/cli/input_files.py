@@ -114,6 +114,14 @@ def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> G
         yield from mapped(ahead, paths, n_jobs)
 
 
+def require_file(path: str) -> None:
+    """Refuse the path of a run that does not exist (InputError), before the labels are read; ``-`` is fine."""
+    from ndcg_tracker.words.texts import shown_name
+
+    if path != "-" and not Path(path).exists():
+        raise InputError("no such file", where=shown_name(path), advice="check the path")
+
+
 def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: str | None = None) -> list[str]:
     """Return the name of each run: the given names, else the names of the files.
 

@@ -380,7 +380,7 @@ def _groups_told(done: GroupsSet) -> str:
 
 
 def _counted(n_things: int, thing: str) -> str:
-    return f"{n_things} {thing}{'' if n_things == 1 else 's'}"
+    return f"{n_things:,} {thing}{'' if n_things == 1 else 's'}"
 
 
 texts = options.command_group("Manage query texts, item titles and links: add, list, delete.")

@@ -257,8 +257,15 @@ class Columns:
                 more, likely = "", {}
                 if both and {"RUN", "LABELS"} & {*both.split(",")}:
                     more = f"; if run and labels call it differently, name both: {argument(role, both)}"
+                elif both and wanted is LABEL_TABLE:  # the run is read later, and perhaps lacks the column too
+                    more = f"; if the run has {shown(name)}, name both: {argument(role, both)}"
+                    likely = {role: both.rpartition(",")[2]}
                 elif both:
                     more, likely = "; the first is the run's, the second the labels'", {role: both}
+                elif role == "label" and wanted is LABEL_TABLE and _are_scores(header):
+                    more = f"; scores without labels are a run: {EXCHANGED}"
+                elif len(alike := often_called(role, header)) == 1:
+                    likely = {role: alike[0]}
                 raise absent_columns({name: role}, header, refused, more, likely)
             names[role] = name
         has_ranks = any(convention.has_ranks and convention.holds(names) for convention in CONVENTIONS)
@@ -531,6 +538,12 @@ def often_called(role: str, header: Iterable[str]) -> list[str]:
 FOUND_IN = {"results", "hits", "documents", "response", "responses", "found", "predictions"}
 """Names for the lists of a search: in a table of labels they show that it is a run."""
 EXCHANGED = "are the run and the labels swapped?"
+
+
+def _are_scores(header: Collection[str]) -> bool:
+    """Return whether a table has scores or ranks, and nothing that is often called a label."""
+    scores = {*_RANK_NAMES} & {*header} or often_called("score", header)
+    return bool(scores) and not often_called("label", header)
 
 
 def _hint(role: str, header: Sequence[str], others: Sequence[str], wanted: Wanted) -> str:

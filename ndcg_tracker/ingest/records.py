@@ -17,7 +17,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import Refused, absent_columns, column_name, refuse_single
+from ndcg_tracker.ingest.columns import Refused, absent_columns, column_name, often_called, refuse_single
 from ndcg_tracker.ingest.detection import detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats.delimited import cells_of
 from ndcg_tracker.ingest.formats.jsonl import json_record
@@ -307,7 +307,8 @@ def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> i
     if count > 1:
         raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
     if not count:
-        raise absent_columns({name: role}, header, refused)
+        alike = often_called(role, header)
+        raise absent_columns({name: role}, header, refused, likely={role: alike[0]} if len(alike) == 1 else {})
     return header.index(name)
 
 

@@ -90,13 +90,18 @@ def test_wrong_tables(shop: CommandLine, table: str, folder: Path) -> None:
     before = row_counts(shop.url)
     (folder / "bad.csv").write_text("group,weight\nq1,1\nq2,-1\n", encoding="utf-8")
     (folder / "alien.csv").write_text("group,a\nx,1\n", encoding="utf-8")
+    (folder / "query.csv").write_text("query,a\nq1,1\n", encoding="utf-8")
     for arguments, message in [
         (["bad.csv"], "bad.csv:3: the weight is negative; weights are 0 or more"),
         (["no.csv"], "no.csv: no such file; check the path"),
         (
+            ["query.csv"],
+            "query.csv:1: no column 'group'; the columns are 'query', 'a': name the group column with --group query",
+        ),
+        (
             [table, "--weight", "w"],
             "groups.csv:1: no column 'w'; the columns are 'group', 'device', 'country', 'weight': "
-            "name the weight column with --weight",
+            "name the weight column with --weight weight",
         ),
         (
             ["dense.run"],

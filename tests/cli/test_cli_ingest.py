@@ -241,6 +241,7 @@ def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
         (["-"], "<stdin>: a run from standard input has no name; give one with --name"),
         (["nowhere.csv"], "nowhere.csv: no such file; check the path"),
         (["bm25.csv", "--labels", "nowhere.txt"], "nowhere.txt: no such file; check the path"),
+        (["nowhere.csv", "--labels", "bm25.csv"], "nowhere.csv: no such file; check the path"),  # not of the labels
         (["bm25.csv", "--tag", "x"], "--tag 'x' is not of the form key=value; write --tag model=bm25"),
         (["bm25.csv", "--param", "=x"], "--param '=x' is not of the form key=value; write --param model=bm25"),
         (["bm25.csv", "--reader", "xml"], f"no reader 'xml'; choose one of {' '.join(READERS)}"),
@@ -250,7 +251,8 @@ def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
         (["bm25.csv", "--metric", "ndgc@10"], None),
         (
             ["bm25.csv", "--score", "s"],
-            "bm25.csv:1: no column 's'; the columns are 'group', 'item', 'score': name the score column with --score",
+            "bm25.csv:1: no column 's'; the columns are 'group', 'item', 'score': name the score column with "
+            "--score score",
         ),
         (
             ["dense.run", "--group", "qid", "--labels", "qrels.txt"],

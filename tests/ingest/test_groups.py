@@ -173,7 +173,7 @@ def test_a_frame_is_not_changed() -> None:
         ("group,a\n", "<stdin>: there are no rows; give at least one"),
         (
             "uid,a\n1,2\n",
-            "<stdin>:1: no column 'group'; the columns are 'uid', 'a': name the group column with group=",
+            "<stdin>:1: no column 'group'; the columns are 'uid', 'a': name the group column with group='uid'",
         ),
         (
             "qid,query_id,a\n1,2,3\n",
@@ -267,7 +267,7 @@ def test_wrong_json_lines(line: str, message: str) -> None:
 
 def test_wrong_keys_of_json_lines() -> None:
     assert refusal('{"uid": "q", "a": 1}\n') == (
-        "<stdin>: no column 'group'; the columns are 'uid', 'a': name the group column with group="
+        "<stdin>: no column 'group'; the columns are 'uid', 'a': name the group column with group='uid'"
     )
     assert refusal('{"group": "q", "": 1}\n') == (
         "<stdin>: column 2 has no name; name it, or choose others with attributes="
@@ -282,7 +282,7 @@ def test_wrong_keys_of_json_lines() -> None:
     [
         (
             GroupColumns(weight="v"),
-            "no column 'v'; the columns are 'group', 'a', 'weight': name the weight column with weight=",
+            "no column 'v'; the columns are 'group', 'a', 'weight': name the weight column with weight='weight'",
         ),
         (
             GroupColumns(attributes=("b",)),

@@ -157,6 +157,11 @@ def test_a_score_is_no_label_where_no_convention_says_so() -> None:
     found = refusal(["qid", "docno", "score"], LABEL_TABLE)
     assert found.startswith("no column 'label'; the columns are ")
     assert found.endswith("with label=; scores without labels are a run: are the run and the labels swapped?")
+    for header in (["qid", "docno", "position"], ["qid", "docno", "prediction"]):  # the label column was named
+        found = refusal(header, LABEL_TABLE, Columns(label="grade"))
+        assert found.endswith("with label=; scores without labels are a run: are the run and the labels swapped?")
+    found = refusal(["qid", "docno", "score", "relevance"], LABEL_TABLE, Columns(label="grade"))
+    assert found.endswith(": name the label column with label='relevance'")
     assert refusal(["qid", "docno"], LABEL_TABLE).endswith(
         "; if each row is a relevant item, add a column that is always 1"
     )
@@ -441,8 +446,8 @@ def test_run_and_labels_may_call_their_ids_differently(tmp_path: Path) -> None:
     }  # fmt: skip
     assert names(["uid,user", "product", "label"], LABEL_TABLE, columns)["group"] == "uid,user"
     assert refusal(["user", "product", "label"], LABEL_TABLE, Columns(group="uid", is_shared=True)) == (
-        "no column 'uid'; the columns are 'user', 'product', 'label': name the group column with group='uid,user'; the "
-        "first is the run's, the second the labels'"
+        "no column 'uid'; the columns are 'user', 'product', 'label': name the group column with group='user'; if the "
+        "run has 'uid', name both: group='uid,user'"
     )
     assert refusal(["x", "pid", "score"], RUN_APART, Columns(group="user", is_shared=True)).endswith(
         ": name the group column with group=; if run and labels call it differently, name both: group='RUN,user'"
