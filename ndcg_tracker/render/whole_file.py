@@ -62,8 +62,12 @@ def _told_of_place(path: str, asked_by: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        why = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror or str(error)
-        raise InputError(f"cannot write {path!r}: {why}", where=asked_by, advice="give another file") from error
+        why, advice = error.strerror or str(error), "give another file"
+        if isinstance(error, IsADirectoryError):
+            why = "it is a folder"
+        elif isinstance(error, FileNotFoundError):
+            why, advice = "its folder does not exist", "create the folder, or give another file"
+        raise InputError(f"cannot write {path!r}: {why}", where=asked_by, advice=advice) from error
 
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"

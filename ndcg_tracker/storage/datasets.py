@@ -155,7 +155,7 @@ class DatasetReads:
         if len(every) == 1 and isinstance(name, OwnName):
             return every[0]
         self.refuse_other_part(name)
-        raise unknown_dataset(name, [record.name for record in every])
+        raise unknown_dataset(name, [record.name for record in every], is_named=not isinstance(name, OwnName))
 
 
 class DatasetWrites:

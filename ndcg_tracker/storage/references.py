@@ -89,7 +89,7 @@ def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> in
             f"alias '@{name}' exists in several datasets ({datasets})", advice=f"choose with {argument('dataset')}"
         )
     names = _listed(sorted({f"@{alias.name}" for alias in aliases}))
-    advice = f"there are {names}" if names else f"create it with: ndcg-track alias set {name or 'NAME'} RUN"
+    advice = f"the aliases are: {names}" if names else f"create it with: ndcg-track alias set {name or 'NAME'} RUN"
     raise ReferenceNotFoundError(f"no alias {'@' + name!r}{_within(dataset)}", advice=advice)
 
 
@@ -98,7 +98,8 @@ def _latest(reference: str, steps_back: int, runs: Sequence[RunName], dataset: s
         return runs[-1 - steps_back].id
     if not runs:
         raise ReferenceNotFoundError(
-            f"no run {reference!r}: there are no runs{_within(dataset)} yet", advice="ingest one"
+            f"no run {reference!r}: there are no runs{_within(dataset)} yet",
+            advice="store one with: ndcg-track ingest FILE",
         )
     n_runs = "there is only 1 run" if len(runs) == 1 else f"there are only {len(runs)} runs"
     raise ReferenceNotFoundError(f"no run {reference!r}: {n_runs}{_within(dataset)}", advice="go back fewer steps")
@@ -109,7 +110,7 @@ def _advice(reference: str, runs: Sequence[RunName], dataset: str | None) -> str
     if meant := did_you_mean(reference, names):
         return meant
     if not names:
-        return f"there are no runs{_within(dataset)} yet; ingest one"
+        return f"there are no runs{_within(dataset)} yet; store one with: ndcg-track ingest FILE"
     if len(names) <= _MAX_SHOWN:
         return f"there are {_listed(names)}" if len(names) > 1 else f"there is only {names[0]!r}"
     return "list all with: ndcg-track runs list"
@@ -124,8 +125,11 @@ def _listed(names: Sequence[str]) -> str:
     return shown if len(names) <= _MAX_SHOWN else f"{shown} and {len(names) - _MAX_SHOWN} more"
 
 
-def unknown_dataset(name: str, names: Sequence[str]) -> ReferenceNotFoundError:
-    """Return the error for a dataset that does not exist."""
+def unknown_dataset(name: str, names: Sequence[str], *, is_named: bool = True) -> ReferenceNotFoundError:
+    """Return the error for a dataset that does not exist; ``is_named``: whether somebody asked for it by name."""
+    if len(names) > 1 and not is_named:
+        which = f"there are {len(names)} datasets ({_listed(sorted(names))})"
+        return ReferenceNotFoundError(which, advice=f"name one with {argument('dataset')}")
     advice = did_you_mean(name, names)
     if not advice:
         only = f"there is only {names[0]!r}: name it with {argument('dataset', names[0])}" if len(names) == 1 else ""

@@ -52,7 +52,7 @@ def test_what_makes_a_dataset_makes_its_own(shop: CommandLine) -> None:
 def test_of_two_one_is_named(shop: CommandLine, tables: None) -> None:
     shop.said("labels", "add", "labels.csv", "--dataset", "books")
     for words in (*READS[:5], *WRITES):
-        assert shop.refused(*shlex.split(words)) == "no dataset 'default'; name one with --dataset: books, shop"
+        assert shop.refused(*shlex.split(words)) == "there are 2 datasets (books, shop); name one with --dataset"
 
 
 def test_one_that_is_named_is_that_one(shop: CommandLine) -> None:

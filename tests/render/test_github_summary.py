@@ -46,7 +46,8 @@ def test_nothing_is_appended_where_the_block_fails(tmp_path: Path) -> None:
         (
             "no/such.md",
             {},
-            "GITHUB_STEP_SUMMARY: cannot write 'no/such.md': No such file or directory; give another file",
+            "GITHUB_STEP_SUMMARY: cannot write 'no/such.md': its folder does not exist; "
+            "create the folder, or give another file",
         ),
         (
             ".",

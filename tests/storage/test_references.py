@@ -16,6 +16,7 @@ RUNS = [
     RunName(9, "2024-run", "books"),
 ]
 SHOP = [run for run in RUNS if run.dataset == "shop"]
+STORE = "store one with: ndcg-track ingest FILE"
 
 
 def alias(name: str, run_id: int, dataset: str = "shop") -> AliasRecord:
@@ -60,8 +61,8 @@ def test_a_dataset_narrows() -> None:
         ("den", "'den' matches several runs (dense, dense-v2); give more of the name"),
         ("dens2", "no run 'dens2'; did you mean 'dense' or 'dense-v2'?"),
         ("@prod", "alias '@prod' exists in several datasets (books, shop); choose with dataset="),
-        ("@none", "no alias '@none'; there are @baseline, @prod"),
-        ("@", "no alias '@'; there are @baseline, @prod"),
+        ("@none", "no alias '@none'; the aliases are: @baseline, @prod"),
+        ("@", "no alias '@'; the aliases are: @baseline, @prod"),
         ("latest~7", "no run 'latest~7': there are only 7 runs; go back fewer steps"),
         ("zzz", "no run 'zzz'; there are 2, 2024-run, bm25, dense, dense-v2, latest~1"),
         ("", "no run ''; there are 2, 2024-run, bm25, dense, dense-v2, latest~1"),
@@ -80,8 +81,8 @@ def test_references_that_name_no_run(reference: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("reference", "runs", "message"),
     [
-        ("x", [], "no run 'x' in dataset 'shop'; there are no runs in dataset 'shop' yet; ingest one"),
-        ("latest", [], "no run 'latest': there are no runs in dataset 'shop' yet; ingest one"),
+        ("x", [], f"no run 'x' in dataset 'shop'; there are no runs in dataset 'shop' yet; {STORE}"),
+        ("latest", [], f"no run 'latest': there are no runs in dataset 'shop' yet; {STORE}"),
         ("@x", [], "no alias '@x' in dataset 'shop'; create it with: ndcg-track alias set x RUN"),
         ("latest~1", SHOP[:1], "no run 'latest~1': there is only 1 run in dataset 'shop'; go back fewer steps"),
         ("x", SHOP[:1], "no run 'x' in dataset 'shop'; there is only 'bm25'"),
@@ -108,6 +109,8 @@ def test_unknown_datasets() -> None:
     assert str(unknown_dataset("shp", ["shop", "books"])) == "no dataset 'shp'; did you mean 'shop'?"
     assert str(unknown_dataset("x", ["shop", "books"])) == "no dataset 'x'; there are books, shop"
     assert str(unknown_dataset("default", ["shop", "a"])) == "no dataset 'default'; name one with dataset=: a, shop"
+    unnamed = unknown_dataset("default", ["shop", "a"], is_named=False)
+    assert str(unnamed) == "there are 2 datasets (a, shop); name one with dataset="
     assert str(unknown_dataset("x", [])) == "no dataset 'x'; there are none yet; ingest a run"
 
 
