@@ -142,6 +142,11 @@ def show_as(format: ShowFormat, shown: ShownRun, **paper: Unpack[Paper]) -> str:
     return "\n".join(parts)
 
 
+def _commit(commit: str | None, format: Format) -> str | None:
+    """Return a commit as a table has it: shortened where people read it, because a hash is wider than all the rest."""
+    return commit if commit is None or format in ("json", "csv") else commit[:8]
+
+
 def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str:
     """Return stored runs in a format, one row per run."""
     metric, is_json = listed.metric, format == "json"
@@ -160,7 +165,7 @@ def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str
         (
             *(run.name, run.id, run.dataset),
             *([listed.means.get(run.id)] if metric is not None else []),
-            *(run.created_at_utc, run.n_groups, run.n_items, run.git_commit),
+            *(run.created_at_utc, run.n_groups, run.n_items, _commit(run.git_commit, format)),
             run.tags if is_json else _pairs(run.tags),
             *([run.sampled] if has_samples else []),
             *([listed.judged.get(run.id)] if metric is not None else []),
