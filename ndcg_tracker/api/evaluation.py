@@ -130,7 +130,7 @@ class Evaluation:
         0.5
         """
         if text not in self.texts:
-            raise KeyError(f"metric {text!r} was not computed; choose one of {', '.join(self.texts)}")
+            raise KeyError(f"metric {text!r} was not computed; the computed metrics are {', '.join(self.texts)}")
         return self.results[self.texts.index(text)].mean
 
     def to_dict(self) -> dict[str, float | None]:

@@ -476,7 +476,7 @@ async def _serve(location: str | None) -> None:
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         if params.name not in TOOLS:
-            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name!r}; choose one of {', '.join(TOOLS)}")
+            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name!r}; the tools are {', '.join(TOOLS)}")
         of_call = (params.name, location, params.arguments or {})
         if TOOLS[params.name].writes:  # it records a decision, so the answer must arrive even if it takes long
             return await anyio.to_thread.run_sync(_called, *of_call)

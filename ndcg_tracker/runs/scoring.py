@@ -98,7 +98,7 @@ class StoredMetrics(tuple[StoredMetric, ...]):
             return super().__getitem__(place)
         metric = self.get(place)
         if metric is None:
-            raise KeyError(f"metric {place!r} was not computed; choose one of {', '.join(self.keys())}")
+            raise KeyError(f"metric {place!r} was not computed; the computed metrics are {', '.join(self.keys())}")
         return metric
 
     def __contains__(self, metric: object) -> bool:

@@ -75,7 +75,7 @@ def test_the_means_as_frame_dict_and_table() -> None:
 def test_a_mean_by_its_text() -> None:
     found = nt.evaluate({"q": {"a": 2.0, "b": 1.0}}, ["P@1", "map"], labels={"q": {"b": 1}})
     assert (found["P@1"], found["map"]) == (0.0, 0.5)
-    with pytest.raises(KeyError, match="metric 'AP' was not computed; choose one of P@1, map"):
+    with pytest.raises(KeyError, match="metric 'AP' was not computed; the computed metrics are P@1, map"):
         found["AP"]
 
 

@@ -260,7 +260,7 @@ def test_bad_input_is_one_line(shop_of_agents: tuple[CommandLine, Agent]) -> Non
         refused = agent.refused(name, **arguments)
         assert refused.startswith(message), refused
         assert "\n" not in refused
-    with pytest.raises(MCPError, match="there is no tool 'ingest'; choose one of runs, "):
+    with pytest.raises(MCPError, match="there is no tool 'ingest'; the tools are runs, "):
         agent.call("ingest")
 
 

@@ -43,7 +43,8 @@ def test_metrics_of_a_run_are_known_by_their_texts(tracker: nt.Tracker) -> None:
     assert pickle.loads(pickle.dumps(found)) == found
     for unknown in ("P@5", "no metric"):
         assert found.get(unknown) is None
-        with pytest.raises(KeyError, match=f"metric '{unknown}' was not computed; choose one of ndcg_cut_10, "):
+        message = f"metric '{unknown}' was not computed; the computed metrics are ndcg_cut_10, "
+        with pytest.raises(KeyError, match=message):
             found[unknown]
     of_results = tracker.log_results({"q1": 3.0}, metric="latency", direction="lower", range=(0, 9), name="bm25")
     assert of_results.metrics["latency"].mean == of_results.metrics["external:latency"].mean == 3.0
