@@ -220,7 +220,8 @@ ASKED = {
     "no margin": (
         _gate(),
         "the gate needs margin=: the allowed drop of ndcg@10, in absolute points, such as margin=0.01; or "
-        "learn it from repeats of the baseline with margin='auto'; or give scope='set'",
+        "learn it from repeats of the baseline with margin='auto'; or give scope='set' "
+        "to decide for these groups only",
         [],
     ),
     "repeats and aa": (
@@ -256,7 +257,8 @@ OPTIONS = {
     "tolerance": "--tolerance belongs to --scope set; --scope population takes --margin",
     "no margin": (
         "the gate needs --margin: the allowed drop of ndcg@10, in absolute points, such as --margin 0.01; "
-        "or learn it from repeats of the baseline with --margin auto; or give --scope set"
+        "or learn it from repeats of the baseline with --margin auto; or give --scope set "
+        "to decide for these groups only"
     ),
     "repeats and aa": "--repeat and --aa both name the repeats; give one of them",
     "repeats": "--repeat and --aa name the runs that --margin auto learns from; add --margin auto",

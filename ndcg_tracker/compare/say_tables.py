@@ -131,8 +131,8 @@ def detectable_cell(metric: MetricComparison) -> str | None:
 def detectable_legend(metrics: Sequence[MetricComparison]) -> list[str]:
     """Return how to read these cells, nothing if no metric has one."""
     cells = [cell for metric in metrics if (cell := detectable_cell(metric)) is not None]
-    none = f"; {_UNDETECTABLE}: not even the largest possible difference is" if _UNDETECTABLE in cells else ""
-    told = f"detectable: the smallest difference found with 80% power, shown if none was found{none}"
+    none = f"; {_UNDETECTABLE!r}: not even the largest possible one would be" if _UNDETECTABLE in cells else ""
+    told = f"detectable: the smallest difference that would be detected with 80% power, if none was detected{none}"
     return [told] if cells else []
 
 

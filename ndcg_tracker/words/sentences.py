@@ -12,7 +12,7 @@ _SLICES_NAMED = 5
 _LEAST_RESEMBLANCE = 0.05
 
 _OF_GATE = {
-    "pass": "the gate does not trust a t bound: it rarely gives PASS at narrow margins",
+    "pass": "the gate does not trust a t bound: the betting bound decides, which rarely gives PASS at narrow margins",
     "passed": "the gate does not trust a t bound: the betting bound decides",
     "fail": "a t bound alone cannot give FAIL",
 }
@@ -419,8 +419,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ).format,
     "shared_groups": "steps use the {n:,} groups, of up to {most:,}, that have results in all runs".format,
     "few_runs": (
-        "steps allow for chance in the groups, but not in training: to estimate that takes {fewest} runs that changed, "
-        "and there are {n}; repeats of one unchanged system also work"
+        "steps allow for chance in the groups, but not in training: to estimate that chance takes {fewest} runs that "
+        "changed (so far {n}), or repeats of one unchanged system"
     ).format,
     "run_scatter": lambda sd, own: (
         f"from run to run, the mean varies by a standard deviation of {points(sd)}, of which groups explain "

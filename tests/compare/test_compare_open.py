@@ -153,7 +153,7 @@ def test_positives_from_logs_decide_on_runs_that_were_shown(
     gated = tracker.gate("new", baseline="old", margin=0.01)
     assert gated.decision == decision
     text = str(gated)
-    rests = "The verdict rests on: unknown items count as not relevant (no label has grade 0)"
+    rests = "The verdict assumes that items without a label are not relevant (no label has grade 0)"
     assert (rests in text.splitlines()[:4]) == (decision == "fail")
     if decision == "fail":
         assert not any("no label has grade 0" in note for note in gated.notes)

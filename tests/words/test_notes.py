@@ -264,8 +264,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "few_runs": (
         {"n": 3, "fewest": 8},
-        "steps allow for chance in the groups, but not in training: to estimate that takes 8 runs that changed, and "
-        "there are 3; repeats of one unchanged system also work",
+        "steps allow for chance in the groups, but not in training: to estimate that chance takes 8 runs that "
+        "changed (so far 3), or repeats of one unchanged system",
     ),
     "run_scatter": (
         {"sd": 0.00671, "own": 0.002},

@@ -122,7 +122,7 @@ class GateQuestion:
                 f"such as {argument('margin', 0.01)}",
                 advice=(
                     f"or learn it from repeats of the baseline with {argument('margin', 'auto')}; or give "
-                    f"{argument('scope', 'set')}"
+                    f"{argument('scope', 'set')} to decide for these groups only"
                 ),
             )
 

@@ -235,7 +235,7 @@ def rests_on(decision: GateDecision) -> list[str]:
     """Return a sentence on the assumption of the decision if all labels are positive."""
     if decision.open is None or decision.open.stop != "positives":
         return []
-    return ["The verdict rests on: unknown items count as not relevant (no label has grade 0)"]
+    return ["The verdict assumes that items without a label are not relevant (no label has grade 0)"]
 
 
 def _open_delta(left: OpenLabels) -> str:

@@ -219,7 +219,8 @@ def test_a_learned_margin(gate: CommandLine, folder: Path) -> None:
 def test_what_is_refused(gate: CommandLine) -> None:
     assert gate.refused("gate", "drop", "--baseline", "@prod") == (
         "the gate needs --margin: the allowed drop of ndcg@10, in absolute points, such as --margin 0.01; "
-        "or learn it from repeats of the baseline with --margin auto; or give --scope set"
+        "or learn it from repeats of the baseline with --margin auto; or give --scope set "
+        "to decide for these groups only"
     )
     assert gate.refused("gate", "drop", "--baseline", "@prod", "--margin", "1%") == (
         "--margin '1%' is not a number; give one in absolute points, such as 0.01, or auto"
@@ -290,14 +291,15 @@ def test_files_that_cannot_be_written_are_refused_before_anything_is_recorded(
         "--format markdown"
     )
     assert gate.refused("gate", "drop", *ASKED, "--junit", "no/such/gate.xml") == (
-        "--junit: cannot write 'no/such/gate.xml': No such file or directory; give another file"
+        "--junit: cannot write 'no/such/gate.xml': its folder does not exist; create the folder, or give another file"
     )
     assert gate.refused("gate", "drop", *ASKED, "--metrics-json", ".") == (
         "--metrics-json: cannot write '.': it is a folder; give another file"
     )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "no/such/summary.md")
     assert gate.refused("gate", "drop", *ASKED, "--github-summary") == (
-        "--github-summary: cannot write 'no/such/summary.md': No such file or directory; give another file"
+        "--github-summary: cannot write 'no/such/summary.md': its folder does not exist; "
+        "create the folder, or give another file"
     )
     assert n_decisions(gate) == 0
 
@@ -361,6 +363,6 @@ def test_the_report_page_of_a_decision(gate: CommandLine, folder: Path, monkeypa
 
 def test_a_report_that_cannot_be_written_decides_nothing(gate: CommandLine) -> None:
     assert gate.refused("gate", "drop", *ASKED, "--report", "no/such.html") == (
-        "--report: cannot write 'no/such.html': No such file or directory; give another file"
+        "--report: cannot write 'no/such.html': its folder does not exist; create the folder, or give another file"
     )
     assert gate.rows("sql", "SELECT * FROM gate_decisions") == []

@@ -191,7 +191,8 @@ def test_drift_adds_up_where_the_alias_follows_each_accepted_candidate(tracker: 
 def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "drop") == (
         "the gate needs margin=: the allowed drop of ndcg@10, in absolute points, such as margin=0.01; "
-        "or learn it from repeats of the baseline with margin='auto'; or give scope='set'"
+        "or learn it from repeats of the baseline with margin='auto'; or give scope='set' "
+        "to decide for these groups only"
     )
     assert refusal(pinned, "drop", scope="set", margin=0.01) == (
         "margin= belongs to scope='population'; scope='set' is exact arithmetic: give tolerance="

@@ -293,8 +293,8 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
 
 
 FEW_RUNS = (
-    "steps allow for chance in the groups, but not in training: to estimate that takes 8 runs that changed, and there "
-    "are {}; repeats of one unchanged system also work: ndcg-track ingest FILE --dataset default --tag aa=NAME"
+    "steps allow for chance in the groups, but not in training: to estimate that chance takes 8 runs that changed "
+    "(so far {}), or repeats of one unchanged system: ndcg-track ingest FILE --dataset default --tag aa=NAME"
 )
 
 
