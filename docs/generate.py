@@ -30,7 +30,7 @@ BEGIN, END = "<!-- generated: axes -->\n", "<!-- end of generated: axes -->\n"
 PLAIN_CUTOFF = 10
 _WIDTH, _FLOOR = 900, 50
 SCHEMA_INTRODUCTION = """\
-# The database
+# Schema: views and tables
 
 The views and tables of the database, for people who query it with SQL. The **views** are public: they keep their names
 and columns, and return the same rows on SQLite and Postgres. The tables below them may change from release to release.
@@ -196,7 +196,7 @@ def dialect_index() -> Iterator[str]:
     yield "([examples](../beyond-accuracy.md))."
     for work in get_args(Work):
         yield ""
-        yield f"### {work.capitalize()}"
+        yield f"### {'TREC' if work == 'trec' else work.capitalize()}"
         yield ""
         names = ([name.measure, _prose(name.tool), _code(name.theirs), _code(name.ours)] for name in other_names(work))
         yield from _table(["metric", "tool", "its name", "write here"], names)

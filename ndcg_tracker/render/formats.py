@@ -270,7 +270,7 @@ def with_requests(
     if is_for_people(format) and all(metric == asked_for for metric, asked_for in told):
         rows = [row[:-1] for row in rows]
     else:
-        columns.append(Column("requested_as", "asked for as" if is_for_people(format) else None, is_spare=True))
+        columns.append(Column("requested_as", "requested as" if is_for_people(format) else None, is_spare=True))
         if is_for_people(format):
             rows = [(*row[:-1], "" if text == metric else text) for row, (metric, text) in zip(rows, told, strict=True)]
     if any(judges) or (judges and not is_for_people(format)):

@@ -140,7 +140,7 @@ class DatasetReads:
                 raise SealedError(
                     f"dataset {name!r} is the sealed part of {row.name!r}, in another database: only gate and ingest "
                     "may use it",
-                    advice="name that database with NDCG_TRACK_SEALED_DB",
+                    advice="for these two, name that database with NDCG_TRACK_SEALED_DB",
                 )
 
     def known(self, name: str) -> DatasetRecord:

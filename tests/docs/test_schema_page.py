@@ -22,6 +22,6 @@ def test_the_page_names_everything() -> None:
 
 def test_the_page_is_well_formed() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page.startswith("# The database\n")
+    assert page.startswith("# Schema: views and tables\n")
     assert page.endswith("|\n")
     assert "\n\n\n" not in page
