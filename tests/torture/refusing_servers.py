@@ -96,14 +96,15 @@ class Server:
             return int(found[0]) if found else None
 
     def was_written(self, since: int, until: int) -> bool:
-        """Return whether a transaction since a mark was not rolled back.
+        """Return whether a transaction since a mark was committed.
 
-        ``doctor`` and ``db check`` create temporary tables, compare them with those of the schema, and roll back.
+        ``doctor`` and ``db check`` create temporary tables, compare them with those of the schema, and roll back. The
+        transaction that keeps all tables locked goes on.
         """
         statuses = "SELECT pg_xact_status(number::text::xid8) FROM generate_series(%s::bigint, %s::bigint) number"
         with psycopg.connect(self.postgres.conninfo()) as connection:
             found = connection.execute(statuses, (since, until - 1)).fetchall()
-        return any(status != "aborted" for (status,) in found)
+        return any(status == "committed" for (status,) in found)
 
 
 @dataclass(frozen=True)
