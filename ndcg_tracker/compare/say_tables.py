@@ -132,7 +132,7 @@ def detectable_legend(metrics: Sequence[MetricComparison]) -> list[str]:
     """Return how to read these cells, nothing if no metric has one."""
     cells = [cell for metric in metrics if (cell := detectable_cell(metric)) is not None]
     none = f"; {_UNDETECTABLE!r}: not even the largest possible one would be" if _UNDETECTABLE in cells else ""
-    told = f"detectable: the smallest difference that would be detected with 80% power, if none was detected{none}"
+    told = f"detectable: the smallest difference that would be detected with 80% power; shown if none was{none}"
     return [told] if cells else []
 
 

@@ -189,7 +189,7 @@ ndcg@10     1     1       3  -0.42      0.8765  79.2%, 75.0%
 delta: candidate - baseline, in absolute points; ~: no difference detected
 95% interval: paired t; p: paired t-test
 d_z: effect size, mean difference / standard deviation of the differences
-detectable: the smallest difference that would be detected with 80% power, if none was detected
+detectable: the smallest difference that would be detected with 80% power; shown if none was
 judged: share of the first ranks with a label, in the baseline and in the candidate
 
 groups    5 paired

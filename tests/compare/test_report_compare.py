@@ -42,7 +42,7 @@ AP                                   0     0       0      -           -
 delta: candidate - baseline, in absolute points; ~: no difference detected
 95% interval: paired t; p: paired t-test, Holm-corrected for 2 metrics at once
 d_z: effect size, mean difference / standard deviation of the differences
-detectable: the smallest difference that would be detected with 80% power, if none was detected
+detectable: the smallest difference that would be detected with 80% power; shown if none was
 
 groups     400 paired
 labels     version 2, digest 3f2a91c0d4e5

@@ -210,7 +210,7 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
     )
     assert refusal(pinned, "drop", scope="set", tolerance=float("nan")).startswith("the tolerance must be a number")
     assert refusal(pinned, "drop", nt.ReferenceNotFoundError, baseline="@live", margin=0.01) == (
-        "no alias '@live'; there are @prod"
+        "no alias '@live'; the aliases are: @prod"
     )
     assert refusal(pinned, "drop", nt.NotComparableError, metric="AP", margin=0.01) == (
         "runs 'base' and 'drop' do not both have AP under one version of the labels; type: ndcg-track rescore base "

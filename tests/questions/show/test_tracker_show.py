@@ -56,7 +56,9 @@ def test_every_number(shop: nt.Tracker) -> None:
 def test_what_is_refused(shop: nt.Tracker) -> None:
     with pytest.raises(ReferenceNotFoundError) as refused:
         shop.show("bm25", metric="AP")
-    assert str(refused.value) == ("run 'bm25' has no AP; type: ndcg-track rescore bm25 --dataset shop --metric AP")
+    assert str(refused.value) == (
+        "run 'bm25' has no AP; compute it with: ndcg-track rescore bm25 --dataset shop --metric AP"
+    )
     with pytest.raises(InputError, match="no group of dataset 'shop' has an attribute 'color'"):
         shop.show("bm25", by="color")
 
