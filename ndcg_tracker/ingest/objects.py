@@ -397,7 +397,7 @@ def _where_ids_may_be(entry: object, role: str) -> str:
         return f"say where its id is with {argument(role)}, or give ids"
     likely = [path for path in paths if path.rpartition(".")[2] in ("source", "doc_id", "document_id", "file_name")]
     chosen = [*likely, *paths][0]
-    others = f"; there is {in_a_row(paths)}" if len(paths) > 1 else ""
+    others = f"; choose one of {in_a_row(paths)}" if len(paths) > 1 else ""
     return f"say where its id is, such as {argument(role, chosen)}{others}"
 
 

@@ -303,8 +303,8 @@ def test_pairs_of_ids_may_stand_in_any_order() -> None:
         ),
         (
             {"q": [Document("a"), Document(source="f.txt", page=3)]},
-            "group 'q', place 2: a Document has no id; say where its id is, such as item='metadata.source'; there is "
-            "metadata.source and metadata.page",
+            "group 'q', place 2: a Document has no id; say where its id is, such as item='metadata.source'; "
+            "choose one of metadata.source and metadata.page",
         ),
         ({"q": [Document()]}, "group 'q', place 1: a Document has no id; say where its id is with item=, or give ids"),
         (

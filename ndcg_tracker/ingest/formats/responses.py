@@ -539,7 +539,7 @@ def _advice_below(role: str, steps: Steps, held: Mapping[str, object]) -> str:
     """Return advice with the paths to an id inside an object that is there instead of the id."""
     below = [".".join((*steps, key)) for key, value in held.items() if type(value) in (str, int)]
     likely = sorted(below, key=lambda path: "id" not in path.rpartition(".")[2].lower())
-    others = f"; there is {in_a_row([shown(path) for path in likely[:_MOST_LISTED]])}" if len(likely) > 1 else ""
+    others = f"; choose one of {in_a_row([shown(path) for path in likely[:_MOST_LISTED]])}" if len(likely) > 1 else ""
     return f"name the id in it, such as {argument(role, likely[0] if likely else 'PATH')}{others}"
 
 
