@@ -1,4 +1,4 @@
-"""Describe how users give an argument, and its default: help, spelling and reader beside its type.
+"""Describe how users give an argument, and its default: help, spelling and reader next to its type.
 
 ``Annotated[TYPE, Option(...)]`` in the signature of a function of ``Tracker`` becomes the option of the command.
 """
@@ -128,7 +128,7 @@ MetricTexts = Annotated[
 ]
 AnyDataset = Annotated[str | None, Option("Only look for runs in this dataset.")]
 Dataset = Annotated[
-    str, Option("The dataset: the groups and labels to compare runs on.", default="default, or the only one there is")
+    str, Option("The dataset: the groups and labels to compare runs on.", default="default, else the only one")
 ]
 OnlyTagged = Annotated[
     Mapping[str, str] | None,
@@ -136,7 +136,7 @@ OnlyTagged = Annotated[
 ]
 Judge = Annotated[
     str | None,
-    Option("The judge whose labels count.", metavar="NAME", default="the unnamed judge, or the only one"),
+    Option("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),
 ]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
 Run = Annotated[

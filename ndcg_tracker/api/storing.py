@@ -68,9 +68,9 @@ def ingest(
     file. ``metrics``: one text form or several. ``tags`` and ``parameters``: stored with the run. The entries of an
     ir_metadata header in a file become tags too, and so do those of ``metadata``: a file of ir_metadata next to the
     run, as tirex-tracker writes it. ``created_at``: when the run was made, by default now: a datetime, or ISO 8601
-    text, in UTC if it names no zone. ``replace``: replace other content under this name. ``judge``: who gave
+    text, in UTC unless it has a time zone. ``replace``: replace other content under this name. ``judge``: who gave
     ``labels``, or the labels in the run. Without such labels: whose stored labels count, those of one judge, of
-    several, or "*" for all; by default those of no named judge, or else those of the only judge. Returns: what was
+    several, or "*" for all; by default the unnamed judge's, else those of the only judge. Returns: what was
     done. Raises: InputError for a frame that cannot be read; ConflictError if the name is taken by other content or a
     label contradicts a stored one.
     """
@@ -325,7 +325,7 @@ def add_labels(
 
     ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them. ``group``, ``item``, ``label`` and
     ``items``: names of its columns. ``item_to_document``: see ``evaluate``. ``source``: where they come from, by
-    default the path. ``judge``: who gave them, such as a model's name; if there are also labels of no named judge,
+    default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as well,
     those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version instead of
     replacing it. ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of
     the result has the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge

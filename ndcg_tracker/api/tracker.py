@@ -225,7 +225,7 @@ class Tracker:
         (two one-sided t-tests). ``by``: a group attribute (``set_groups``): also compare slice by slice. ``cluster``: a
         group attribute whose values mark groups that depend on each other, such as those of one user or session.
         ``labels``: a version of the labels, or "newest" (see also ``compare_versions``). ``judge``: whose labels, by
-        default those of no named judge, or else those of the only judge. ``check_with``: who answered a sample of the
+        default the unnamed judge's, else those of the only judge. ``check_with``: who answered a sample of the
         items that make the runs differ (``labels_sample``, ``add_answers``). These answers correct the difference by
         the judge's labels, so that the verdict does not depend on how good the judge is. ``unanswered``: "judge"
         uses the judge's labels for drawn items without an answer. Raises: ReferenceNotFoundError; InputError for
@@ -524,7 +524,7 @@ class Tracker:
     ) -> Exported:
         """Write runs (none named: all, of ``dataset`` if given) with everything that belongs to them as Parquet files.
 
-        The folder must not exist yet. Without names, pruned runs are written as they are. ``texts``: also the texts of
+        The folder must not exist yet. Without names, pruned runs are written without their items. ``texts``: also the texts of
         their datasets (``add_texts``). ``record``: also aliases with their history, decisions of gates, and suites, if
         they concern only these runs; without names also the designs of ``labels_sample`` with their answers.
         ``progress``: called with how many runs are written, and how many there are. Returns: how much was written.

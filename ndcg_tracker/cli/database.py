@@ -155,7 +155,7 @@ def grant_rights(
         typer.Option(
             "--writer",
             metavar="ROLE",
-            help="The role that ingests, rescores, tags, sets aliases and gates, but cannot delete a run.",
+            help="The role that ingests, rescores, tags, sets aliases and runs gates, but cannot delete a run.",
         ),
     ],
     reader: Annotated[str, typer.Option("--reader", metavar="ROLE", help="The role that reads with the command line.")],
@@ -163,7 +163,8 @@ def grant_rights(
         str | None, typer.Option("--dashboards", metavar="ROLE", help="The role that reads only the public views.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", metavar="ROLE", help="The role that reads what is not sealed, and gates.")
+        str | None,
+        typer.Option("--agent", metavar="ROLE", help="The role that reads what is not sealed, and runs gates."),
     ] = None,
     apply: Annotated[bool, typer.Option("--apply", help="Run the statements: all of them or none.")] = False,
 ) -> None:

@@ -23,7 +23,8 @@ def evaluate(
     metric: options.Metrics = None,
     per_group: Annotated[bool, typer.Option("--per-group", help="Also print one row per group.")] = False,
     by: Annotated[
-        str | None, typer.Option(metavar="ATTRIBUTE", help="Show the slices of this attribute of --groups.")
+        str | None,
+        typer.Option(metavar="ATTRIBUTE", help="Also show the means in each slice of this attribute of --groups."),
     ] = None,
     groups: Annotated[
         str | None, typer.Option(metavar="FILE", help="Attributes, one row per group, as for groups set.")

@@ -188,9 +188,11 @@ def pull_mlflow(
     tracking_uri: TrackingUri = None,
     experiment: Annotated[str | None, typer.Option(help="The MLflow experiment to find the name in.")] = None,
     dataset: Annotated[
-        str | None, typer.Option(help="The dataset to store it in.", show_default="as it was evaluated")
+        str | None, typer.Option(help="The dataset to store it in.", show_default="the one it was evaluated under")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the run.", show_default="as it was evaluated")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the run.", show_default="the one it was evaluated under")
+    ] = None,
     replace: options.Replace = False,
     format: options.Output = "text",
 ) -> None:

@@ -56,13 +56,15 @@ def ingest(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="When the runs were made: ISO 8601, such as 2026-06-30T02:00+02:00; UTC if it names no zone.",
+            help="When the runs were made: ISO 8601, such as 2026-06-30T02:00+02:00; UTC if there is no time zone.",
             show_default="now",
         ),
     ] = None,
     metadata: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Metadata of the run (ir_metadata, as of tirex-tracker), stored as tags."),
+        typer.Option(
+            metavar="FILE", help="Metadata of the run (ir_metadata, such as from tirex-tracker), stored as tags."
+        ),
     ] = None,
     replace: options.Replace = False,
     stream: options.Stream = None,
@@ -71,7 +73,7 @@ def ingest(
         options.ItemsName | None,
         typer.Option(
             metavar="none|sample|all",
-            help="With --engine spark: executors write to Postgres and store the items of these groups.",
+            help="With --engine spark: executors write to Postgres; store the items of no groups, of a sample or of all.",
         ),
     ] = None,
     jobs: Annotated[

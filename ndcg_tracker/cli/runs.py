@@ -118,7 +118,7 @@ def prune_runs(
     options.say(
         f"{'pruned' if apply else 'would prune'} {counted(len(rows), 'run')} made before {pruned.before_utc}: "
         f"{counted(n_items, 'item')}{results}, about {n_bytes / 1e6:,.1f} MB; {counted(pruned.n_kept, 'run')} kept: "
-        f"alias, gate or tag{'' if apply or not rows else '; to prune, add --apply'}"
+        f"because of an alias, a gate, a design or a tag{'' if apply or not rows else '; to prune, add --apply'}"
     )
 
 
@@ -205,7 +205,7 @@ def rescore(
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     labels: Annotated[
-        int | None, typer.Option(metavar="VERSION", help="A version of the labels.", show_default="the latest")
+        int | None, typer.Option(metavar="VERSION", help="Version of the labels.", show_default="the latest")
     ] = None,
     judge: options.Judges = None,
     format: options.Output = "text",
@@ -298,7 +298,7 @@ def split_dataset(
         done = split(budget=budget, looks=looks, seed=seed)
         is_file = tracker.store().dialect == "sqlite"
     counts = f"{_counted(done.n_sealed, 'group')} in {done.sealed!r}, {done.n_open:,} in {done.dataset!r}"
-    options.say(f"split: {counts}; only gate and ingest take {done.sealed!r}")
+    options.say(f"split: {counts}; only gate and ingest may use {done.sealed!r}")
     if is_file and not held:
         options.say(_FILE_IS_SEAL)
 
@@ -309,7 +309,7 @@ def seal_dataset(
     budget: SealBudget = 0.05,
     looks: SealLooks = None,
 ) -> None:
-    """Seal a dataset for ever: only gate and ingest take it.
+    """Seal a dataset forever: only gate and ingest may use it.
 
     A gate on it says PASS or NOT PASSED and nothing else. Every other command refuses it or leaves it out.
     """
@@ -317,7 +317,9 @@ def seal_dataset(
         sealed = tracker.seal_dataset(name, budget=budget, looks=looks)
         is_file = tracker.store().dialect == "sqlite"
     shared = "all looks" if sealed.looks is None else _counted(sealed.looks, "look")
-    options.say(f"sealed dataset {name!r}: {shared} share a budget of {sealed.budget:g}; only gate and ingest take it")
+    options.say(
+        f"sealed dataset {name!r}: {shared} share a budget of {sealed.budget:g}; only gate and ingest may use it"
+    )
     if is_file:
         options.say(_FILE_IS_SEAL)
 
@@ -386,7 +388,7 @@ def _counted(n_things: int, thing: str) -> str:
 texts = options.command_group("Manage query texts, item titles and links: add, list, delete.")
 
 OneGroup = Annotated[
-    str | None, typer.Option("--group", metavar="KEY", help="Only those of this group.", show_default="all")
+    str | None, typer.Option("--group", metavar="KEY", help="Only texts of this group.", show_default="all")
 ]
 
 
@@ -404,7 +406,7 @@ def add_texts(
     url: Annotated[str | None, typer.Option(help="Column of the link.", show_default="url")] = None,
     columns: options.Header = None,
 ) -> None:
-    """Add texts that explain and report show beside ids.
+    """Add texts that explain and report show next to ids.
 
     A row with only a group has the text of the query. A row with only an item has its title, text and URL in every
     group; with both, those in this group. An empty cell removes a text. Rows and columns that the file lacks stay

@@ -126,7 +126,7 @@ def named_runs(
         runs = tx.runs.matching(reference, dataset if pinned is None else pinned.dataset)
         names = [run.name for run in runs if pinned is None or run.id != pinned.id]
         if not names:
-            raise ReferenceNotFoundError(f"no run except the baseline fits {reference!r}", advice="name a candidate")
+            raise ReferenceNotFoundError(f"no run except the baseline matches {reference!r}", advice="name a candidate")
         references += names
     return list(dict.fromkeys(references))
 

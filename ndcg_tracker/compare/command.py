@@ -35,8 +35,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="VERSION",
-            help="Version of the labels, newest, or all for a row per version.",
-            show_default="the newest that both have",
+            help="Version of the labels: a number, newest, or all for a row per version.",
+            show_default="the latest that the runs share",
         ),
     ] = None,
     suite: options.OnSuite = None,
@@ -47,16 +47,16 @@ def compare(
     details: Annotated[
         bool, typer.Option("--details", help="Also show the tables of each of several candidates.")
     ] = False,
-    format: Annotated[CompareFormat, typer.Option("--format", help="How to print it.")] = "text",
+    format: Annotated[CompareFormat, typer.Option("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
 
     Shows the difference, its interval, wins and losses, and the worst and best groups.
 
-    Without --metric, it compares all metrics that both runs share. It uses the newest version of the labels under
+    Without --metric, it compares all metrics that both runs share. It uses the latest version of the labels under
     which both runs have these metrics. The first metric decides the worst and best groups and the slices. --labels all
     shows whether the conclusion changes from version to version. --judge '*' shows whether the verdict changes between
-    judges: a row for the newest labels of each judge, or with --labels all a row for every version of each judge.
+    judges: a row for the latest labels of each judge, or with --labels all a row for every version of each judge.
 
     Several candidates, or a pattern such as "dense*", are shown in one table. These options add the tables of each
     candidate: --details, --by, --top, --equivalence, --tie-bounds, --unjudged-bounds.

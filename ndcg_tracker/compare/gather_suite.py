@@ -237,7 +237,7 @@ def _named_systems(
         systems = dict.fromkeys(system for dataset in suite.datasets for system in by_system(tx, dataset, by_tag))
         fitting = [system for system in systems if fits(system, wanted) and system != baseline]
         if not fitting:
-            raise ReferenceNotFoundError(f"no system except the baseline fits {wanted!r}", advice="name a candidate")
+            raise ReferenceNotFoundError(f"no system except the baseline matches {wanted!r}", advice="name a candidate")
         names += fitting
     if not names:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")

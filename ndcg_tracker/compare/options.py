@@ -33,7 +33,7 @@ Margin = float | Literal["auto"] | None
 """The drop that a gate allows, or "auto" to estimate it from repeats."""
 
 Version = int | Literal["newest"] | None
-"""The version of the labels: a number, "newest", or None for the newest under which both runs have the metrics."""
+"""The version of the labels: a number, "newest", or None for the latest under which both runs have the metrics."""
 
 
 def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newest"]:
@@ -69,9 +69,9 @@ ClusterBy = Annotated[
 LabelsVersion = Annotated[
     Version,
     Option(
-        "Version of the labels, or newest.",
+        "Version of the labels: a number, or newest.",
         metavar="VERSION",
-        default="the newest that runs share",
+        default="the latest that the runs share",
         typed=str | None,
         read=labels_version,
     ),
@@ -80,13 +80,15 @@ Test = Annotated[TestName, Option("Test for p-values: paired t, sign flips, or W
 Ci = Annotated[CiMethod, Option("95% intervals: t, bootstrap (BCa), or betting (valid at any n).")]
 Equivalence = Annotated[float | None, Option("Test whether delta is within +-MARGIN (TOST).", metavar="MARGIN")]
 BySlices = Annotated[
-    str | None, Option("Also compare slices by an attribute of groups (groups set).", metavar="ATTRIBUTE")
+    str | None, Option("Also compare the slices of this attribute of groups (groups set).", metavar="ATTRIBUTE")
 ]
 TieBounds = Annotated[bool, Option("Show the groups whose value depends on tied scores.")]
 UnjudgedBounds = Annotated[bool, Option("Show by how much unjudged items could change delta.")]
-Top = Annotated[int, Option("How many worst and best groups to show.", least=0)]
+Top = Annotated[int, Option("How many of the worst and best groups to show.", least=0)]
 CheckWith = Annotated[
     str | None,
     Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME"),
 ]
-OfUnanswered = Annotated[Unanswered, Option("Drawn items without an answer: no verdict, or the judge's grade.")]
+OfUnanswered = Annotated[
+    Unanswered, Option("What to do with drawn items without an answer: refuse a verdict, or use the judge's grade.")
+]

@@ -116,11 +116,13 @@ def _facts(check: JudgeCheck) -> list[tuple[str, str]]:
         )
     if sampled.n_without_ideal:
         share = f"{sampled.n_without_ideal:,} of {counted(sampled.n_groups, 'group')}"
-        pairs.append(("no ideal", f"the judge finds nothing in {share}; they count with its least gain"))
+        pairs.append(
+            ("no ideal", f"the judge finds nothing relevant in {share}; they count with the smallest of its gains")
+        )
     if sampled.n_unlabelled:
         pairs.append(("unjudged", f"{sampled.n_unlabelled:,} of these items have no grade from the judge"))
     if check.n_alike is not None and check.n_alike > sampled.n_answers:
-        alone = f"{sampled.n_answers:,} labels did the work of {check.n_alike:,} without the judge"
+        alone = f"{sampled.n_answers:,} labels are as precise as {check.n_alike:,} would be without the judge"
         pairs.append(("worth", alone))
     if check.more is not None:
         n_more, half = check.more.n, check.more.half_width

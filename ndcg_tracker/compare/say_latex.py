@@ -42,7 +42,7 @@ def comparison_latex(*stored: Comparison) -> str:
         _refuse_more(comparison)
     if len(versions := sorted({comparison.label_set.version for comparison in stored})) > 1:
         what = f"these runs were compared under versions {' and '.join(map(str, versions))} of the labels"
-        advice = f"choose one with {argument('labels')}, or evaluate all runs under the newest with: ndcg-track rescore"
+        advice = f"choose one with {argument('labels')}, or evaluate all runs under the latest with: ndcg-track rescore"
         raise InputError(what, advice=advice)
     comparisons = [for_people(comparison) for comparison in stored]
     first, *others = comparisons

@@ -38,7 +38,7 @@ _RECORDED = "ndcg_tracker.recorded"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options for the database and for recording decisions."""
     group = parser.getgroup("ndcg_tracker")
-    group.addoption("--ndcg-track-db", metavar="URL|PATH", help="the database of ndcg_gate; else NDCG_TRACK_DB")
+    group.addoption("--ndcg-track-db", metavar="URL|PATH", help="the database of ndcg_gate; by default NDCG_TRACK_DB")
     group.addoption(
         "--ndcg-track-record", choices=RECORD, help="record the decisions of ndcg_gate; auto: in CI only (CI is set)"
     )

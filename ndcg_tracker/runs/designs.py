@@ -312,9 +312,9 @@ def _next_step(
             f"design {number} waits for {counted(n_open, 'answer')} before look {design.look + 1} of {n_looks}",
             advice=f"add them with: {answer}; {argument('budget', design.budget)} gives the open items again",
         )
-    why = "a verdict on more of them would be a second look, which errs more often than it says"
+    why = "a verdict on more of them would be a second look, which makes more errors than its level allows"
     if options.budget < whole:
-        why = f"its budget of {whole:,} does not shrink to {options.budget:,}"
+        why = f"its budget cannot shrink from {whole:,} to {options.budget:,}"
     elif n_looks > 1:
         why = f"its {n_looks} looks are planned with a budget of {whole:,}"
     raise ConflictError(f"design {number} has answers, and {why}", advice=f"give {argument('budget', whole)}")

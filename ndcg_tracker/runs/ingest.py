@@ -136,7 +136,7 @@ class IngestResult:
 
     ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (only
     the metrics marked new were added). ``metrics``: in the order in which they were given, and by their texts:
-    ``metrics["AP"].mean``. ``notes``: remarks, in words. ``judge``: who gave the labels, "" for no named judge.
+    ``metrics["AP"].mean``. ``notes``: remarks, in words. ``judge``: who gave the labels, "" for the unnamed judge.
     ``further``: the same metrics under the labels of the other judges that were named. ``is_sealed``: whether the
     dataset is sealed, so that nothing else is shown.
     """

@@ -112,7 +112,7 @@ def chosen_judges(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Ju
 
 
 def newest_for_run(tx: ReadTransaction, dataset: DatasetRecord, *, has_labels: bool) -> LabelSetRecord | None:
-    """Return the latest labels that count for a run; ``has_labels``: whether it brings some, of no named judge."""
+    """Return the latest labels that count for a run; ``has_labels``: whether it brings some, of the unnamed judge."""
     return tx.labels.newest(dataset.id, "" if has_labels else counting_judge(tx, dataset.id, dataset.name))
 
 
@@ -222,7 +222,7 @@ class RunLabels:
     read. Without given labels the latest version counts, and the labels in the blocks must not contradict it. If they
     have new pairs, the union of both becomes a new version: lists that grow are written as they come, and all others
     are copied at the end. The first labels of a dataset are a union with nothing. ``judges``: whose labels count. By
-    default, for a run without labels, that is ``counting_judge``; labels in a run are of no named judge. ``further``:
+    default, for a run without labels, that is ``counting_judge``; labels in a run are the unnamed judge's. ``further``:
     the judges after the first, whose labels the run is also evaluated by. Raises: ConflictError for a grade that
     contradicts the latest version, and if one side identifies items by row numbers and the other by ids; InputError
     for labels in a run together with several judges, and for a judge without labels.
@@ -373,7 +373,7 @@ class RunLabels:
 class WholeLabels:
     """Complete labels in the blocks of a run: the version with their digest, else a new one.
 
-    They are of no named judge; ``further``: there are no other labels.
+    They are the unnamed judge's; ``further``: there are no other labels.
     """
 
     further: Sequence[str] = ()
@@ -537,7 +537,7 @@ def union_of_labels(
 ) -> LabelLists:
     """Return the union of both, which is ``stored`` itself if ``further`` has no new pair.
 
-    ``judge``: whose labels are extended ("": no named judge's), None if they come with a run. Raises: ConflictError for
+    ``judge``: whose labels are extended ("" for the unnamed judge), None if they come with a run. Raises: ConflictError for
     a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
     """
     if not stored.n_items:

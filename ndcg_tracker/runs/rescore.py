@@ -68,7 +68,7 @@ class LabelsAdded(tuple[int, bool]):
     """The version of the labels, and whether it is new.
 
     ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that labels were added to, None for
-    none. ``judge``: who gave them, "" for no named judge. ``further``: the labels of other judges in the same file.
+    none. ``judge``: who gave them, "" for the unnamed judge. ``further``: the labels of other judges in the same file.
     ``n_left_out``: how many groups with labels belong to the other part of a split dataset. ``dataset``: its name.
     """
 

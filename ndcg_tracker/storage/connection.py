@@ -197,7 +197,7 @@ _POSTGRES_STATES = {
     "40001": Reason(
         "the replica ended a query that kept it from following its primary", f"{_AGAIN}, or on the primary"
     ),
-    "57P01": Reason("the server was stopped", "if the command stored something, the same command again says so"),
+    "57P01": Reason("the server was stopped", "run the same command again: it says whether something was stored"),
 }
 _BROKEN = Reason("the connection to the server broke", f"{_AGAIN}: what is stored is not stored twice")
 _BROKEN_WORDS = ("server closed the connection", "connection is lost", "the connection is closed")

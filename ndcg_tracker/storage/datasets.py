@@ -193,7 +193,7 @@ class DatasetWrites:
         before = "sealed" if self._datasets.is_sealed(name) else None
         dataset = self._datasets.known(name) if before is None else None
         if dataset is None or self._datasets.seal_of(dataset.id) is not None:
-            raise ConflictError(f"dataset {name!r} is {before or 'split'} already", advice="take another dataset")
+            raise ConflictError(f"dataset {name!r} is {before or 'split'} already", advice="choose another dataset")
         if is_sealed:
             self.check_unseen(dataset)
         values: dict[str, Any] = {"dataset_id": dataset.id, "is_sealed": is_sealed, "budget": budget, "looks": looks}

@@ -146,9 +146,9 @@ class Here:
 
     def _choices(self) -> list[dict[str, object]]:
         """Return the judges and the versions of the labels to choose from, if there are several."""
-        judges = [(judge, judge or "no named judge") for judge in self.judges]
+        judges = [(judge, judge or "unnamed judge") for judge in self.judges]
         versions = [(str(label_set.version), f"version {label_set.version}") for label_set in self.label_sets[::-1]]
-        newest = [("", "newest of each run")]
+        newest = [("", "latest of each run")]
         choices = [("judge", judges, self.judge)] if len(judges) > 1 else []
         choices += [("labels", newest + versions, str(self.version or ""))] if len(versions) > 1 else []
         return [

@@ -150,7 +150,7 @@ def sparkline(means: Sequence[float | None]) -> Markup:
         is_down = spot is not None
     x, y = [spot for spot in spots if spot is not None][-1]
     words = (
-        f"{counted(len(means), 'run')}, from {points(low)} to {points(max(defined))}, the newest {points(defined[-1])}"
+        f"{counted(len(means), 'run')}, from {points(low)} to {points(max(defined))}, the latest {points(defined[-1])}"
     )
     return Markup(
         f'<svg class="spark" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" '

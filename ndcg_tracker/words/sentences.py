@@ -77,12 +77,12 @@ def _ties(metrics: Sequence[str], low: float, high: float) -> str:
 
 def _unjudged_zero(metric: str, baseline: float | None, candidate: float | None, stop: str) -> str:
     if stop.startswith("unjudged="):
-        return f"unjudged items count as {metric} says, because no range over them is known under {stop}"
+        return f"unjudged items count as {metric} says, because no bound on their effect is known under {stop}"
     why = {
         "items": "the items of a run are not stored",
         "sums": "only the sums of the runs are stored",
-        "measure": f"no range over them is known for {metric}",
-    }.get(stop, f"no range over them is known under {stop}")
+        "measure": f"no bound on their effect is known for {metric}",
+    }.get(stop, f"no bound on their effect is known under {stop}")
     if baseline is None and candidate is None:
         return f"unjudged items count as not relevant, because {why}"
     shares = (
@@ -101,7 +101,7 @@ def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judge
 
 def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
     by_version = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
-    return f"runs under different labels are not compared ({by_version}); to evaluate all under the newest labels"
+    return f"runs under different labels are not compared ({by_version}); to evaluate all under the latest labels"
 
 
 def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
@@ -263,7 +263,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "range_unread": lambda n, baseline, candidate: (
         f"{percent(candidate)} of the candidate's first items are judged, and {percent(baseline)} of the baseline's; "
-        f"with {n:,} groups, how far the others leave the verdict open is computed only on request; to see it"
+        f"with {n:,} groups, the effect of the others on the verdict is computed only on request; to see it"
     ),
     "runs_not_judged": lambda n, first: (
         f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "
@@ -325,7 +325,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ).format,
     "agreement_open": lambda n, n_drawn: (
         f"{n:,} of the {counted(n_drawn, 'drawn item')} {'has' if n == 1 else 'have'} no answer yet; those with an "
-        "answer are treated as a random part"
+        "answer are treated as a random sample"
     ),
     "newer_than_answers": lambda version, judge: (
         f"version {version} of {judge_words(judge)} is newer than the first answers: if they helped to create it, it "
@@ -409,7 +409,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "unjudged_items": _unjudged_items,
     "no_item_judged": partial(_unjudged_items, any_judged=False),
-    "no_split": "no split into ranking, labels and coverage: the group has no value in one of the steps between",
+    "no_split": "no split into ranking, labels and coverage: the group has no value in one of the intermediate steps",
     "ranking_in_detail": "to see the ranking's part in detail",
     "worst_group": "to see the group that lost most",
     "different_labels": _different_labels,
@@ -424,7 +424,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ).format,
     "run_scatter": lambda sd, own: (
         f"from run to run, the mean varies by a standard deviation of {points(sd)}, of which groups explain "
-        f"{points(own)}: a step must exceed that"
+        f"{points(own)}: a step must be larger than this scatter"
     ),
     "wandering": _wandering,
     "study": (
@@ -447,7 +447,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"of those of {other}: are its ids written as in the labels? See some labels with"
     ),
     "few_labels_met": lambda n, n_labels: (
-        f"{n:,} of {n_labels:,} labels are of items that the run lists, and few of its first items are judged: are the "
+        f"{n:,} of {n_labels:,} labels are for items that the run lists, and few of its first items are judged: are the "
         "ids written as in the labels? See some labels with"
     ),
     "spelled_otherwise": _spelled_otherwise,
@@ -487,7 +487,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "under metrics such as ndcg@10"
     ),
     "other_version": (
-        "labels version {version} of the export is version {here} of dataset {dataset!r} here, the newest; runs under "
+        "labels version {version} of the export is version {here} of dataset {dataset!r} here, the latest; runs under "
         "older versions need rescore to be comparable"
     ).format,
     "not_verifiable": lambda run, dataset, metrics: (

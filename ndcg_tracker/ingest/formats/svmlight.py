@@ -146,7 +146,7 @@ def _rows_of(text: bytes) -> Rows:
 
 def _group_sizes(source: Source) -> list[int]:
     if source.path == "-":
-        raise source.error("no qid: fields, and standard input has no .query file beside it", advice="give a file")
+        raise source.error("no qid: fields, and standard input has no .query file next to it", advice="give a file")
     plain = without_compression(source.path)
     endings = ["", *(ending for compression in COMPRESSIONS for ending in compression.endings)]
     candidates = [source.path + ".query", *(f"{plain}.query{ending}" for ending in endings)]

@@ -145,7 +145,7 @@ def _unprefixed(text: str) -> Metric:
             raise other from None
         foreign = _first_that_parses([text.replace("-", "_", 1), *(f"{dialect}:{text}" for dialect in DIALECTS)])
         if foreign is not None:
-            raise MetricError(f"{text!r} is another tool's text", advice=f"did you mean {foreign}?") from None
+            raise MetricError(f"{text!r} is a metric name of another tool", advice=f"did you mean {foreign}?") from None
         name, near = _nearest(text)
         if near is not None:
             raise MetricError(f"{name} is not a metric", advice=f"did you mean {near}?") from None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 First = Annotated[str, Option("The first run.", metavar="A", is_positional=True)]
 Second = Annotated[str, Option("The second run.", metavar="B", is_positional=True)]
 FirstItems = Annotated[int, Option("How many of the first items to compare.", metavar="K", least=1)]
-MostChanged = Annotated[int, Option("How many groups to list, the most changed first.", metavar="N", least=0)]
+MostChanged = Annotated[int, Option("How many groups to show, the most changed first.", metavar="N", least=0)]
 
 
 def diff(

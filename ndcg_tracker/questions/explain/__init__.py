@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-Group = Annotated[str | int | None, Option("The group to explain; by default all.", metavar="KEY", typed=str | None)]
+Group = Annotated[str | int | None, Option("The group to explain.", metavar="KEY", default="all", typed=str | None)]
 GroupMetric = Annotated[
     str | None,
     Option(
@@ -26,7 +26,9 @@ GroupMetric = Annotated[
         default="ndcg@10, else the first they share",
     ),
 ]
-BySlices = Annotated[str | None, Option("Also show the change of each slice of groups.", metavar="ATTRIBUTE")]
+BySlices = Annotated[
+    str | None, Option("Also show the change in each slice of this attribute of groups.", metavar="ATTRIBUTE")
+]
 LabelsBaseline = Annotated[int | None, Option("Evaluate the baseline against these labels.", metavar="VERSION")]
 LabelsCandidate = Annotated[int | None, Option("Evaluate the candidate against these labels.", metavar="VERSION")]
 TopItems = Annotated[int | None, Option("How many items to show.", least=0)]

@@ -78,7 +78,9 @@ Budget = Annotated[
 Looks = Annotated[int | None, Option("How many looks share the budget.", metavar="N", default="unlimited")]
 Acknowledge = Annotated[str | None, Option("Override the decision; the reason is recorded.", metavar="REASON")]
 DryRun = Annotated[bool, Option("Decide, but record nothing.")]
-BySlices = Annotated[str | None, Option("Also FAIL if a slice drops by more than its margin.", metavar="ATTRIBUTE")]
+BySlices = Annotated[
+    str | None, Option("Also FAIL if a slice of this attribute drops by more than --slice-margin.", metavar="ATTRIBUTE")
+]
 SliceMargin = Annotated[float | None, Option("The allowed drop of each slice of --by.", metavar="X")]
 StrictSlices = Annotated[bool, Option("Do not PASS if a slice may have dropped by more.")]
 MaxHarm = Annotated[

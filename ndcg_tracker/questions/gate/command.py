@@ -63,7 +63,9 @@ def gate(
     report: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write the report page; Markdown output gets its picture.", show_default=False
+            metavar="FILE",
+            help="Write the report page; Markdown output then has its picture and a link.",
+            show_default=False,
         ),
     ] = None,
     reason: Annotated[

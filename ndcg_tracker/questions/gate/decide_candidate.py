@@ -395,7 +395,7 @@ def _nothing_judged(runs: RunPair, metric: Metric, which: tuple[int, ...]) -> No
     who, whom = (f"runs {' and '.join(names)} have", "either") if of_both else (f"run {names[0]} has", "it")
     return NotComparableError(
         f"{who} no judged item that {metric} counts, so nothing is known about {whom}",
-        advice=f"are {'their' if of_both else 'its'} ids spelled as in the labels? See those with: {labels}",
+        advice=f"are {'their' if of_both else 'its'} ids written as in the labels? See some labels with: {labels}",
     )
 
 

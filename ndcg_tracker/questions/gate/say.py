@@ -404,7 +404,7 @@ def _by_bounds(decision: GateDecision) -> str:
             return above
         return f"{above}; a real {change} within the margin: with {fail_level} confidence {sides.most} {other:.4g}"
     if other is None:
-        unknown = f"nor {sides.worse} 0, where the t bound alone does not count" if sides.has_t_bound else ""
+        unknown = f"nor {sides.worse} 0, for which the t bound alone does not count" if sides.has_t_bound else ""
         return ", ".join(filter(None, (above, unknown)))
     by = ", ".join(filter(None, [_fail_kind(sides, cause), "unjudged items at their best" if has_range else ""]))
     by = by and f" ({by})"

@@ -29,7 +29,7 @@ Last = Annotated[int | None, Option("Only the latest N runs.", metavar="N", leas
 ShownLabels = Annotated[
     Version,
     Option(
-        "Labels: a version, or newest.",
+        "Version of the labels: a number, or newest.",
         metavar="VERSION",
         default="the latest that each run has",
         typed=str | None,

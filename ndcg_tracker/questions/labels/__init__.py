@@ -32,12 +32,18 @@ Judges = Annotated[
 ByMetric = Annotated[str, Option("The metric by which runs are compared.", ("--metric", "-m"))]
 TopContested = Annotated[int, Option("How many labels with different grades to show.", least=0)]
 SlicesOfJudges = Annotated[
-    str | None, Option("Also show agreement and error by this attribute of groups.", metavar="ATTRIBUTE")
+    str | None, Option("Also show agreement and error in the slices of this attribute of groups.", metavar="ATTRIBUTE")
 ]
-Budget = Annotated[int | None, Option("The largest number of items.", metavar="N")]
+Budget = Annotated[int | None, Option("How many items to list at most.", metavar="N")]
 NeededVersion = Annotated[
     Version,
-    Option("Labels: a version, or newest.", metavar="VERSION", default="newest", typed=str | None, read=labels_version),
+    Option(
+        "Version of the labels: a number, or newest.",
+        metavar="VERSION",
+        default="newest",
+        typed=str | None,
+        read=labels_version,
+    ),
 ]
 SettledMetric = Annotated[
     str | None,
@@ -66,7 +72,7 @@ PeoplesScale = Annotated[
 CheckedMetric = Annotated[str, Option("The metric whose difference to check.", ("--metric", "-m"))]
 Seed = Annotated[
     str | None,
-    Option("Seed of the random numbers, for the dataset's first design.", metavar="TEXT", default="a random one"),
+    Option("Seed of the random numbers, for the dataset's first design.", metavar="TEXT", default="random"),
 ]
 
 

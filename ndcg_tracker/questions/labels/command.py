@@ -32,7 +32,7 @@ LabelledDataset = Annotated[
     typer.Option(
         "--dataset",
         help="The dataset: the groups and labels to compare runs on.",
-        show_default="default; with --extend, --design, --judge or --rescore also the only one there is",
+        show_default="default; with --extend, --design, --judge or --rescore, else the only one",
     ),
 ]
 
@@ -69,7 +69,8 @@ def add_labels(
         int | None, typer.Option(metavar="N", help="The labels are answers to this design of labels sample.")
     ] = None,
     keep_others: Annotated[
-        bool, typer.Option("--keep-others", help="Store answers to items that the design did not draw, too, but apart.")
+        bool,
+        typer.Option("--keep-others", help="Also store answers to items that the design did not draw, but separately."),
     ] = False,
 ) -> None:
     """Store the labels of a file as a dataset's latest version.

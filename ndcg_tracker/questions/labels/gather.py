@@ -209,7 +209,7 @@ def _metric(
         if stop is not None:
             what = "for this measure" if stop == "measure" else f"with {stop}"
             raise InputError(
-                f"it is not known how far unjudged items leave it open {what}",
+                f"the effect of unjudged items on it has no known bound {what}",
                 where=metric.requested_as,
                 advice=f"use {argument('metric', 'ndcg@10')}",
             )
@@ -219,7 +219,7 @@ def _metric(
     bounded = [shared_metric for shared_metric in shared if what_stops(shared_metric, grades, n_groups) is None]
     if not bounded:
         raise NotComparableError(
-            "the runs share no metric for which it is known how far unjudged items leave it open, such as ndcg@10",
+            "the runs share no metric for which the effect of unjudged items has a known bound, such as ndcg@10",
             advice=f"type: {shlex.join(adding_command(runs, ['ndcg@10']))}",
         )
     return bounded[0]

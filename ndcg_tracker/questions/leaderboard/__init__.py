@@ -28,18 +28,16 @@ Test = Annotated[
     LeaderboardTest, Option("Paired t-test with Holm's correction, or sign flips corrected by the largest t.")
 ]
 BySlices = Annotated[
-    str | None, Option("Also show the first metric by the slices of this attribute.", metavar="ATTRIBUTE")
+    str | None, Option("Also show the first metric in each slice of this attribute of groups.", metavar="ATTRIBUTE")
 ]
 MissingGroups = Annotated[
     Missing,
-    Option(
-        "Groups that some runs lack: refuse them, count 0, or leave them out; skip: leave out those that no run has."
-    ),
+    Option("What to do with groups missing from some runs; skip drops those that no run has."),
 ]
 Measures = Annotated[
     Sequence[str],
     Option(
-        "Tag or parameter with a number per run to show, such as latency_ms; repeatable.",
+        "Also show this tag or parameter, a number such as latency_ms; repeatable.",
         ("--measure",),
         typed=Texts,
     ),
@@ -64,9 +62,9 @@ def leaderboard(
     Parameters: ``runs``: references or patterns such as ``"bm25*"``, none for all of ``dataset`` (which need not be
     named where there is one). ``tags``: only runs with these tags. ``metrics``: text forms; the first metric orders the
     runs. ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t).
-    ``by``: a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
+    ``by``: a group attribute; also show the first metric in each of its slices. ``missing``: groups that some runs have no result for:
     "error", "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of whole runs to show
-    beside the metrics, such as latency, by the name of their tag or parameter. ``labels``: a version of the labels, or
+    next to the metrics, such as latency, by the name of their tag or parameter. ``labels``: a version of the labels, or
     "newest"; by default the latest that most runs share. ``judge``: whose labels (see ``compare``). Raises:
     ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for options that do not go
     together.

@@ -140,7 +140,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             ids, values = ids[is_kept], values[:, is_kept]
             if not ids.size:
                 raise NotComparableError(
-                    "no run has a group of the labels", advice="are their groups spelled as in the labels?"
+                    "no run has a group of the labels", advice="are their group ids written as in the labels?"
                 )
         told = {note.kind for note in notes}
         more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, absent.size))

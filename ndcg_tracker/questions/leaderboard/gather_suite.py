@@ -127,7 +127,7 @@ def _on_dataset(
             if ids.size == absent.size:
                 raise NotComparableError(
                     f"no run has a group of the labels of {dataset!r}",
-                    advice="are their groups spelled as in the labels?",
+                    advice="are their group ids written as in the labels?",
                 )
             gone = [run for run in having.values() if run.id in without_results]
             if gone:

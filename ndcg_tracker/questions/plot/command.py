@@ -45,7 +45,7 @@ Width = Annotated[
 ]
 Theme = Annotated[ThemeName, typer.Option(help="The colours; an .html picture follows the reader's screen.")]
 
-By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.")]
+By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="Attribute of groups, such as product.")]
 
 
 def drawn(

@@ -27,7 +27,7 @@ Published = Annotated[float | None, Option("A published mean, if you do not have
 Cutoffs = Annotated[
     Sequence[int],
     Option(
-        "How many first items KTU and RBO use; repeatable.",
+        "How many of the first items KTU and RBO use; repeatable.",
         ("--cutoff",),
         metavar="K",
         default="10, 100 and 1000",

@@ -108,7 +108,7 @@ def granted(location: Location, roles: Roles, *, apply: bool) -> list[str]:
             raise refusal(state, location)
         if location.url is None:
             raise InputError(
-                "SQLite has no roles: whoever may write the file may do everything",
+                "SQLite has no roles: anyone who may write the file may do everything",
                 where=location.display_url,
                 advice="set the permissions of the file and its folder with chmod and chown",
             )
@@ -134,7 +134,7 @@ def _check_they_exist(connection: Connection, location: Location, roles: Roles) 
         raise InputError(
             f"the server has no {'role' if len(missing) == 1 else 'roles'} {named}; nothing was granted",
             where=location.display_url,
-            advice=f"ask whoever may create roles to run: {made}",
+            advice=f"ask someone who may create roles to run: {made}",
             joint=": ",
         )
 
