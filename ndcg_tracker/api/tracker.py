@@ -524,9 +524,9 @@ class Tracker:
     ) -> Exported:
         """Write runs (none named: all, of ``dataset`` if given) with everything that belongs to them as Parquet files.
 
-        The folder must not exist yet. Without names, pruned runs are written without their items. ``texts``: also the texts of
-        their datasets (``add_texts``). ``record``: also aliases with their history, decisions of gates, and suites, if
-        they concern only these runs; without names also the designs of ``labels_sample`` with their answers.
+        The folder must not exist yet. Without names, pruned runs are written without their items. ``texts``: also the
+        texts of their datasets (``add_texts``). ``record``: also aliases with their history, decisions of gates, and
+        suites, if they concern only these runs; without names also the designs of ``labels_sample`` with their answers.
         ``progress``: called with how many runs are written, and how many there are. Returns: how much was written.
         Raises: ReferenceNotFoundError; InputError if it cannot be written, and for a named run that was pruned.
         """

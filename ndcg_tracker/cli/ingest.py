@@ -73,7 +73,7 @@ def ingest(
         options.ItemsName | None,
         typer.Option(
             metavar="none|sample|all",
-            help="With --engine spark: executors write to Postgres; store the items of no groups, of a sample or of all.",
+            help="With --engine spark: executors write to Postgres, with the items of no, some or all groups.",
         ),
     ] = None,
     jobs: Annotated[

@@ -282,7 +282,7 @@ def show_fields(format: OutputFormat, names: Sequence[str], records: Iterable[ob
 
 
 def command_group(help: str) -> typer.Typer:
-    """Return a command that has commands of its own."""
+    """Return a command that has subcommands."""
     return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
 
 

@@ -77,7 +77,7 @@ def cutoffs(
         at = {"x": {"field": "cutoff", "type": "quantitative"}}
         rule = layer("rule", at, color={"expr": "muted"}, strokeDash=[4, 3])
         layers.append({"data": {"values": [{"cutoff": cutoff}]}, **rule})
-    subtitle = "the band is the 95% interval of the difference at each cutoff; where it does not include the grey line, the runs differ"
+    subtitle = "band: 95% interval of the difference at each cutoff; where the grey line is outside it, the runs differ"
     return chart(f"{metric} at other cutoffs", layers, table, subtitle=subtitle, height=height)
 
 

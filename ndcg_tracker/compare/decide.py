@@ -202,7 +202,7 @@ _OF_METRICS = ("ties", "nothing_judged", "all_one", "other_hands", "range_unread
 
 
 def _with_metric_notes(comparison: Comparison) -> Comparison:
-    """Return the comparison with the notes on its metrics as they are now."""
+    """Return the comparison with the current notes on its metrics."""
     metrics = comparison.metrics
     notes = [note for note in comparison.notes if note.kind not in _OF_METRICS]
     notes += [

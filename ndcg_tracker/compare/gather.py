@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 _USUAL_TOP = 10
 MOVES = 3
 """At most this many items are kept for each of the worst and best groups."""
-_T_ALONE = "differences corrected by people's answers: they can be outside [-1, 1], so only the paired t-test is valid for them"
+_T_ALONE = "differences corrected by people's answers: they can be outside [-1, 1], so only the paired t-test is valid"
 _ROUNDING = 1e-12
 _MUCH_SHORTER = 0.8
 """Lists of at most this share of the other run's length get a note."""

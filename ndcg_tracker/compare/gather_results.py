@@ -133,7 +133,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """An evaluation with the sum of its groups' weights (1 each where they weigh alike) and their (weighted) mean."""
+    """An evaluation with the sum of its groups' weights (1 each if they weigh the same) and their (weighted) mean."""
 
     record: EvaluationRecord
     weight: float

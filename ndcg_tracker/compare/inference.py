@@ -75,7 +75,7 @@ class Methods:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """The sources of chance in a t-test beside independent groups; with neither, it is the plain paired t-test.
+    """The sources of chance in a t-test apart from independent groups; with neither, it is the plain paired t-test.
 
     ``repeats``: the results of each run of both arms, float64, shapes (k_a, n) and (k_b, n). ``clusters``: int64, shape
     (n,), the number of each group's cluster. ``informative``: int64, shape (n,), how many drawn labels of each group

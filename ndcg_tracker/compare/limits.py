@@ -63,7 +63,7 @@ class Limit:
         )
 
     def worst(self, baseline: float) -> float:
-        """Return the worst number that is allowed beside that of the baseline."""
+        """Return the worst number that is allowed, given that of the baseline."""
         change = abs(baseline) * self.amount if self.is_share else self.amount
         return baseline + change if self.rises else baseline - change
 
@@ -181,7 +181,7 @@ def checked_harm(
 ) -> Harm:
     """Return the check of how many groups lose much.
 
-    The bounds are exact for independent groups that count alike. Parameters: ``gains``: of all groups, then of the
+    The bounds are exact for independent groups that count equally. Parameters: ``gains``: of all groups, then of the
     slices: the value of each, its gains (float64, shape (n,)) and their clusters (int64, shape (n,), or None).
     ``fail_alpha``: the chance of any "fails" if nothing is above the limit, in (0, 1), shared by Holm's method.
     ``pass_level``: the level of the bound for PASS. Raises: InputError if all groups together are too few to show the

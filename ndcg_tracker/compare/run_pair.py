@@ -147,7 +147,7 @@ class RunPair:
         return all(side.label_set.id == self.baseline.label_set.id for side in self.sides)
 
     def notes(self) -> list[Note]:
-        """Return what to know of what the runs rank, and a note where the labels that both share are not the newest."""
+        """Return what to know of what the runs rank, and a note where the labels that both share are not the latest."""
         runs = [side.run for side in self.sides]
         ranked = ranked_notes(runs)
         version = self.baseline.label_set.version
@@ -184,7 +184,7 @@ def shared_labels(
     labels: Version = None,
     judge: str | None = None,
 ) -> tuple[list[Side], tuple[Metric, ...], int]:
-    """Return runs under the requested labels, the metrics that all have, and the version of the newest labels.
+    """Return runs under the requested labels, the metrics that all have, and the version of the latest labels.
 
     ``metrics``: none for all that the runs share. ``labels``, ``judge`` and raises: see ``resolved_pair``.
     """
@@ -298,7 +298,7 @@ def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
 def adding_command(
     runs: Sequence[RunRecord], metrics: Sequence[str], version: int | None = None, judge: str = ""
 ) -> tuple[str, ...]:
-    """Return the command that adds metrics to runs of one dataset, under a version or a judge's newest labels.
+    """Return the command that adds metrics to runs of one dataset, under a version or a judge's latest labels.
 
     External metrics cannot be computed here: where only these are asked for, the command stores those of the first run
     from a file.

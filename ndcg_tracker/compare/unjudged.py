@@ -136,7 +136,7 @@ class _Sides:
         of_label = np.full(self.labels.n_items, names.index(self._chain[0].hand), dtype=np.int64)
         last: LabelSetRecord = self._chain[0]
         for label_set in self._chain[1:]:
-            if label_set.hand != last.hand:  # the newest version by this judge has all labels that it gave
+            if label_set.hand != last.hand:  # the latest version by this judge has all labels that it gave
                 rows, _ = matching_rows(self.labels, self.tx.labels.lists(label_set.id))
                 of_label[rows] = names.index(label_set.hand)
             last = label_set

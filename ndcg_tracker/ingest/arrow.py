@@ -576,7 +576,9 @@ class ArrowCsv:
             table = csv.read_csv(pa.BufferReader(text), self._reading, self._parsing, self._as_it_stands)
         except pa.ArrowInvalid as error:
             raise DoubtfulError(str(error)) from None
-        point = b".0" if self._parsing.quote_char else b""  # what pandas writes after them beside an empty cell
+        point = (
+            b".0" if self._parsing.quote_char else b""
+        )  # what pandas writes after them in a column with an empty cell
         texts = table.column(self._rank).to_pylist()
         ranks = pa.array([rank_of((text or "").encode().removesuffix(point)) for text in texts], type=pa.int32())
         return table.set_column(table.column_names.index(self._rank), self._rank, ranks)

@@ -51,7 +51,7 @@ def run_metadata(path: str) -> dict[str, str]:
 
 
 def side_metadata(path: str) -> dict[str, str]:
-    """Return the entries of a file of ir_metadata beside a run, flattened; its lines may be comments as in a header.
+    """Return the entries of a file of ir_metadata next to a run, flattened; its lines may be comments as in a header.
 
     Samples over time (``timeseries``) and nulls are left out, because tags describe the run as a whole. Raises:
     InputError for a file that cannot be read, is too long, or has a line that does not belong to an entry.

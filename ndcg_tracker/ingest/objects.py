@@ -174,7 +174,7 @@ def _list_in(entry: Any) -> Collection[Any] | None:
 
 
 def numbers_by_order(lists: Any, number: str) -> Any:
-    """Return lists of numbers beside lists of items: falling scores, or the grade 1 for each."""
+    """Return lists of numbers for lists of items: falling scores, or the grade 1 for each."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

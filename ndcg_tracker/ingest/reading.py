@@ -174,8 +174,8 @@ def read_labels_by_judge(
 ) -> dict[str, LabelLists]:
     """Return the labels of a file by the judge who gave them, as its column ``judge`` says.
 
-    In a file without this column, or if the cell is empty, the judge is "", the unnamed judge. Parameters: ``where``: only
-    the rows with these values in these columns. ``unsure``: whether people had to fill them in, so that the word
+    In a file without this column, or if the cell is empty, the judge is "", the unnamed judge. Parameters: ``where``:
+    only the rows with these values in these columns. ``unsure``: whether people had to fill them in, so that the word
     unsure and an empty cell mean no label; the others, and errors: see ``read_labels``.
     """
     if path.startswith(IR_DATASETS) and not where:

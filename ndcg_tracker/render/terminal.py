@@ -145,7 +145,7 @@ def wrapped(text: str, width: int, start: str = "", *, indent: int | None = None
 
 
 def painted(text: str, style: Style | None, *, color: bool) -> str:
-    """Return the text in a style where colour is on, else as it is.
+    """Return the text in a style where colour is on, else unchanged.
 
     >>> painted("down", "bad", color=False)
     'down'

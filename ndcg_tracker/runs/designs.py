@@ -197,7 +197,7 @@ def drawn_design(
     base = stored[0].seed if stored else secrets.token_hex(16) if options.seed is None else options.seed
     if options.seed is not None and options.seed != base:
         raise ConflictError(
-            f"the random numbers of dataset {baseline.dataset!r} have the seed {base!r} for good, not {options.seed!r}",
+            f"the random numbers of dataset {baseline.dataset!r} always have the seed {base!r}, not {options.seed!r}",
             advice=f"leave out {argument('seed')}",
         )
     asked = (label_set.id, str(metric), frozenset(run.id for run in runs))

@@ -537,8 +537,8 @@ def union_of_labels(
 ) -> LabelLists:
     """Return the union of both, which is ``stored`` itself if ``further`` has no new pair.
 
-    ``judge``: whose labels are extended ("" for the unnamed judge), None if they come with a run. Raises: ConflictError for
-    a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
+    ``judge``: whose labels are extended ("" for the unnamed judge), None if they come with a run. Raises: ConflictError
+    for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
     """
     if not stored.n_items:
         return further

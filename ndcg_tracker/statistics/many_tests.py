@@ -73,7 +73,7 @@ class AllPairs:
 
     ``n``: the groups that count. ``means``: float64, shape (m,). ``delta``: shape (m, m), the mean of row minus that of
     column. ``standard_error``: of delta, and ``p_value``: two-sided, NaN where nothing can be inferred: fewer than 2
-    groups, or all differences alike. ``half_width``: of the 95% intervals of delta, NaN there too; None for t with
+    groups, or all differences equal. ``half_width``: of the 95% intervals of delta, NaN there too; None for t with
     n - 1 degrees of freedom.
     """
 

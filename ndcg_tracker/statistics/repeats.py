@@ -83,7 +83,7 @@ class RunVariance:
 def with_runs(test: TTest, runs: RunVariance, *, level: float = 0.95) -> TTest:
     """Return the t-test of two single runs, each one training out of many like ``runs``.
 
-    Its variance has 2 max(0, V - E) beside that of the groups, its degrees of freedom are those of ``crossed_t``.
+    Its variance is 2 max(0, V - E) plus that of the groups, its degrees of freedom are those of ``crossed_t``.
 
     >>> test = paired_t(np.array([0.5, 0.25, 0.75, 0.5]))
     >>> with_runs(test, RunVariance(5, 0.01)).standard_error > test.standard_error
@@ -100,7 +100,7 @@ def with_runs(test: TTest, runs: RunVariance, *, level: float = 0.95) -> TTest:
 def crossed_t(
     baseline: Floats, candidate: Floats, weights: Floats | None = None, *, level: float = 0.95
 ) -> tuple[TTest, VarianceParts | None]:
-    """Return the t-test of the difference of two arms' means, which covers other groups and other trainings alike.
+    """Return the t-test of the difference of two arms' means, which covers both other groups and other trainings.
 
     The variance is s^2 / n over the groups' differences of arm means, plus for each arm max(0, V - E) / k: V the
     variance of its k run means, E the part of it that the residuals (run by group) explain. Satterthwaite's degrees of

@@ -164,7 +164,7 @@ def weighted_kappa(first: Floats, second: Floats, groups: Index, weights: Floats
     1 - sum (a - b)^2 / what that sum would be if both judged independently: 1 for equal grades, 0 for an agreement as
     by chance. The interval is that of the jackknife over groups (t with n_groups - 1 degrees of freedom), because the
     grades of a judge within a group are not independent; with one pair per group and many pairs it comes to that of
-    Fleiss, Cohen and Everitt. Of items that were drawn, each with a probability of its own, weights of 1 / probability
+    Fleiss, Cohen and Everitt. Of items that were drawn, each with its own probability, weights of 1 / probability
     give the kappa of all items that could be drawn, up to a ratio's bias.
 
     Parameters: ``first``, ``second``: float64, shape (n,), the grades of the same items by both judges, finite.

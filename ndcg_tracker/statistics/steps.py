@@ -262,7 +262,7 @@ class _History:
                 begin = at
 
     def _lines(self, marks: dict[int, Step], runs: list[int], first: int, end: int) -> Iterator[Drift]:
-        """Yield the drifts among steps of one sign between two runs: one line, or lines beside a step that stays."""
+        """Yield the drifts among steps of one sign between two runs: one line, or lines next to a step that stays."""
         if not runs:
             return
         at = max(range(len(runs)), key=lambda place: abs(marks[runs[place]].change or 0.0))

@@ -135,7 +135,7 @@ def t_of_clusters(
     *,
     level: float = 0.95,
 ) -> TTest:
-    """Return the test of ``clustered_t`` from sums over the clusters, those that are alike taken together.
+    """Return the test of ``clustered_t`` from sums over the clusters, equal ones taken together.
 
     Parameters: ``plain``: the test of the same differences as if they were independent. ``total``: the sum of their
     weights. Of each kind of cluster, float64, shape (k,): ``squares``: the sum of S_c^2 over the clusters of this
@@ -153,7 +153,7 @@ def t_of_clusters(
 def _bell_mccaffrey(variance: Floats, share: Floats, factor: Floats, times: Floats) -> float:
     """Return (trace)^2 / (sum of squares) of the matrix whose quadratic form the variance estimate is.
 
-    ``variance``: of the sum of each cluster under the working model. ``times``: how many clusters are alike.
+    ``variance``: of the sum of each cluster under the working model. ``times``: how many equal clusters there are.
     """
 
     def summed(numbers: Floats) -> float:

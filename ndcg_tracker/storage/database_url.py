@@ -173,7 +173,7 @@ def masked(url: str) -> str:
 def _masked_option(option: str) -> str:
     name, equals, value = option.partition("=")
     plain = unquote(name).lower()
-    if plain == "options":  # settings of the server, each with a name and a value of its own
+    if plain == "options":  # settings of the server, each with its own name and value
         plain = unquote(value).lower()
     secret = any(word in plain for word in _SECRET_WORDS) and plain not in _FILE_OPTIONS
     return f"{name}={MASK}" if secret and equals else option

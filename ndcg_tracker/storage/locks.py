@@ -2,11 +2,12 @@
 
 SQLite has one writer at a time. On Postgres a writer keeps out only what it could disturb:
 
-- ``CONTENT``: whoever changes what is stored holds it alone; runs are stored side by side, so they share it.
-- one lock per run name: whoever stores a run holds the lock of its name, so that the same run is stored once.
-- ``CREATION``: taken by whoever stores a run when it first creates what others may create as well: a dataset, groups,
-  labels, a metric, weights. It then looks again, for another writer may just have done so.
-- ``MARKS``: tags, aliases and decisions of gates. Whoever only sets these takes no other lock, so waits for no ingest.
+- ``CONTENT``: a process that changes what is stored holds it alone; runs are stored side by side, so they share it.
+- one lock per run name: a process that stores a run holds the lock of its name, so that the same run is stored once.
+- ``CREATION``: taken by a process that stores a run when it first creates what others may create as well: a dataset,
+  groups, labels, a metric, weights. It then looks again, because another writer may have done so in the meantime.
+- ``MARKS``: tags, aliases and decisions of gates. A process that only sets these takes no other lock, so it
+  waits for no ingest.
 - one lock per staged run (see ``storage/staging.py``) while its driver lives, which keeps nobody out.
 
 Everybody takes the others in this order, and nobody gives one back before the transaction ends: no two can wait for

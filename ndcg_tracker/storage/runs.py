@@ -45,7 +45,7 @@ from ndcg_tracker.storage.upkeep.integrity import (
 )
 
 _BYTES_OF_LIST, _BYTES_OF_RESULT = 60, 80
-"""About how many bytes a row of ``ranked_lists`` takes beside its lists, and a group result with its packed value."""
+"""About how many bytes a row of ``ranked_lists`` takes besides its lists, and a group result with its packed value."""
 
 
 IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)

@@ -290,7 +290,7 @@ def _two_runs(ask: Question) -> list[int]:
 
 
 def _most_changed(records: Sequence[GroupValueRecord]) -> list[int]:
-    """Return the two consecutive runs between which a value changed most; the newest of several such pairs."""
+    """Return the two consecutive runs between which a value changed most; the latest of several such pairs."""
     pairs = list(pairwise(record for record in records if record.value is not None))[::-1]
     if not pairs:
         return []

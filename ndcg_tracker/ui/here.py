@@ -37,7 +37,7 @@ Answer = str | Next | Rows | dict[str, object]
 """A page, a redirect, the rows of a page, or data for a script."""
 
 JUDGE = "/judge"
-"""The page on which a person grades items: it has choices and rows of its own."""
+"""The page on which a person grades items: it has its own choices and rows."""
 ROWS = 50
 """How many rows of a table are on a page."""
 
@@ -46,7 +46,7 @@ ROWS = 50
 class Here:
     """The choices of an address: a dataset, a metric, a judge, and the alternatives to choose from.
 
-    ``judge``: whose labels to use; ``label_set``: the version that the address names, None for the newest of each run.
+    ``judge``: whose labels to use; ``label_set``: the version that the address names, None for the latest of each run.
     ``judges`` and ``label_sets``: all judges, and all versions of this judge. ``is_without_runs``: there are no runs.
     """
 
@@ -119,7 +119,7 @@ class Here:
         return link(path, **{**parameters, **self.kept})
 
     def records(self, tx: ReadTransaction) -> list[HistoryRecord]:
-        """Return the evaluations of all runs under the metric, by run and version of the labels; the newest last."""
+        """Return the evaluations of all runs under the metric, by run and version of the labels; the latest last."""
         if self.metric is None:
             return []
         metric = self.metric.metric
@@ -199,7 +199,7 @@ class Part:
 
 
 def rescoring(dataset: str, judge: str, version: int | None = None) -> tuple[str, ...]:
-    """Return the command that evaluates all runs under a version of the labels, or under the newest of a judge.
+    """Return the command that evaluates all runs under a version of the labels, or under the latest of a judge.
 
     >>> rescoring("shop", "ann"), rescoring("shop", "", 2)[-2:]
     (('ndcg-track', 'rescore', '--all', '--dataset', 'shop', '--judge', 'ann'), ('--labels', '2'))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 RUNS = 50
-"""The default number of runs to rank, the newest ones."""
+"""The default number of runs to rank, the latest ones."""
 _MORE_METRICS = 3
 
 

@@ -57,7 +57,7 @@ class DatasetOverview:
 
 @dataclass(frozen=True, slots=True)
 class RunOverview:
-    """A run, its aliases, its mean under its newest labels, and the judged share of its first ranks.
+    """A run, its aliases, its mean under its latest labels, and the judged share of its first ranks.
 
     ``ci``: the 95% interval of the mean, None if no interval applies. ``groups``: how many groups are in the mean.
     """
@@ -97,14 +97,14 @@ def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
         judge = shown_judge(tx, dataset)
         metric = usual_metric(tx.evaluations.metrics(dataset.id, judge))
         records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=judge)
-        means = {record.run_id: record.mean for record in records}  # the newest labels come last
+        means = {record.run_id: record.mean for record in records}  # the latest labels come last
         newest = max((record.created_at_utc for record in records), default=None)
         overviews.append(DatasetOverview(dataset, counts[dataset.id], metric, list(means.values()), newest))
     return sorted(overviews, key=lambda overview: overview.newest_utc or "", reverse=True)
 
 
 def shown_judge(tx: ReadTransaction, dataset: DatasetRecord) -> str:
-    """Return the judge whose labels pages show: the unnamed judge, or else the judge of the newest labels."""
+    """Return the judge whose labels pages show: the unnamed judge, or else the judge of the latest labels."""
     judges = judges_of(tx, dataset.id)
     if "" in judges or not judges:
         return ""
@@ -127,7 +127,7 @@ def usual_metric(metrics: Sequence[MetricUse], wanted: str | None = None) -> Met
 def runs_overview(
     tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse | None, records: Sequence[HistoryRecord]
 ) -> list[RunOverview]:
-    """Return the runs of a dataset, oldest first; ``records``: of the metric, the newest labels of a run last."""
+    """Return the runs of a dataset, oldest first; ``records``: of the metric, the latest labels of a run last."""
     of_run = {record.run_id: record for record in records}
     aliases: dict[int, list[str]] = {}
     for alias in tx.aliases.all(dataset.name):
@@ -163,7 +163,7 @@ def against_baseline(
     run_ids: Sequence[int],
     baseline_id: int,
 ) -> dict[int, Against]:
-    """Return the paired difference of some runs to a baseline, under the newest labels that both have, as compare does.
+    """Return the paired difference of some runs to a baseline, under the latest labels that both have, as compare does.
 
     ``text``: the metric of ``records``, which are of all runs. A metric that is shown only has no difference.
     """
@@ -171,7 +171,7 @@ def against_baseline(
     if metric.shown_only is not None or metric.summary != "mean":
         return {}
     under: dict[int, dict[int, HistoryRecord]] = {}
-    for record in records:  # the newest labels of a run come last
+    for record in records:  # the latest labels of a run come last
         under.setdefault(record.run_id, {})[record.label_set_id] = record
     of_baseline = under.get(baseline_id, {})
     against: dict[int, Against] = {}
@@ -221,9 +221,9 @@ def _paired(
 def group_over_time(
     tx: ReadTransaction, dataset: DatasetRecord, metric: str, group: int, judge: str, version: int | None = None
 ) -> list[GroupValueRecord]:
-    """Return a group in every run that has a metric, oldest first, each under its newest labels of a judge.
+    """Return a group in every run that has a metric, oldest first, each under its latest labels of a judge.
 
-    ``version``: a version of the labels instead of the newest; results of other engines have no version.
+    ``version``: a version of the labels instead of the latest; results of other engines have no version.
     """
     records, is_external = tx.evaluations.of_group(dataset.id, metric, group, judge), parse_metric(metric).is_external
     named = [record for record in records if is_external or version in (None, record.label_set_version)]
@@ -336,9 +336,9 @@ def _attribute_values(attributes: Mapping[int, Mapping[str, object]]) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class LabelsOverview:
-    """The versions of a dataset's labels, the newest first, and the judged share of each run under one of them.
+    """The versions of a dataset's labels, the latest first, and the judged share of each run under one of them.
 
-    ``judged``: by run id, newest first, and cutoff; None is the whole list. ``version``: the version of these shares.
+    ``judged``: by run id, latest first, and cutoff; None is the whole list. ``version``: the version of these shares.
     """
 
     label_sets: Sequence[LabelSetRecord]
@@ -349,7 +349,7 @@ class LabelsOverview:
 def labels_overview(
     tx: ReadTransaction, label_sets: Sequence[LabelSetRecord], chosen: LabelSetRecord | None = None
 ) -> LabelsOverview:
-    """Return the labels of a judge and how much of its runs the newest, or the chosen ones, cover."""
+    """Return the labels of a judge and how much of its runs the latest, or the chosen ones, cover."""
     label_sets = label_sets[::-1]
     shown = chosen or (label_sets[0] if label_sets else None)
     judged: dict[int, dict[int | None, float]] = {}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 RUNS = 100
-"""The default number of runs in a history, the newest ones."""
+"""The default number of runs in a history, the latest ones."""
 MOST_STEPS = 200
 """The search for steps takes at most this many runs."""
 _GROUP_SORTS = {"group": "as stored", "worst": "worst", "best": "best"}
@@ -92,7 +92,7 @@ def asked_groups(ask: Question) -> GroupsAsked:
 
 
 def groups(tx: ReadTransaction, ask: Question) -> Answer:
-    """Return the page of the groups of a dataset, with their values in its newest run."""
+    """Return the page of the groups of a dataset, with their values in its latest run."""
     here = Here.of(tx, ask)
     metric = None if here.metric is None else here.metric.metric
     asked, first = asked_groups(ask), (ask.number("page", 1) - 1) * ROWS
@@ -183,7 +183,7 @@ def _bounds(decision: DecisionRecord) -> list[str]:
 
 
 def decision_rows(tx: ReadTransaction, here: Here, run_id: int | None = None) -> list[dict[str, Any]]:
-    """Return decisions, the newest first; if a run is named, only decisions on it."""
+    """Return decisions, the latest first; if a run is named, only decisions on it."""
     every = tx.decisions.all(here.dataset.id)[::-1]
     rows = []
     for decision in every:

@@ -128,7 +128,7 @@ def metric_name(metric: MetricUse) -> str:
 
 
 def sparkline(means: Sequence[float | None]) -> Markup:
-    """Return a small line of means, oldest first, with a dot at the newest; None leaves a gap.
+    """Return a small line of means, oldest first, with a dot at the latest; None leaves a gap.
 
     If there are many means, each point of the line stands for several.
     """

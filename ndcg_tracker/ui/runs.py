@@ -141,7 +141,7 @@ def _unused_labels(here: Here, every: Sequence[RunOverview]) -> dict[str, str] |
     """Return the runs that are not evaluated under the shown labels, with the command that evaluates them.
 
     Return None if all runs are. If nobody chose a version, also return None when some runs are evaluated under the
-    newest labels, because the rows of the others show their versions.
+    latest labels, because the rows of the others show their versions.
     """
     is_external = here.metric is not None and parse_metric(here.metric.metric).is_external
     if not here.label_sets or not every or is_external:

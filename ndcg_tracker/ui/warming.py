@@ -16,7 +16,7 @@ MOST_GROUPS = 20_000
 
 
 def warm(tracker: Tracker) -> None:
-    """Render the pages of the newest runs once and discard them; errors show when somebody asks for a page."""
+    """Render the pages of the latest runs once and discard them; errors show when somebody asks for a page."""
     with suppress(Exception), tracker.store().read() as tx:
         counts = tx.datasets.counts()
         small = [one for one in tx.datasets.all() if 0 < counts[one.id].n_groups <= MOST_GROUPS]

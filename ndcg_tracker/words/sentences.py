@@ -447,8 +447,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"of those of {other}: are its ids written as in the labels? See some labels with"
     ),
     "few_labels_met": lambda n, n_labels: (
-        f"{n:,} of {n_labels:,} labels are for items that the run lists, and few of its first items are judged: are the "
-        "ids written as in the labels? See some labels with"
+        f"{n:,} of {n_labels:,} labels are for items that the run lists, and few of its first items are judged: are "
+        "the ids written as in the labels? See some labels with"
     ),
     "spelled_otherwise": _spelled_otherwise,
     "no_label": _no_label,

@@ -460,7 +460,7 @@ class Responses:
         if number:
             what = f"{where} holds only ids, which have no {shown(number)}"
             beside = f"{argument('item', items or 'PATH')} and {argument(self.number, number)}"
-            advice = f"leave out {argument(self.number)}; if that is a list beside the ids, give {beside}"
+            advice = f"leave out {argument(self.number)}; if that is a list next to the ids, give {beside}"
             raise WrongValueError(what, advice=advice)
 
     def _called(self, path: str) -> str:

@@ -90,7 +90,7 @@ class LabelQid:
                     0 if first is None else count_lines(first.string[: first.start()])
                 )
         if self._sizes is not None:
-            raise DoubtfulError("group sizes beside the file, and qid: fields")
+            raise DoubtfulError("group sizes next to the file, and qid: fields")
         if not parts:
             raise DoubtfulError("no lines")
         return Rows.joined(parts)
@@ -109,7 +109,7 @@ class LabelQid:
             )
 
     def _groups_from(self, row: int) -> Iterator[bytes]:
-        """Return the group id of each row from this one on; a row beyond the sizes is a group of its own."""
+        """Return the group id of each row from this one on; a row beyond the sizes is its own group."""
         if self._sizes is None:
             return iter(())
         ends = np.cumsum(self._sizes)

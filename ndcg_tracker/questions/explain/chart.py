@@ -57,13 +57,13 @@ def move_row(item: ListedItem, text: Text | None = None) -> dict[str, object]:
     }
 
 
-_ROOM = "0.35 * width - 32"  # beside a list, to the edge
+_ROOM = "0.35 * width - 32"  # next to a list, to the edge
 _FIT = f"floor(({_ROOM}) / 5.8)"  # characters
 _FITTING = (
     f"length(datum.name) <= {_FIT} ? datum.name : {_FIT} < 24 ? datum.item : "
     f"slice(datum.name, 0, ceil({_FIT} * 0.6) - 1) + '…' + slice(datum.name, -floor({_FIT} * 0.4))"
 )
-"""The title of an item if there is room, else its id, because titles often begin alike, or both ends of the title."""
+"""The title of an item if there is room, else its id (titles often begin the same way), or both ends of the title."""
 
 
 def _transform(n_ranks: int) -> list[Spec]:

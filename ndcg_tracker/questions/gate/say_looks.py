@@ -50,17 +50,17 @@ def look_words(look: Look) -> str:
 
 
 def power_words(groups: GroupsToPass | None) -> list[str]:
-    """Return how many groups PASS an unchanged system; nothing if that is not known.
+    """Return how many groups an unchanged system needs to PASS; nothing if that is not known.
 
     >>> from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
     >>> power_words(GroupsToPass(1174, "t", 486))
-    ['at this level 1,174 groups PASS an unchanged system with 80% power, by the t bound (486 at a single look)']
+    ['at this level an unchanged system needs 1,174 groups to PASS with 80% power, by the t bound (486 at one look)']
     """
     if groups is None:
         return []
-    single = "" if groups.n_of_one_look is None else f" ({groups.n_of_one_look:,} at a single look)"
+    single = "" if groups.n_of_one_look is None else f" ({groups.n_of_one_look:,} at one look)"
     bound = f"by the {groups.method} bound{single}"
-    return [f"at this level {groups.n:,} groups PASS an unchanged system with 80% power, {bound}"]
+    return [f"at this level an unchanged system needs {groups.n:,} groups to PASS with 80% power, {bound}"]
 
 
 ADVISED_PASSES = 2

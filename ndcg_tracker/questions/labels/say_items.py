@@ -17,7 +17,7 @@ from ndcg_tracker.words.texts import counted, points
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
 _LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
-_FIRST_BATCH = "a first batch: the first ranks of every group, rank by rank; how much a label could move the difference is shown later"
+_FIRST_BATCH = "a first batch: the first ranks of every group, rank by rank; what a label could move is shown later"
 
 
 def needed_said(needed: NeededLabels) -> Said:

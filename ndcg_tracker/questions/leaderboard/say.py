@@ -146,7 +146,8 @@ def leaderboard_report(board: Leaderboard) -> Report:
     if first.judged is not None and not is_apart:
         facts.insert(1, (judged, percent_span(first.judged.least, first.judged.greatest)))
     legend = [
-        "ranks: from 1 + the runs significantly better to all minus those significantly worse; 95% for all at once",
+        "ranks: from 1 + the number of significantly better runs to all minus those significantly worse; 95% for all "
+        "at once",
         "better than: the letters of the runs that this run is significantly better than",
     ]
     styles = [f"bold: the best run by {names[0]}, and runs not shown to differ from it; coloured: the best mean"]
@@ -348,7 +349,7 @@ def suite_table_report(table: SuiteTable) -> Report:
     ]
     if has_places:
         legend += [
-            "ranks: from 1 + the systems with a significantly better macro mean to all minus those with a "
+            "ranks: from 1 + the number of systems with a significantly better macro mean to all minus those with a "
             "significantly worse one",
             "better than: the letters of the systems that this system is significantly better than",
             "test: paired t-tests for other queries, Holm-corrected over all pairs",

@@ -81,7 +81,7 @@ class Reproduction:
 
 @dataclass(frozen=True, slots=True)
 class PublishedMean:
-    """The mean of a run beside a published one.
+    """The mean of a run, compared with a published one.
 
     ``judge``: who gave the labels. ``ci``: the 95% interval of the run's mean, None if there is none. ``n``: the groups
     of the mean. ``n_missing``: how many of the labels' groups the run lacks.

@@ -1,4 +1,4 @@
-"""A stored run beside the one it reproduces, or beside a published mean."""
+"""A stored run, compared with the one it reproduces or with a published mean."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def beside_published(
     labels: Version = None,
     judge: str | None = None,
 ) -> PublishedMean:
-    """Return the mean of a run beside a published one, under the metric, else under the run's first.
+    """Return the mean of a run, compared with a published one, under the metric, else under the run's first.
 
     Raises: InputError for a number that the metric cannot have, and a run without metrics; ReferenceNotFoundError for a
     metric that the run does not have.
@@ -200,7 +200,7 @@ def _places_of_ids(ranking: Ranking, lengths: Index, offsets: Index) -> Index:
 
 @dataclass(frozen=True, repr=False)
 class ReproductionResult(Answer):
-    """A run beside the one that it reproduces, or beside a published mean; notebooks and ``print`` show a report.
+    """A run, compared with the one that it reproduces or with a published mean; notebooks and ``print`` show a report.
 
     ``reproduction``: the typed numbers. ``to_frame`` has a row per metric.
     """
