@@ -117,7 +117,7 @@ def prune_runs(
     results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
     options.say(
         f"{'pruned' if apply else 'would prune'} {counted(len(rows), 'run')} made before {pruned.before_utc}: "
-        f"{counted(n_items, 'item')}{results}, about {n_bytes / 1e6:,.1f} MB; {counted(pruned.n_kept, 'run')} kept: "
+        f"{counted(n_items, 'item')}{results}, about {n_bytes / 1e6:,.1f} MB; {counted(pruned.n_kept, 'run')} kept "
         f"because of an alias, a gate, a design or a tag{'' if apply or not rows else '; to prune, add --apply'}"
     )
 

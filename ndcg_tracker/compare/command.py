@@ -42,7 +42,7 @@ def compare(
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
     top: Annotated[
-        int | None, typer.Option(min=0, help="How many worst and best groups to show.", show_default="10")
+        int | None, typer.Option(min=0, help="How many of the worst and best groups to show.", show_default="10")
     ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Also show the tables of each of several candidates.")

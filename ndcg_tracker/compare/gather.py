@@ -227,7 +227,7 @@ def _check_sampled(options: CompareOptions, *arms: Arm) -> None:
     asked |= {"unjudged_bounds": options.unjudged_bounds}
     for name, is_given in asked.items():
         if is_given:
-            why = "the design fixed the labels" if name == "labels" else "it shows groups by one grade"
+            why = "the design fixed the labels" if name == "labels" else "it shows groups under the labels of one judge"
             raise InputError(
                 f"{argument(name)} does not go with {argument('check_with')}: {why}", advice="leave it out"
             )

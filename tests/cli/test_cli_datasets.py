@@ -22,9 +22,9 @@ def labelled(shop: CommandLine, folder: Path) -> CommandLine:
 
 def test_seal(labelled: CommandLine) -> None:
     note = ON_FILES if labelled.url.startswith("sqlite") else ""
-    told = "sealed dataset 'held': all looks share a budget of 0.05; only gate and ingest take it\n"
+    told = "sealed dataset 'held': all looks share a budget of 0.05; only gate and ingest may use it\n"
     assert labelled.said("datasets", "seal", "held") == told + note
-    assert labelled.refused("datasets", "seal", "held") == "dataset 'held' is sealed already; take another dataset"
+    assert labelled.refused("datasets", "seal", "held") == "dataset 'held' is sealed already; choose another dataset"
     assert labelled.refused("labels", "list", "--dataset", "held") == (
         "dataset 'held' is sealed: only gate and ingest may use it; see the open ones with: ndcg-track runs list"
     )

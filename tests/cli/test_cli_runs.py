@@ -175,7 +175,8 @@ def test_prune(shop: CommandLine) -> None:
     printed = shop("runs", "prune", "--older-than", "2999-01-01", "--format", "csv")
     assert printed.out.splitlines()[0] == "run,run_id,dataset,created_at_utc,n_items,n_results,n_bytes"
     assert [line.split(",")[0] for line in printed.out.splitlines()[1:]] == ["bm25"]
-    what = "1 run made before 2999-01-01T00:00:00.000000Z: 11 items, about 0.0 MB; 1 run kept: alias, gate or tag"
+    what = "1 run made before 2999-01-01T00:00:00.000000Z: 11 items, about 0.0 MB; 1 run kept "
+    what += "because of an alias, a gate, a design or a tag"
     assert printed.err == f"would prune {what}; to prune, add --apply\n"
     assert row_counts(shop.url)["ranked_lists"] == before["ranked_lists"]
     assert shop("runs", "prune", "--older-than", "2999-01-01", "--apply").err == f"pruned {what}\n"

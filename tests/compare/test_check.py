@@ -85,7 +85,7 @@ def test_the_text_has_three_differences_and_what_they_rest_on(shop: CommandLine)
     ]
     text = " ".join(" ".join(lines).split())
     assert re.search(r"checked design 1: 138 answers, of \d+ items that tell the runs apart; \d+ differ from", text)
-    assert "138 labels did the work of " in text
+    assert "138 labels are as precise as " in text
 
 
 def test_json_and_csv_have_the_judge_people_and_whom_the_judge_favours(shop: CommandLine) -> None:
@@ -327,14 +327,15 @@ def ranking_of(name: str) -> Ranking:
 
 
 T_ALONE = (
-    "does not take differences corrected by people's answers: they leave [-1, 1], so only the paired t-test is valid "
-    "for them; leave it out"
+    "does not take differences corrected by people's answers: they can be outside [-1, 1], so only the paired "
+    "t-test is valid; leave it out"
 )
+OF_ONE_JUDGE = "it shows groups under the labels of one judge; leave it out"
 REFUSED = {
     "--test permutation": f"--test permutation {T_ALONE}",
     "--ci betting": f"--ci betting {T_ALONE}",
-    "--tie-bounds": "--tie-bounds does not go with --check-with: it shows groups by one grade; leave it out",
-    "--unjudged-bounds": "--unjudged-bounds does not go with --check-with: it shows groups by one grade; leave it out",
+    "--tie-bounds": f"--tie-bounds does not go with --check-with: {OF_ONE_JUDGE}",
+    "--unjudged-bounds": f"--unjudged-bounds does not go with --check-with: {OF_ONE_JUDGE}",
     "--top 3": (
         "--top does not go with --check-with: a sample of labels corrects a mean, but does not say which group is the "
         "worst; leave it out"

@@ -103,7 +103,7 @@ def test_two_runs_without_a_judged_item_are_not_identical(tracker: nt.Tracker) -
     assert message == (
         "runs 'bm25' and 'dense' have no judged item that ndcg@10 counts, so nothing is known about either; are their "
         "ids "
-        f"spelled as in the labels? See those with: {command}"
+        f"written as in the labels? See some labels with: {command}"
     )
     assert tracker.sql("SELECT * FROM gate_decisions").empty
 
@@ -221,8 +221,8 @@ def test_a_run_without_a_judged_item_is_not_compared_with_one_that_has_some(trac
     assert f"the {side} has no judged item that counts, so its results say nothing about it" in str(found)
     command = "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
     assert refusal_of_gate(tracker, *names) == (
-        "run 'other ids' has no judged item that ndcg@10 counts, so nothing is known about it; are its ids spelled as "
-        f"in the labels? See those with: {command}"
+        "run 'other ids' has no judged item that ndcg@10 counts, so nothing is known about it; are its ids written as "
+        f"in the labels? See some labels with: {command}"
     )
 
 

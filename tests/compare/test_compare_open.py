@@ -225,8 +225,7 @@ def test_of_very_many_groups_the_command_is_named(tracker: nt.Tracker) -> None:
     assert not comparison.comparisons[0].metrics[0].is_open
     told = (
         "50.0% of the candidate's first items are judged, and 50.0% of the baseline's; with 20,001 "
-        "groups, how far the "
-        "others leave the verdict open is computed only on request; to see it: "
+        "groups, the effect of the others on the verdict is computed only on request; to see it: "
         "ndcg-track compare old new --metric ndcg@10 --dataset default --unjudged-bounds"
     )
     assert told in comparison.notes

@@ -239,7 +239,7 @@ def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
     [
         (
             lambda t: t.compare_suite("beir", "old-0", "none*"),
-            "no system except the baseline fits 'none*'; name a candidate",
+            "no system except the baseline matches 'none*'; name a candidate",
         ),
         (
             lambda t: t.compare_suite("beir", "tag:recipe=old", "new-0", cluster="user"),

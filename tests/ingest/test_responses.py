@@ -257,7 +257,7 @@ def test_a_list_of_scores_beside_ids_is_not_left_out() -> None:
     assert run(lines(called), item="results", score="scores") == run(lines(beside), item="results")
     with_numbers = lines({"query_id": "q", "results": ["a"]})
     assert run(with_numbers, items="results", score="scores") == (
-        "1: results holds only ids, which have no 'scores'; leave out score=; if that is a list beside the ids, "
+        "1: results holds only ids, which have no 'scores'; leave out score=; if that is a list next to the ids, "
         "give item='results' and score='scores'"
     )
     frame = {"qid": ["q"], "docno": [["a", "b"]], "scores": [[1, 2]], "prediction": [[1, 2]]}

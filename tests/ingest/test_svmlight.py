@@ -70,7 +70,7 @@ def test_group_sizes_stand_in_the_sibling_of_a_lightgbm_file(tmp_path: Path) -> 
         (b"1 qid: 1:1\n", "<stdin>:1: 'qid:' is not a feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"),
         (b"nan qid:1 1:1\n", "<stdin>:1: label 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
         (b"1 qid:1\n1 1:1\n", "<stdin>:2: no qid: field, but line 1 has one; use one form in all lines"),
-        (b"1 1:1\n", "<stdin>: no qid: fields, and standard input has no .query file beside it; give a file"),
+        (b"1 1:1\n", "<stdin>: no qid: fields, and standard input has no .query file next to it; give a file"),
         (b"# nothing\n", "<stdin>: there are no rows; give at least one"),
         (b"1 qid:\xff\n", "<stdin>:1: byte 0xff is not UTF-8; save the file as UTF-8"),
     ],

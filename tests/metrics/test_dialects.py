@@ -217,7 +217,7 @@ def test_native_texts(text: str, canonical: str) -> None:
          "from 1 to 30; write it like elasticsearch:expected_reciprocal_rank(maximum_relevance=3, k=10)"),
         ('elasticsearch:{"dcg": 3}', "elasticsearch: cannot read '{\"dcg\": 3}'; write it like "
          "elasticsearch:dcg(k=10)"),
-        ('{"precision": {"k": 20}}', "'{\"precision\": {\"k\": 20}}' is another tool's text; did you mean "
+        ('{"precision": {"k": 20}}', "'{\"precision\": {\"k\": 20}}' is a metric name of another tool; did you mean "
          'elasticsearch:{"precision": {"k": 20}}?'),
         ("opensearch:NDCG", "opensearch: NDCG needs the size of the experiment; write NDCG@10; write it like "
          "opensearch:NDCG@10"),
@@ -240,10 +240,10 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("ir_measures:ERR-IA@10", "ERR-IA measures diversity and needs the subtopics of each item, so it is not "
          "computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
          "external:ERR-IA@10"),
-        ("ndcg_at_10", "'ndcg_at_10' is another tool's text; did you mean mteb:ndcg_at_10?"),
+        ("ndcg_at_10", "'ndcg_at_10' is a metric name of another tool; did you mean mteb:ndcg_at_10?"),
         ("trec_eval:ndcg@10", "trec_eval: measure 'ndcg@10' is not known; write it like trec_eval:ndcg_cut_10"),
         ("trec_eval:mrr", "'trec_eval:mrr' is not a metric of trec_eval; did you mean trec_eval:recip_rank?"),
-        ("trec-eval:map", "'trec-eval:map' is another tool's text; did you mean trec_eval:map?"),
+        ("trec-eval:map", "'trec-eval:map' is a metric name of another tool; did you mean trec_eval:map?"),
         ("ndcg_cut_10 map", "'ndcg_cut_10 map' is not a metric; put commas between metrics: ndcg_cut_10,map"),
         ("trec_eval:P@5", "trec_eval: measure 'P@5' is not known; write it like trec_eval:P_5"),
         ("ir_measures:nDCG@ten", "ir_measures: 'ten' is not a cutoff; give a whole number from 1; write it like "

@@ -124,9 +124,9 @@ def test_a_list_of_any_metrics_is_taken_apart_again(texts: list[str]) -> None:
         ("mrrr@10", "mrrr is not a metric; did you mean RR@10?"),
         ("AP(ties=averag)", "ties=averag is not a value of ties; it is one of item_desc, item_asc, input, pessimistic, "
          "optimistic, average"),
-        ('nDCG(dcg="exp-log2")@10', "'nDCG(dcg=\"exp-log2\")@10' is another tool's text; did you mean "
+        ('nDCG(dcg="exp-log2")@10', "'nDCG(dcg=\"exp-log2\")@10' is a metric name of another tool; did you mean "
          'ir_measures:nDCG(dcg="exp-log2")@10?'),
-        ("ndcg@10-", "'ndcg@10-' is another tool's text; did you mean xgboost:ndcg@10-?"),
+        ("ndcg@10-", "'ndcg@10-' is a metric name of another tool; did you mean xgboost:ndcg@10-?"),
         ("NDCG:top=10", "NDCG is not a dialect; did you mean catboost:NDCG:top=10?"),
         ("trec:map", "trec is not a dialect; did you mean trec_eval:map?"),
     ],

@@ -132,7 +132,7 @@ def test_answers_that_are_kept_apart_are_answers(shop: Tracker) -> None:
     why = "its 2 looks are planned with a budget of 60; give budget=60"
     for options, words in (
         ({"budget": 90}, f"design 1 has answers, and {why}"),
-        ({"budget": 20}, "design 1 has answers, and its budget of 60 does not shrink to 20; give budget=60"),
+        ({"budget": 20}, "design 1 has answers, and its budget cannot shrink from 60 to 20; give budget=60"),
         ({"budget": 60, "looks": 3}, "design 1 is planned with 2 looks, not 3; give looks=2, or leave it out"),
         ({"budget": 60, "scale": 4}, "the scale of design 1 is that of the judge, not up to 4; leave out scale="),
     ):

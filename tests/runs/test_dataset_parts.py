@@ -334,7 +334,7 @@ def test_labels_that_come_later(typed: CommandLine, shop: nt.Tracker, folder: Pa
     assert all(set(of) <= before.groups for of in Contents(shop, "shop").labels.values())
 
 
-TAKEN = "take another dataset"
+TAKEN = "choose another dataset"
 
 
 def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
@@ -395,7 +395,7 @@ def test_the_command(typed: CommandLine, shop: nt.Tracker, folder: Path, monkeyp
         check_whole(opened, held)
         assert held.seal.looks == 9
     assert said == (
-        f"split: {len(held.groups)} groups in 'ci', {len(opened.groups)} in 'shop'; only gate and ingest take 'ci'\n"
+        f"split: {len(held.groups)} groups in 'ci', {len(opened.groups)} in 'shop'; only gate and ingest may use 'ci'\n"
     )
     write_csv(folder / "run.csv", run_of(GROUPS))
     assert typed("ingest", "run.csv", "--dataset", "ci").code == 0

@@ -62,10 +62,10 @@ def test_a_budget_changes_until_somebody_answers(shop: Tracker) -> None:
     assert drawn(shop) == many
     answered(shop, n=1)
     smaller = refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", budget=20)
-    assert smaller == "design 1 has answers, and its budget of 90 does not shrink to 20; give budget=90"
+    assert smaller == "design 1 has answers, and its budget cannot shrink from 90 to 20; give budget=90"
     more = refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", budget=100)
     assert more == (
-        "design 1 has answers, and a verdict on more of them would be a second look, which errs more often than it "
+        "design 1 has answers, and a verdict on more of them would be a second look, which makes more errors than its "
         "says; give budget=90"
     )
     rest = shop.labels_sample(*PAIR, judge="llama", budget=90).sample
@@ -86,7 +86,7 @@ def test_designs_of_a_dataset_share_their_random_numbers(shop: Tracker) -> None:
     shared = one.keys() & two.keys()
     assert len(shared) > 10
     refused = refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", budget=60, seed="t")
-    assert refused == "the random numbers of dataset 'shop' have the seed 's' for good, not 't'; leave out seed="
+    assert refused == "the random numbers of dataset 'shop' always have the seed 's', not 't'; leave out seed="
 
 
 def test_without_a_seed_a_dataset_has_a_random_one(shop: Tracker) -> None:

@@ -507,7 +507,9 @@ def test_a_run_that_lists_few_labelled_items_is_told(tracker: nt.Tracker) -> Non
     run = {
         group: {("d0" if place == 0 else f"other-{place}"): -float(place) for place in range(10)} for group in labels
     }
-    told = "4 of 200 labels are of items that the run lists, and few of its first items are judged: are the ids written"
+    told = (
+        "4 of 200 labels are for items that the run lists, and few of its first items are judged: are the ids written"
+    )
     assert any(note.startswith(told) for note in tracker.ingest(run, name="new", labels=labels).notes)
     whole = {group: {f"d{place}": -float(place) for place in range(10)} for group in labels}
     assert not any("of items that the run lists" in note for note in tracker.ingest(whole, name="whole").notes)

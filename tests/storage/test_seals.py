@@ -117,7 +117,7 @@ def test_a_seal_is_set_once(store: Store) -> None:
         tx.write.datasets.seal("other", budget=0.05)
         for name, what in (("half", "split"), ("other", "sealed")):
             again = refusal_of(ConflictError, tx.write.datasets.seal, name, budget=0.05)
-            assert again == f"dataset {name!r} is {what} already; take another dataset"
+            assert again == f"dataset {name!r} is {what} already; choose another dataset"
 
 
 OF_TABLES = (

@@ -351,7 +351,7 @@ def test_roles_that_do_not_exist(team: Team) -> None:
         2,
         "",
         f"error: {team.url(OWNER)}: the server has no roles 'ci', 'a \"b\"; DROP'; nothing was granted: ask "
-        "whoever may "
+        "someone who may "
         'create roles to run: CREATE ROLE "ci" LOGIN; CREATE ROLE "a ""b""; DROP" LOGIN\n',
     )
 
@@ -370,6 +370,6 @@ def test_sqlite_has_no_roles(tmp_path: Path) -> None:
     assert (told.code, told.out, told.err) == (
         2,
         "",
-        f"error: {path}: SQLite has no roles: whoever may write the file may do everything; set the "
+        f"error: {path}: SQLite has no roles: anyone who may write the file may do everything; set the "
         "permissions of the file and its folder with chmod and chown\n",
     )

@@ -11,7 +11,7 @@ from ndcg_tracker.ui.rendering import Question, position, sparkline
 def test_a_sparkline_has_a_gap_where_nothing_is_known() -> None:
     line = sparkline([0.1, 0.3, None, 0.2])
     assert re.findall(r"[ML]", re.search(r'd="([^"]*)"', line)[1]) == ["M", "L", "M"]  # type: ignore[index]
-    assert "4 runs, from 0.1000 to 0.3000, the newest 0.2000" in line
+    assert "4 runs, from 0.1000 to 0.3000, the latest 0.2000" in line
     assert sparkline([]) == sparkline([None]) == ""
     assert len(re.findall("[ML]", sparkline([number / 1000 for number in range(1000)]))) <= 120 + 2
 

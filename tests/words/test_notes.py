@@ -100,7 +100,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "unjudged_zero": (
         {"metric": "ndcg(unjudged=drop)", "baseline": 1.0, "candidate": 0.75, "stop": "unjudged=drop"},
-        "unjudged items count as ndcg(unjudged=drop) says, because no range over them is known under unjudged=drop",
+        "unjudged items count as ndcg(unjudged=drop) says, because no bound on their effect is known under "
+        "unjudged=drop",
     ),
     "tests_symmetry": ({}, "the Wilcoxon test tests symmetry, not the mean"),
     "means_weigh_groups": (
@@ -163,7 +164,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "agreement_open": (
         {"n": 12, "n_drawn": 388},
-        "12 of the 388 drawn items have no answer yet; those with an answer are treated as a random part",
+        "12 of the 388 drawn items have no answer yet; those with an answer are treated as a random sample",
     ),
     "newer_than_answers": (
         {"version": 3, "judge": "llama"},
@@ -197,14 +198,13 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "few_labels_met": (
         {"n": 3, "n_labels": 1200},
-        "3 of 1,200 labels are of items that the run lists, and few of its first items are judged: are the ids "
+        "3 of 1,200 labels are for items that the run lists, and few of its first items are judged: are the ids "
         "written as in the labels? See some labels with",
     ),
     "range_unread": (
         {"n": 40000, "baseline": 0.9, "candidate": 0.8},
         "80.0% of the candidate's first items are judged, and 90.0% of the baseline's; with 40,000 "
-        "groups, how far the "
-        "others leave the verdict open is computed only on request; to see it",
+        "groups, the effect of the others on the verdict is computed only on request; to see it",
     ),
     "runs_not_judged": (
         {"n": 1, "first": "new"},
@@ -241,14 +241,14 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "no_split": (
         {},
-        "no split into ranking, labels and coverage: the group has no value in one of the steps between",
+        "no split into ranking, labels and coverage: the group has no value in one of the intermediate steps",
     ),
     "ranking_in_detail": ({}, "to see the ranking's part in detail"),
     "worst_group": ({}, "to see the group that lost most"),
     "different_labels": (
         {"versions": [(1, 3), (2, 1)]},
         "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all under "
-        "the newest labels",
+        "the latest labels",
     ),
     "shown_only": (
         {"metric": "NumRet", "why": "diagnostic"},
@@ -270,7 +270,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "run_scatter": (
         {"sd": 0.00671, "own": 0.002},
         "from run to run, the mean varies by a standard deviation of 0.0067, of which groups explain 0.0020: a step "
-        "must exceed that",
+        "must be larger than this scatter",
     ),
     "wandering": (
         {"n": 2, "resemblance": 0.613},
@@ -432,7 +432,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "other_version": (
         {"version": 1, "here": 4, "dataset": "shop"},
-        "labels version 1 of the export is version 4 of dataset 'shop' here, the newest; runs under older versions "
+        "labels version 1 of the export is version 4 of dataset 'shop' here, the latest; runs under older versions "
         "need rescore to be comparable",
     ),
     "not_pushed": (

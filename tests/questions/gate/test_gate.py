@@ -346,7 +346,7 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     assert (found.decision, found.upper, found.upper_method) == ("inconclusive", None, None)
     assert reason(found) == (
         "delta is not shown to be above -0.5 (low information, and no range of the metric is known), nor below 0, "
-        "where the t bound alone does not count; to decide: about 575 groups like these (FAIL)"
+        "for which the t bound alone does not count; to decide: about 575 groups like these (FAIL)"
     )
 
 

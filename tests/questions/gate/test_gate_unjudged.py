@@ -98,7 +98,7 @@ def test_a_metric_without_a_range_says_that_unjudged_items_count_as_not_relevant
     )
     share = result.to_dict()["unjudged"]["share"]
     note = (
-        "unjudged items count as not relevant, because no range over them is known for AP; "
+        "unjudged items count as not relevant, because no bound on their effect is known for AP; "
         f"{share['candidate']:.1%} of the candidate's first items are judged, and {share['baseline']:.1%} of the "
         "baseline's"
     )

@@ -55,7 +55,7 @@ def test_wrong_questions_are_2(shop: CommandLine, folder: Path) -> None:
         "the budget must be 1 label or more, not 0"
     )
     assert shop.refused("labels", "needed", "bm25", "dense", "--metric", "AP", "-o", "x.csv") == (
-        "AP: it is not known how far unjudged items leave it open for this measure; use --metric ndcg@10"
+        "AP: the effect of unjudged items on it has no known bound for this measure; use --metric ndcg@10"
     )
     assert not (folder / "x.csv").exists()
     assert "no run 'sparse'" in shop.refused("labels", "needed", "bm25", "sparse")

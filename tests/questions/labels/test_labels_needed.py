@@ -192,10 +192,10 @@ def test_wrong_questions_are_refused(shop: Tracker) -> None:
     assert refusal("old") == "choosing what to judge takes two runs or more; name a candidate after the baseline"
     assert refusal("old", "new", budget=0) == "the budget must be 1 label or more, not 0"
     assert refusal("old", "new", metric="AP") == (
-        "AP: it is not known how far unjudged items leave it open for this measure; use metric='ndcg@10'"
+        "AP: the effect of unjudged items on it has no known bound for this measure; use metric='ndcg@10'"
     )
     assert refusal("old", "new", metric="ndcg(ties=optimistic)@5") == (
-        "ndcg(ties=optimistic)@5: it is not known how far unjudged items leave it open with ties=optimistic; use "
+        "ndcg(ties=optimistic)@5: the effect of unjudged items on it has no known bound with ties=optimistic; use "
         "metric='ndcg@10'"
     )
     shop.ingest(rows(RUNS["old"]), labels=labelled(LABELS), name="other", dataset="elsewhere")
@@ -206,7 +206,7 @@ def test_wrong_questions_are_refused(shop: Tracker) -> None:
     for name in ("old", "new"):
         shop.ingest(rows(RUNS[name]), labels=labelled(LABELS), name=name, metrics="AP", dataset="ap")
     assert refusal("old", "new", dataset="ap") == (
-        "the runs share no metric for which it is known how far unjudged items leave it open, such as ndcg@10; type: "
+        "the runs share no metric for which the effect of unjudged items has a known bound, such as ndcg@10; type: "
         "ndcg-track rescore old new --dataset ap --metric ndcg@10"
     )
 
