@@ -319,7 +319,7 @@ def labels_of_judges(
 ) -> dict[str, LabelLists]:
     """Return the labels of a file by judge: those of ``judge``, or of all judges if none is named.
 
-    If a file names no judge, its labels are those of ``judge``; so are rows that ``where`` chose by their judge.
+    If a file does not name a judge, its labels are those of ``judge``; so are rows that ``where`` chose by their judge.
     Raises: InputError for a judge whom a file does not name.
     """
     if not judge or judge in by_judge:

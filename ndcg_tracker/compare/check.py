@@ -1,4 +1,4 @@
-"""A judge checked on a drawn sample: the judge's difference of two runs, people's, and the corrected one."""
+"""A judge checked on a drawn sample: the judge's difference between two runs, people's, and the corrected one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People's answers that correct a judge's difference of two runs, and the corrected differences."""
+"""People's answers that correct a judge's difference between two runs, and the corrected differences."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def sample_notes(both: RunPair) -> list[Note]:
 def checked_results(
     tx: ReadTransaction, both: RunPair, sample: Sample, metric: Metric, missing: Missing
 ) -> PairedResults:
-    """Return the corrected differences of two runs, paired by group, as a candidate against a baseline of 0.
+    """Return the corrected differences between two runs, paired by group, as a candidate against a baseline of 0.
 
     A difference that is 0 up to rounding becomes 0, so that equal runs are equal when all items are answered.
     """

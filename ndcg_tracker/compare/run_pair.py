@@ -57,7 +57,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The answers that correct a judge's difference of two runs in a metric.
+    """The answers that correct a judge's difference between two runs in a metric.
 
     ``label_set``: the judge's labels, with the fixed ideal. ``designs``: the designs that drew with the same random
     numbers, the deciding one last; an item counts with the largest of their probabilities. ``n_looks``: how many

@@ -325,7 +325,7 @@ def _refuse_no_sum(keys: Keys, before: Index, after: Index, scores: Floats, plac
         raise places.whole(
             f"group {shown(keys[int(wrong[0])])} has no score above 0 (as with ranks or distances), so with "
             f"{argument('collapse', 'sum')} a document with more chunks would rank lower",
-            advice=f"give {argument('collapse', 'max')}, or scores of which the highest is the best",
+            advice=f"give {argument('collapse', 'max')}, or scores where the highest is the best",
         )
 
 

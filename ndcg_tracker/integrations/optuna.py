@@ -1,4 +1,4 @@
-"""Store each trial of an Optuna study as a run; the best one has the highest mean or lower end of its interval."""
+"""Store each trial of an Optuna study as a run; the best one has the highest mean, or lower end of its interval."""
 
 from __future__ import annotations
 

@@ -186,24 +186,24 @@ def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index
         keys.sort(axis=1)
         places = keys & place_bits
         keys >>= int(place_bits).bit_length()
-        alike = np.flatnonzero(block.repeats(keys))
-        if alike.size:
-            _mend(places, rising, alike, block.sizes)
+        repeated = np.flatnonzero(block.repeats(keys))
+        if repeated.size:
+            _mend(places, rising, repeated, block.sizes)
         places += block.starts
         block.put(places, order)
     return order
 
 
-def _mend(places: Index, rising: NDArray[np.float64], alike: Index, sizes: Index) -> None:
+def _mend(places: Index, rising: NDArray[np.float64], repeated: Index, sizes: Index) -> None:
     """Correct the groups in which values that differ only in their last bits are not in exact order.
 
-    Parameters: ``alike``: int64, the places, over all rows, that equal the place before in their group except in these
-    bits.
+    Parameters: ``repeated``: int64, the places, over all rows, that equal the place before in their group except in
+    these bits.
     """
     width = places.shape[1]
-    rows = alike // width
+    rows = repeated // width
     place_at, value_at = places.ravel(), rising.ravel()
-    here, before = (value_at[rows * width + place_at[at]] for at in (alike, alike - 1))
+    here, before = (value_at[rows * width + place_at[at]] for at in (repeated, repeated - 1))
     wrong = np.unique(rows[here < before])
     if wrong.size:
         exact = np.where(np.arange(width) < sizes[wrong], rising[wrong], np.inf)

@@ -183,7 +183,7 @@ def drawn_design(
     """Draw a design, or the next step of the design for these runs under these labels and this metric.
 
     An item is drawn if its permanent number is below its probability. The probability grows with the largest weight
-    that the item has in a difference of a candidate and the baseline. A run or a version of labels that was stored
+    that the item has in a difference between a candidate and the baseline. A run or a version of labels that was stored
     after the first answer may depend on the answers. A design with it gets its own random numbers, and does not draw
     items again that people answered before. Raises: InputError, ConflictError.
     """

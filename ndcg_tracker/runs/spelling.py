@@ -70,10 +70,10 @@ class Spelling:
         starts = {item[: end.start()]: item for item in items for end in re.finditer(r"\W|_", item)}
         self._add("chunks", [(starts[label], label) for label in labels if label in starts])
 
-    def _count(self, how: str, items: list[str], labels: list[str], alike: Callable[[str], str]) -> None:
-        """Count the labels that match an item if both are written in the way of ``alike``."""
-        of_run = {alike(item): item for item in reversed(items)}
-        self._add(how, [(of_run[key], label) for label in labels if (key := alike(label)) in of_run])
+    def _count(self, how: str, items: list[str], labels: list[str], rewritten: Callable[[str], str]) -> None:
+        """Count the labels that match an item if both are changed by ``rewritten``."""
+        of_run = {rewritten(item): item for item in reversed(items)}
+        self._add(how, [(of_run[key], label) for label in labels if (key := rewritten(label)) in of_run])
 
     def _add(self, how: str, pairs: list[Pair]) -> None:
         if pairs:

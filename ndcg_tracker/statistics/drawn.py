@@ -1,4 +1,4 @@
-"""Correct a judge's difference of two runs, without bias, by the labels that people gave to a drawn sample.
+"""Correct a judge's difference between two runs, without bias, by the labels that people gave to a drawn sample.
 
 The difference of a group is linear in the gains of its items, sum of w_i * gain_i, with weights that do not depend on
 people's answers (``metrics.contributions.items_apart``). With f the gain that is expected from the judge's grade,

@@ -210,7 +210,7 @@ def rescoring(dataset: str, judge: str, version: int | None = None) -> tuple[str
 
 def missing(name: str) -> NoReturn:
     """Refuse an address that does not name what its page is about."""
-    raise InputError(f"the address names no {name}")
+    raise InputError(f"the address does not name a {name}")
 
 
 def tag_pair(tag: str) -> tuple[str, str]:

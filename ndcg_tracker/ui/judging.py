@@ -264,7 +264,7 @@ class Judging:
                 raise InputError("another item is next by now", advice="go back and load the page again")
             if given is None:
                 raise InputError("no grade was given", advice="go back and give one")
-            is_unsure = UNSURE in ask.texts("grade")  # a button, beside a grade that may have been typed before
+            is_unsure = UNSURE in ask.texts("grade")  # a button, sent with a grade that may have been typed before
             self._draft(task).give(task.items[number - 1], None if is_unsure else task.grade(given))
         return Next(link("/judge", **task.address))
 

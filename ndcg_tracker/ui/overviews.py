@@ -148,7 +148,7 @@ def runs_overview(
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """The difference of a run to a baseline, with its 95% t interval; ``why``: why there is none, else ""."""
+    """The difference between a run and a baseline, with its 95% t interval; ``why``: why there is none, else ""."""
 
     delta: float | None = None
     ci: tuple[float, float] | None = None
@@ -200,7 +200,7 @@ def _paired(
     results: tuple[tuple[Index, Floats], tuple[Index, Floats]],
     weights_of: GroupWeightsById | None,
 ) -> Against:
-    """Return the difference of a run to a baseline, which comes first, without an interval if no test applies."""
+    """Return the difference between a run and a baseline, which comes first, without an interval if no test applies."""
     if not all(ids.size for ids, _ in results):
         return Against(why="no results of groups are stored")
     try:

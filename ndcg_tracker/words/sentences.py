@@ -166,7 +166,9 @@ def _documents_in_ten(
 
 def _history_of_samples(samples: Sequence[tuple[str, int, str]], n_runs: int) -> str:
     ranked = [f"{n:,} (such as {first}) rank {sample} sampled items" for sample, n, first in samples]
-    return f"of {n_runs:,} runs, {in_a_row(ranked)}: steps are not searched for between runs that rank different items"
+    return (
+        f"of {n_runs:,} runs, {in_a_row(ranked)}: there is no search for steps between runs that rank different items"
+    )
 
 
 def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | None) -> str:

@@ -146,7 +146,7 @@ def test_what_cannot_be_added_up() -> None:
     lists = {"r": ["b#1"], "q": ["a#1", "b#1", "a#2"]}
     said = (
         "group 'q' has no score above 0 (as with ranks or distances), so with collapse='sum' a document with "
-        "more chunks would rank lower; give collapse='max', or scores of which the highest is the best"
+        "more chunks would rank lower; give collapse='max', or scores where the highest is the best"
     )
     below = CHUNKS.assign(score=CHUNKS["score"] - 3)
     for run, options in ((lists, {}), (CHUNKS, {"score": "-score"}), (below, {})):

@@ -268,7 +268,7 @@ def test_what_is_not_there_is_said(pages: Served) -> None:
     assert "choose a baseline" in said("/compare?run=1", 400)
     assert "several datasets" in said("/compare?run=1&run=4", 400)
     assert "at most 12 runs" in said("/compare?" + "&".join(f"run={n}" for n in range(1, 15)), 400)
-    assert "names no run" in said("/run", 400)
+    assert "does not name a run" in said("/run", 400)
     assert "missing must be" in said("/compare?run=1&run=2&missing=all", 400)
     assert "not markup" not in said(f"/runs?dataset={quote('<i>not markup')}", 404).replace("'<i>not markup'", "")
     assert "no dataset" in said("/runs?dataset=%ff%fe", 404)

@@ -316,8 +316,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "history_of_samples": (
         {"samples": [("100/50000", 3, "a"), ("100/60000", 1, "e")], "n_runs": 5},
-        "of 5 runs, 3 (such as a) rank 100/50000 sampled items and 1 (such as e) rank 100/60000 sampled items: steps "
-        "are not searched for between runs that rank different items",
+        "of 5 runs, 3 (such as a) rank 100/50000 sampled items and 1 (such as e) rank 100/60000 sampled items: there "
+        "is no search for steps between runs that rank different items",
     ),
     "scores_like_ranks": (
         {"n": 3000, "first": "q7"},

@@ -29,9 +29,9 @@ def diff(
 ) -> DiffResult:
     """Show how the lists of two runs differ, without labels: overlap, rank-biased overlap, Kendall's tau.
 
-    Parameters: ``cutoff``: how many first items the overlap covers. ``rbo_p``: how much a rank counts relative to the
-    one before it, in (0, 1). ``top``: how many groups to list, the most changed first. Raises: ReferenceNotFoundError;
-    InputError for runs whose items were pruned; NotComparableError for two datasets.
+    Parameters: ``cutoff``: how many of the first items the overlap covers. ``rbo_p``: how much a rank counts relative
+    to the one before it, in (0, 1). ``top``: how many groups to list, the most changed first. Raises:
+    ReferenceNotFoundError; InputError for runs whose items were pruned; NotComparableError for two datasets.
     """
     from ndcg_tracker.questions.diff.gather import DiffResult, runs_diff
 

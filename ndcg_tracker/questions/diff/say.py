@@ -32,10 +32,10 @@ class ListDiff:
 class RunsDiff:
     """How the lists of two runs differ, over the ``n`` groups that both have.
 
-    ``depth``: how many first items ``overlap`` and ``same_top`` use. Means over groups: ``overlap``, ``rbo`` (with the
-    parameter ``rbo_p``), and ``tau`` of the groups that share two items or more; None without a group. ``same_lists``:
-    the share of groups with the same lists; ``same_top``: with the same first items. ``only_in_a`` and ``only_in_b``:
-    how many groups only one run has. ``most_changed``: the lowest rbo first.
+    ``depth``: how many of the first items ``overlap`` and ``same_top`` use. Means over groups: ``overlap``, ``rbo``
+    (with the parameter ``rbo_p``), and ``tau`` of the groups that share two items or more; None without a group.
+    ``same_lists``: the share of groups with the same lists; ``same_top``: with the same first items. ``only_in_a`` and
+    ``only_in_b``: how many groups only one run has. ``most_changed``: the lowest rbo first.
     """
 
     a: RunRef

@@ -49,17 +49,17 @@ def explain(
     labels: LabelsVersion = None,
     judge: Judge = None,
 ) -> ExplanationResult:
-    """Explain which items, grades, ranks or labels cause the difference of two runs.
+    """Explain which items, grades, ranks or labels cause the difference between two runs.
 
     Parameters: ``baseline`` and ``candidate``: run references. ``group``: the group whose difference is split by item.
-    By default the difference of the means is added up over all groups by item, by grade, by rank and by what happened.
-    ``metric``: a cg, dcg or ndcg; by default ndcg@10 if both runs have it, else the first that they share.
+    By default the difference between the means is added up over all groups by item, by grade, by rank and by what
+    happened. ``metric``: a cg, dcg or ndcg; by default ndcg@10 if both runs have it, else the first that they share.
     ``labels_baseline`` and ``labels_candidate``: versions of the labels for each run; by default the latest under which
     both have the metric. Under two versions the change is also split into the parts of the ranking, the grades and the
     coverage of the labels. ``top``: how many items to keep at either end over all groups, None for all. ``by``: a group
-    attribute, to show the change of each slice of all groups as well. ``labels``: a version for both runs, or "newest";
-    ``judge``: whose labels (see ``compare``). Raises: ReferenceNotFoundError; MetricError for a metric that is not
-    split into items; InputError for a group without a result; NotComparableError, with the command that fixes it.
+    attribute, to show the change in each slice as well. ``labels``: a version for both runs, or "newest"; ``judge``:
+    whose labels (see ``compare``). Raises: ReferenceNotFoundError; MetricError for a metric that is not split into
+    items; InputError for a group without a result; NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.questions.explain.gather import (
         ExplanationResult,

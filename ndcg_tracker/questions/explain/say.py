@@ -265,7 +265,7 @@ def _legend(explanation: Explanation) -> list[str]:
     if explanation.totals is None:
         return []
     return [
-        f"change: part of the difference of the means over {counted(explanation.n_groups, 'group')}; "
+        f"change: part of the difference between the means over {counted(explanation.n_groups, 'group')}; "
         "n: items whose contribution changed"
     ]
 

@@ -59,9 +59,10 @@ def history(
     ``step`` is true at the first run after the mean stepped; ``delta`` is the paired difference to the run before.
     ``drift_change`` is set at the last run of a slow drift, over the runs ``drift_between``. Parameters: ``tags``,
     ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO 8601, UTC) and ``last``
-    choose runs, and steps are searched among these. ``new_steps``: only the rows of steps that the latest of these runs
-    reveals. ``labels``: a version of the labels, or "newest", by default the latest that each run has; ``judge``: whose
-    labels (see ``compare``). Raises: InputError for an invalid date; ReferenceNotFoundError for an unknown dataset.
+    choose runs, and steps are looked for among these. ``new_steps``: only the rows of steps that the latest of these
+    runs reveals. ``labels``: a version of the labels, or "newest", by default the latest that each run has; ``judge``:
+    whose labels (see ``compare``). Raises: InputError for an invalid date; ReferenceNotFoundError for an unknown
+    dataset.
     """
     from ndcg_tracker.questions.history.say import HistoryFilter
 

@@ -180,13 +180,13 @@ def labels_sample(
     seed: Seed = None,
     dataset: AnyDataset = None,
 ) -> LabelsSampleResult:
-    """Draw items for people to grade, to check a judge on the differences of runs.
+    """Draw items for people to grade, to check a judge on the differences between runs.
 
-    Each item is drawn with a probability in proportion to the largest change that its gain makes in a difference of a
-    candidate and the baseline. The draw uses a random number that the item keeps, so a larger budget contains a smaller
-    one. The design is stored; calling this again with other options plans it again, as long as nobody has answered.
-    With several looks, the first call draws budget / looks items. Each further call draws the next step, once all items
-    of the present step have answers. Store answers with ``add_answers``.
+    Each item is drawn with a probability in proportion to the largest change that its gain makes in a difference
+    between a candidate and the baseline. The draw uses a random number that the item keeps, so a larger budget contains
+    a smaller one. The design is stored; calling this again with other options plans it again, as long as nobody has
+    answered. With several looks, the first call draws budget / looks items. Each further call draws the next step, once
+    all items of the present step have answers. Store answers with ``add_answers``.
 
     Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``judge``: whose latest labels to
     check. ``budget``: how many items are drawn on average, in all looks together. ``metric``: ndcg, or a sum of what

@@ -265,11 +265,11 @@ def sampled_labels(
 ) -> None:
     """Draw items for people to grade, to check a judge.
 
-    The answers check the judge on the differences of runs. Each item is drawn with a probability in proportion to how
-    far its grade moves a difference. The design is stored; you can plan it again until somebody answers. With --looks,
-    the same command draws the next step once all items have answers. Store the answers with labels add --design; then
-    compare --check-with shows what the answers and the judge's labels say together. Items come in random order and
-    without the judge's grades.
+    The answers check the judge on the differences between runs. Each item is drawn with a probability in proportion to
+    how far its grade moves a difference. The design is stored; you can plan it again until somebody answers. With
+    --looks, the same command draws the next step once all items have answers. Store the answers with labels add
+    --design; then compare --check-with corrects the verdict of the judge's labels by the answers. Items come in random
+    order and without the judge's grades.
     """
     from ndcg_tracker.questions.labels.say_items import look_words, sample_said
     from ndcg_tracker.render.whole_file import whole_file

@@ -469,7 +469,7 @@ class SampledItem:
 
 @dataclass(frozen=True, slots=True)
 class LabelsSample:
-    """A design: the items that people should grade, to check a judge on differences of runs.
+    """A design: the items that people should grade, to check a judge on differences between runs.
 
     ``label_set``: the judge's. ``budget``: how many items are drawn on average up to the present ``look``;
     ``planned_budget``: up to the last of ``n_looks``. ``not_tuned``: whether somebody declared that what was stored

@@ -59,8 +59,8 @@ def reproduce(
     ``metrics``: none for all that they share. ``baseline_original``, ``baseline_reproduced``: the runs that each
     improves on, for ER and DeltaRI. ``published``: the published mean, if its run is not available; then the only run
     is the one that reproduces it, under one metric, by default its first. ``missing``: see ``compare``. ``cutoffs``:
-    how many first items KTU and RBO use, by default 10, 100 and 1000 as far as the lists go. ``rbo_p``: how much a rank
-    counts relative to the one before it, in (0, 1). ``labels``, ``judge``: see ``compare``. Raises:
+    how many of the first items KTU and RBO use, by default 10, 100 and 1000 as far as the lists go. ``rbo_p``: how much
+    a rank counts relative to the one before it, in (0, 1). ``labels``, ``judge``: see ``compare``. Raises:
     ReferenceNotFoundError; InputError for one of two arguments that belong together, for a number that the metric
     cannot have, and for groups in only one run; NotComparableError, with the command that fixes it.
     """

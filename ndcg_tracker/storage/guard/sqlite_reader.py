@@ -212,7 +212,7 @@ class _Authorizer:
             table = (first or "").lower()
             if table in self._sealed:
                 return f"a dataset is sealed, so tables such as {table} cannot be named; query the views"
-            # count(*) over anything names no column, even over a WITH name or a subquery.
+            # count(*) over anything does not name a column, even over a WITH name or a subquery.
             if database != "temp" and (table in self._readable or (not second and not _is_internal(table))):
                 return None
             return f"{table} is not a table or view of this database"
