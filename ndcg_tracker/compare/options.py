@@ -60,7 +60,10 @@ Candidates = Annotated[
     Option("One or more runs to compare with the baseline.", metavar="CANDIDATE...", is_positional=True),
 ]
 MissingGroups = Annotated[
-    Missing, Option("What to do with groups missing from one run; skip also drops those in neither.")
+    Missing,
+    Option(
+        "Groups missing from one run: refuse them, count 0, or leave them out; skip also leaves out those in neither."
+    ),
 ]
 ClusterBy = Annotated[
     str | None,

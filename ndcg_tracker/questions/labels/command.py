@@ -32,7 +32,7 @@ LabelledDataset = Annotated[
     typer.Option(
         "--dataset",
         help="The dataset: the groups and labels to compare runs on.",
-        show_default="default; with --extend, --design, --judge or --rescore, else the only one",
+        show_default="default; with --extend, --design, --judge or --rescore also the only one",
     ),
 ]
 

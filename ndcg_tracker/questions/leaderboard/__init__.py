@@ -32,7 +32,7 @@ BySlices = Annotated[
 ]
 MissingGroups = Annotated[
     Missing,
-    Option("What to do with groups missing from some runs; skip drops those that no run has."),
+    Option("Groups missing from some runs: refuse them, count 0, or leave them out; skip leaves out those in no run."),
 ]
 Measures = Annotated[
     Sequence[str],
