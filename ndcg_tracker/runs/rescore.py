@@ -50,8 +50,8 @@ class RescoredRun:
     """A run after rescoring: the label version that it was evaluated against, and the added metrics.
 
     ``pruned_at_utc``: None unless the run has no items left to compute more metrics from. ``kept_share``: None unless
-    it was stored with the items of only a share of its groups, at that time. ``judge``: who gave the labels, "" for no
-    named judge.
+    it was stored with the items of only a share of its groups, at that time. ``judge``: who gave the labels, "" for the
+    unnamed judge.
     """
 
     run: str

@@ -411,7 +411,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "unjudged_items": _unjudged_items,
     "no_item_judged": partial(_unjudged_items, any_judged=False),
-    "no_split": "no split into ranking, labels and coverage: the group has no value in one of the intermediate steps",
+    "no_split": "no split into ranking, labels and coverage: the group has no value in a step in between",
     "ranking_in_detail": "to see the ranking's part in detail",
     "worst_group": "to see the group that lost most",
     "different_labels": _different_labels,

@@ -32,6 +32,15 @@ WORDS_TO_AVOID = {
     r"\bmay be left out\b": "'is optional'",
     r"\bwhat ran no\b": "name it",
     r"\bis (?:\w+ )?spelled out\b": "'is written in full'",
+    r"\bspelled (?:as in the|otherwise)\b": "'written as in the ...'",
+    r"\b[Aa]like\b": "'the same', 'in the same way' or 'both'",
+    r"\b[Ww]hoever\b": "'anyone who'",
+    r"\b(?:thereof|lest|wherein|mended)\b": "a plain word",
+    r"\bheld against\b": "'compared with'",
+    r"(?<!`)\bbeside\b(?!`)": "'next to' or 'with'",
+    r"\b[Tt]he newest\b": "'the latest'",
+    r"\bno named judge\b": "'the unnamed judge'",
+    r"\bthe only one there is\b": "'else the only one'",
 }
 
 _FENCE = re.compile(r"^\s*(```|~~~)")

@@ -241,7 +241,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "no_split": (
         {},
-        "no split into ranking, labels and coverage: the group has no value in one of the intermediate steps",
+        "no split into ranking, labels and coverage: the group has no value in a step in between",
     ),
     "ranking_in_detail": ({}, "to see the ranking's part in detail"),
     "worst_group": ({}, "to see the group that lost most"),

@@ -189,7 +189,7 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
         where = f"with {argument('repeats')}"
     elif (aa := baseline.tags.get(AA_TAG) if question.aa is None else question.aa) is not None:
         runs = [run for run in tagged(str(aa), tx.runs.all(baseline.dataset)) if run.id != candidate.id]
-        where = f"with the tag {AA_TAG}={aa}, apart from the candidate"
+        where = f"with the tag {AA_TAG}={aa} apart from the candidate"
         if other := next(other_data(runs), None):
             raise InputError(
                 f"runs {other.runs[0]!r} and {other.runs[1]!r} with the tag {AA_TAG}={aa} are not repeats of one "

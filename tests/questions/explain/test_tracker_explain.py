@@ -162,7 +162,7 @@ def test_a_group_without_a_value_in_between_says_so(tracker: nt.Tracker) -> None
     tracker.ingest({"q": {"a": 2.0, "b": 1.0}}, name="one", labels={"q": {"a": 1}}, metrics=["ndcg(empty=skip)@10"])
     tracker.add_labels(labels_of({"q": {"a": 0, "b": 1}}))
     found = tracker.explain("one", "one", group="q", labels_baseline=1, labels_candidate=2)
-    told = "no split into ranking, labels and coverage: the group has no value in one of the intermediate steps"
+    told = "no split into ranking, labels and coverage: the group has no value in a step in between"
     assert (found.to_dict().get("parts"), found.notes[-1]) == (None, told)
     assert f"\nnote: {told}\n" in str(found)
 

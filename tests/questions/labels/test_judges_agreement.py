@@ -293,7 +293,7 @@ def test_open_answers_a_newer_version_of_the_judge_and_runs_that_are_gone(judged
     assert " ".join(agreement_said(found).in_format("text").split()).endswith(
         f"note: {len(drawn) - 60} of the {len(drawn)} drawn items have no answer yet; those with an answer are "
         "treated as "
-        "a random part note: version 2 of judge 'llama' is newer than the first answers: if they helped to create "
+        "a random sample note: version 2 of judge 'llama' is newer than the first answers: if they helped to create "
         "it, it agrees with them better than with other answers"
     )
 

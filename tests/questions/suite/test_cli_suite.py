@@ -63,7 +63,7 @@ def test_from_the_names_to_the_verdict(two: CommandLine) -> None:
 
 def test_what_another_suite_of_the_name_needs(two: CommandLine) -> None:
     two.said("suite", "create", "both", "shop", "books")
-    told = "suite 'both' has other datasets: shop, books; give --replace for these ones instead"
+    told = "suite 'both' has other datasets: shop, books; give --replace to use these instead"
     assert two.refused("suite", "create", "both", "shop").endswith(told)
     two.said("suite", "create", "both", "shop", "--replace")
     assert [row["dataset"] for row in two.rows("suite", "list")] == ["shop"]
