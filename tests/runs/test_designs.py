@@ -66,7 +66,7 @@ def test_a_budget_changes_until_somebody_answers(shop: Tracker) -> None:
     more = refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", budget=100)
     assert more == (
         "design 1 has answers, and a verdict on more of them would be a second look, which makes more errors than its "
-        "says; give budget=90"
+        "level allows; give budget=90"
     )
     rest = shop.labels_sample(*PAIR, judge="llama", budget=90).sample
     assert (rest.n_answered, len(rest.items)) == (1, rest.n_drawn - 1)

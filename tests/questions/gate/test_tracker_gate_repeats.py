@@ -59,8 +59,8 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
         f"repeat1); {how}"
     )
     assert refusal(repeated, "noisy", **asked, aa="other") == (
-        "margin='auto' needs at least 3 runs of one unchanged system, and there are 0 with the tag aa=other apart from the "
-        f"candidate; {how}"
+        "margin='auto' needs at least 3 runs of one unchanged system, and there are 0 with the tag aa=other apart from "
+        f"the candidate; {how}"
     )
     assert refusal(repeated, "noisy", **asked, repeats=["repeat0", "noisy", "base"]) == (
         "run 'noisy' is the candidate and cannot be a repeat as well; leave it out"
