@@ -37,7 +37,7 @@ def test_ingest_says_once_how_it_reads_a_name(command: CommandLine, files: None)
     ]
     assert [line.split() for line in printed.out.splitlines()[:3]] == [
         ["run", "id", "dataset", "outcome", "groups", "items", "labels", "metric", "mean", "missing", "undefined",
-         "asked", "for", "as"],
+         "requested", "as"],
         ["bm25", "1", "default", "stored", "5", "11", "1", "AP", f"{mean('AP'):.4f}", "0", "0", "map"],
         ["bm25", "1", "default", "stored", "5", "11", "1", "P@1", f"{mean('P@1'):.4f}", "0", "0", "P_1"],
     ]  # fmt: skip

@@ -77,7 +77,8 @@ item  group        grade   rank     change
 d1    in 2 groups                +0.000400
 d3    q2               -  - → 3  +0.000100
 
-change: part of the difference between the means over 1,234 groups; n: items whose contribution changed
+change: part of the difference between the means over 1,234 groups; n: items whose contribution
+changed
 
 note: 1 group has a result in one run only: left out
 note: to see the group that lost most:
