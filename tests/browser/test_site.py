@@ -125,6 +125,19 @@ def test_the_section_searched_for_is_on_the_first_screen(
     assert box["y"] < 450
 
 
+def test_parameters_are_read_on_a_phone_without_scrolling_sideways(
+    browser: Browser, site: tuple[str, list[str]]
+) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{site[0]}python/")
+    tables = page.locator(".doc-contents .md-typeset__scrollwrap")
+    wide = tables.evaluate_all("boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).length")
+    n_tables = tables.count()
+    page.close()
+    assert n_tables > 30
+    assert wide == 0
+
+
 def test_signatures_fit_their_boxes_and_have_values(browser: Browser, site: tuple[str, list[str]]) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(f"{site[0]}python/")
