@@ -25,12 +25,13 @@ BOOSTS |= dict.fromkeys(LANDING, 0.2)
 """How much search prefers a page, or the pages of a folder, to the guides, which have 1."""
 
 SEARCHED = {
-    "compare.md": ["bootstrap", "slices", "confidence interval", "significance", "compare"],
-    "database.md": ["delete", "backup", "export", "vacuum"],
+    "compare.md": ["bootstrap", "slices", "confidence interval", "significance", "compare", "effect", "holm", "p"],
+    "database.md": ["delete", "backup", "export", "sqlite", "vacuum"],
     "explain.md": ["explain"],
     "gate.md": ["non-inferiority", "exit"],
     "github-actions.md": ["CI"],
     "groups.md": ["weights"],
+    "start-trec.md": ["trec_eval"],
 }
 """What people search for that the title of a guide lacks. A word here beats every title, so it has to be a rare one."""
 

@@ -204,12 +204,14 @@ MARGIN_AUTO = (
 ASKED = {
     "margin and set": (
         _gate(scope="set", margin=0.01),
-        "margin= belongs to scope='population'; scope='set' is exact arithmetic: give tolerance=",
+        "margin= needs scope='population', because scope='set' compares two means without a test; "
+        "give tolerance= instead",
         ["--scope", "set", "--margin", "0.01"],
     ),
     "budget and set": (
         _gate(scope="set", alpha_budget=0.1),
-        "alpha_budget= belongs to scope='population'; scope='set' is exact arithmetic: give tolerance=",
+        "alpha_budget= needs scope='population', because scope='set' compares two means without a test; "
+        "give tolerance= instead",
         ["--scope", "set", "--alpha-budget", "0.1"],
     ),
     "tolerance": (
@@ -252,8 +254,14 @@ ASKED = {
     ),
 }
 OPTIONS = {
-    "margin and set": "--margin belongs to --scope population; --scope set is exact arithmetic: give --tolerance",
-    "budget and set": "--alpha-budget belongs to --scope population; --scope set is exact arithmetic: give --tolerance",
+    "margin and set": (
+        "--margin needs --scope population, because --scope set compares two means without a test; "
+        "give --tolerance instead"
+    ),
+    "budget and set": (
+        "--alpha-budget needs --scope population, because --scope set compares two means without a test; "
+        "give --tolerance instead"
+    ),
     "tolerance": "--tolerance belongs to --scope set; --scope population takes --margin",
     "no margin": (
         "the gate needs --margin: the allowed drop of ndcg@10, in absolute points, such as --margin 0.01; "

@@ -4,6 +4,12 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code").forEach((box) => { box.tabIndex = 0; });
 });
 
+// The first page that a search finds shows all its sections, without a click on "10 more on this page".
+document.addEventListener("DOMContentLoaded", () => {
+  const list = document.querySelector(".md-search-result__list");
+  if (list) new MutationObserver(() => list.querySelector("details")?.setAttribute("open", "")).observe(list, { childList: true });
+});
+
 // The button of a console block copies its commands: no prompt, and nothing that was printed.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button.md-clipboard, button.md-code__button");

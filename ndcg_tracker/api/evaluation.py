@@ -193,8 +193,8 @@ def evaluate(
     if its name and content do not show it. ``columns``: the column names of a CSV or TSV file without a header, such as
     ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line.
     Returns: an ``Evaluation``. Raises: InputError for input that cannot be read, naming the row, and if no group of
-    the run has labels; MetricError for an unknown metric. Warns if no item has a label, of lists without scores, and of
-    columns that are read by convention. The input is never changed.
+    the run has labels; MetricError for an unknown metric. Warns if no item has a label, if lists have no
+    scores, and if columns are read by convention. The input is never changed.
 
     >>> import ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}

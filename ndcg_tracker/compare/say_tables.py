@@ -520,7 +520,7 @@ def _range(bounds: TieBounds) -> str:
 
 _COLUMNS = columns("labels", ">delta", ">95% interval", ">p", "verdict")
 _LEGEND = (
-    "least, greatest: delta over all grades in use for unjudged items in the first ranks of either run",
+    "least, greatest: over all grades that unjudged items in the first ranks of either run may have",
     "unjudged items beyond the cutoff are left out, although they could enlarge the ideal",
     "between least and greatest, p may be higher or lower than at either end",
 )

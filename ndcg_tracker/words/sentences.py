@@ -477,7 +477,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "same_content": "its content equals that of run {run!r}".format,
     "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,
     "new_labels": (
-        "its labels are new: version {version} of the dataset; older runs need rescore to be comparable"
+        "its labels are new (version {version} of the dataset); to compare older runs with it, rescore them"
     ).format,
     "labels_gone": _labels_gone,
     "nothing_to_extend": lambda judge, other, version: (

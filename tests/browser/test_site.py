@@ -78,6 +78,14 @@ def test_every_page_passes_axe_and_asks_nobody_else(browser: Browser, site: tupl
         ("CI pull request", "github-actions/"),
         ("confidence interval", "compare/"),
         ("significance test", "compare/"),
+        ("p-value", "compare/"),
+        ("effect size", "compare/"),
+        ("holm", "compare/"),
+        ("minimum detectable effect", "compare/"),
+        ("compare to trec_eval", "start-trec/"),
+        ("ties", "metrics/"),
+        ("sqlite", "database/"),
+        ("postgres backup", "database/"),
         ("export", "database/"),
         ("unjudged", "unjudged/"),
         ("postgres", "postgres/"),
@@ -95,6 +103,39 @@ def test_a_search_finds_the_guide_first(browser: Browser, site: tuple[str, list[
     found = page.locator(".md-search-result__item a").first.get_attribute("href", timeout=20_000)
     page.close()
     assert str(found).removeprefix(address).partition("?")[0].partition("#")[0] == guide
+
+
+@pytest.mark.parametrize(
+    ("query", "section"),
+    [
+        ("bootstrap", "Bootstrap intervals, permutation and other tests"),
+        ("delete a run", "Delete a run, prune old runs"),
+    ],
+)
+def test_the_section_searched_for_is_on_the_first_screen(
+    browser: Browser, site: tuple[str, list[str]], query: str, section: str
+) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{site[0]}?q={quote(query)}")
+    found = page.locator(".md-search-result__item").first.locator("h2", has_text=section)
+    found.wait_for(timeout=20_000)
+    box = found.bounding_box()
+    page.close()
+    assert box is not None
+    assert box["y"] < 450
+
+
+def test_parameters_are_read_on_a_phone_without_scrolling_sideways(
+    browser: Browser, site: tuple[str, list[str]]
+) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{site[0]}python/")
+    tables = page.locator(".doc-contents .md-typeset__scrollwrap")
+    wide = tables.evaluate_all("boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).length")
+    n_tables = tables.count()
+    page.close()
+    assert n_tables > 30
+    assert wide == 0
 
 
 def test_signatures_fit_their_boxes_and_have_values(browser: Browser, site: tuple[str, list[str]]) -> None:

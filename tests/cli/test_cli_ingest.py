@@ -107,7 +107,7 @@ def test_notes_go_to_standard_error(command: CommandLine, files: None, folder: P
     write_qrels(folder / "fewer.txt", {"q1": {"a": 1}})
     newer = command("ingest", "dense.run", "--labels", "fewer.txt")
     assert newer.err == (
-        "note: dense: its labels are new: version 2 of the dataset; older runs need rescore to be comparable\n"
+        "note: dense: its labels are new (version 2 of the dataset); to compare older runs with it, rescore them\n"
     )
 
 

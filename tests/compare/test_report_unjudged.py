@@ -19,7 +19,7 @@ unchanged  -0.0123  [-0.0201, -0.0045]   <1e-4  regressed
 least      -0.2500  [-0.3750, -0.1250]   <1e-4  regressed
 greatest   +0.5000  [+0.2500, +0.7500]  0.0250  improved
 condensed  +0.0000                   -       -  identical
-least, greatest: delta over all grades in use for unjudged items in the first ranks of either run
+least, greatest: over all grades that unjudged items in the first ranks of either run may have
 unjudged items beyond the cutoff are left out, although they could enlarge the ideal
 between least and greatest, p may be higher or lower than at either end
 condensed: both lists without their unjudged items

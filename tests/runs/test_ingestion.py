@@ -365,7 +365,9 @@ def test_labels_that_come_later_are_held_against_the_stored_run(tracker: nt.Trac
     again = tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(NEW_LABELS))
     assert (again.outcome, again.label_set_version) == ("already stored", 2)
     assert [one.is_new for one in again.metrics] == [True]
-    assert again.notes == ("its labels are new: version 2 of the dataset; older runs need rescore to be comparable",)
+    assert again.notes == (
+        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+    )
 
 
 def test_a_path_is_a_run_named_after_its_file(tracker: nt.Tracker, tmp_path: Path) -> None:

@@ -428,7 +428,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "alias_moved": ({"alias": "prod", "run_id": 3}, "alias @prod now points at the new content (run 3)"),
     "new_labels": (
         {"version": 2},
-        "its labels are new: version 2 of the dataset; older runs need rescore to be comparable",
+        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
     ),
     "other_version": (
         {"version": 1, "here": 4, "dataset": "shop"},

@@ -64,10 +64,9 @@ class GateQuestion:
             for value, name in ((getattr(self, name), name) for name in named):
                 if value is not None:
                     raise InputError(
-                        f"{argument(name)} belongs to {argument('scope', 'population')}; {argument('scope', 'set')} "
-                        "is exact arithmetic",
-                        advice=f"give {argument('tolerance')}",
-                        joint=": ",
+                        f"{argument(name)} needs {argument('scope', 'population')}, because "
+                        f"{argument('scope', 'set')} compares two means without a test",
+                        advice=f"give {argument('tolerance')} instead",
                     )
         elif self.tolerance is not None:
             raise InputError(

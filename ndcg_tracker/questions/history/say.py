@@ -347,7 +347,7 @@ def step_sentence(row: HistoryRow) -> str:
         sentence += f", {p_equation(row.get('p_adjusted'))}"
     first, last = row.get("step_between") or (row["run"], row["run"])
     if first != last:
-        sentence += f"; neighbouring runs do not show it, so it lies somewhere from {first} to {last}"
+        sentence += f"; no neighbouring runs differ clearly, so the step may be at any run from {first} to {last}"
     if row.get("step_or_drift"):
         sentence += "; a slow drift explains it at least as well"
     sentence += _with_judged(row)

@@ -146,8 +146,8 @@ def leaderboard_report(board: Leaderboard) -> Report:
     if first.judged is not None and not is_apart:
         facts.insert(1, (judged, percent_span(first.judged.least, first.judged.greatest)))
     legend = [
-        "ranks: from 1 + the number of significantly better runs to all minus those significantly worse; 95% for all "
-        "at once",
+        "ranks: the best is 1 + the number of significantly better runs, the worst all minus the significantly worse; "
+        "95% for all at once",
         "better than: the letters of the runs that this run is significantly better than",
     ]
     styles = [f"bold: the best run by {names[0]}, and runs not shown to differ from it; coloured: the best mean"]

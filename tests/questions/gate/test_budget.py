@@ -459,7 +459,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"scope": "set", "margin": None},
-        "budget= belongs to scope='population'; scope='set' is exact arithmetic: give tolerance=",
+        "budget= needs scope='population', because scope='set' compares two means without a test; "
+        "give tolerance= instead",
     ),
 ]
 

@@ -195,9 +195,10 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
         "to decide for these groups only"
     )
     assert refusal(pinned, "drop", scope="set", margin=0.01) == (
-        "margin= belongs to scope='population'; scope='set' is exact arithmetic: give tolerance="
+        "margin= needs scope='population', because scope='set' compares two means without a test; "
+        "give tolerance= instead"
     )
-    assert refusal(pinned, "drop", scope="set", alpha_budget=0.05).startswith("alpha_budget= belongs to")
+    assert refusal(pinned, "drop", scope="set", alpha_budget=0.05).startswith("alpha_budget= needs scope=")
     assert refusal(pinned, "drop", margin=0.01, tolerance=0.0) == (
         "tolerance= belongs to scope='set'; scope='population' takes margin="
     )

@@ -122,13 +122,14 @@ STEP: HistoryRow = {
         ),
         (
             {"step_between": ("r15", "r20"), "step_parameters": {}, "parameters": {}, "git_commit": None},
-            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbouring runs do not show it, so "
-            "it lies somewhere from r15 to r20",
+            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; no neighbouring runs differ clearly, "
+            "so the step may be at any run from r15 to r20",
         ),
         (
             {"step_between": ("r15", "r20"), "step_parameters": {}, "git_commit": None, "step_or_drift": True},
-            "stepped down at r17 (run 3, parameters as in r16): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbouring runs "
-            "do not show it, so it lies somewhere from r15 to r20; a slow drift explains it at least as well",
+            "stepped down at r17 (run 3, parameters as in r16): -0.0123 [-0.0156, -0.0090], p <1e-4; no neighbouring "
+            "runs differ clearly, so the step may be at any run from r15 to r20; a slow drift explains it at least as "
+            "well",
         ),
         (
             {"step": False, "step_possible": True, "step_ci": None, "git_commit": None, "step_parameters": None},

@@ -48,7 +48,9 @@ def test_other_labels_become_the_newest_version(tracker: nt.Tracker) -> None:
     tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
     found = tracker.ingest(frame_of(DENSE), name="dense", labels=labels_frame(FEWER))
     assert found.label_set_version == 2
-    assert found.notes == ("its labels are new: version 2 of the dataset; older runs need rescore to be comparable",)
+    assert found.notes == (
+        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+    )
     assert stored_labels(tracker, 1) == LABELS
     assert stored_labels(tracker, 2) == FEWER
 
@@ -82,7 +84,9 @@ def test_new_pairs_in_the_run_make_the_union_a_new_version(tracker: nt.Tracker) 
     found = tracker.ingest(joint_frame(run, new), name="run")
     union: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}, "q9": {"z": 1}}
     assert found.label_set_version == 2
-    assert found.notes == ("its labels are new: version 2 of the dataset; older runs need rescore to be comparable",)
+    assert found.notes == (
+        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+    )
     assert stored_labels(tracker, 2) == union
     assert found.metrics[0].mean == results("ndcg@10", run, union).mean
     assert tracker.ingest(joint_frame(run, new), name="run").outcome == "already stored"
