@@ -44,15 +44,12 @@ IR_DATASETS = "ir_datasets:"
 def ir_datasets_labels(name: str, documents: Documents | None = None) -> LabelLists:
     """Return the labels (qrels) of a dataset; the package may download them and caches its downloads.
 
-    Raises: InputError, one line, if the package is not installed, does not know the dataset or cannot get it, or if the
-    dataset has no labels.
+    Raises: InputError, one line, if the package is missing or does not have the dataset, or if this has no labels.
     """
     try:
         import ir_datasets
     except ImportError:
-        raise InputError(
-            f"{IR_DATASETS}{name} needs a package", advice="install it with pip install ir_datasets"
-        ) from None
+        raise InputError(f"{IR_DATASETS}{name} needs a package", advice="install it: pip install ir_datasets") from None
     where = f"{IR_DATASETS}{name}"
     try:
         dataset = ir_datasets.load(name)
@@ -64,9 +61,7 @@ def ir_datasets_labels(name: str, documents: Documents | None = None) -> LabelLi
         subsets = [subset for subset in ir_datasets.registry if subset.startswith(f"{name}/")]
         labelled = ", ".join([subset for subset in subsets if ir_datasets.load(subset).has_qrels()][:10])
         raise InputError(
-            "this dataset has no labels",
-            where=where,
-            advice=f"choose one that has labels{labelled and f': {labelled}'}",
+            "this dataset has no labels", where=where, advice=f"choose one with labels{labelled and f': {labelled}'}"
         )
     try:
         qrels = [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
@@ -74,9 +69,7 @@ def ir_datasets_labels(name: str, documents: Documents | None = None) -> LabelLi
         first = error.args[0] if error.args and isinstance(error.args[0], str) else error
         reason = " ".join(str(first).split())[:200] or type(error).__name__
         raise InputError(
-            f"its labels cannot be fetched ({reason})",
-            where=where,
-            advice="follow the instructions of ir_datasets to fetch them",
+            f"its labels cannot be fetched ({reason})", where=where, advice="follow ir_datasets' instructions"
         ) from None
     groups, items, grades = zip(*qrels, strict=True) if qrels else ((), (), ())
     rows = Rows(

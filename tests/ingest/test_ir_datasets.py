@@ -50,7 +50,7 @@ def test_what_cannot_be_had_is_refused(folder: Path) -> None:
     assert refusal("nonesuch") == (
         "ir_datasets:nonesuch: there is no dataset with this name; see https://ir-datasets.com for the names"
     )
-    assert refusal(NAME) == f"{name}: this dataset has no labels; choose one that has labels: {NAME}/test"
+    assert refusal(NAME) == f"{name}: this dataset has no labels; choose one with labels: {NAME}/test"
     assert refusal(f"{NAME}/test").startswith(f"{name}/test: its labels cannot be fetched (")
     (folder / "qrels.txt").write_text(QRELS + "q1 0 d1 1\n")
     assert refusal(f"{NAME}/test") == (
@@ -58,8 +58,7 @@ def test_what_cannot_be_had_is_refused(folder: Path) -> None:
     )
     (folder / "qrels.txt").write_text("q1 d1 1\n")
     assert refusal(f"{NAME}/test") == (
-        f"{name}/test: its labels cannot be fetched (expected 4 columns, got 3); follow the instructions of "
-        "ir_datasets to fetch them"
+        f"{name}/test: its labels cannot be fetched (expected 4 columns, got 3); follow ir_datasets' instructions"
     )
     (folder / "qrels.txt").write_text("")
     assert refusal(f"{NAME}/test") == f"{name}/test: there are no rows; give at least one"
@@ -73,4 +72,4 @@ def test_without_the_package_it_says_what_to_install() -> None:
         "except Exception as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "ir_datasets:vaswani needs a package; install it with pip install ir_datasets\n"
+    assert done.stdout == "ir_datasets:vaswani needs a package; install it: pip install ir_datasets\n"
