@@ -18,7 +18,7 @@ from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 from ndcg_tracker.unpacking import parquet_batches, struct_at
 
 GROWS = (
-    "the Parquet data grows to more than 100 times its size; write the file again without compression and "
+    "the Parquet data grows to more than 100 times its size; write it again without compression and "
     "dictionaries if you trust it"
 )
 LONG = "x" * 1000

@@ -57,7 +57,7 @@ def test_ten_items_are_judged_with_at_most_fifteen_keys_and_clicks(inside: Reade
     page = at(inside, pages, "/compare?run=1&run=2")
     steps = 1
     with page.expect_navigation():
-        page.click("text=judge what has no grade")
+        page.click("text=judge items without a grade")
     for place in range(10):
         steps += 1
         with page.expect_navigation():

@@ -168,7 +168,7 @@ def test_without_a_script_the_server_says_what_to_tick(browser: Browser, pages: 
         found.goto(pages.address)
         found.click("button.main")
         expect(found.locator("main")).to_contain_text("choose a baseline and one run or more to compare with it")
-        found.click("text=Runs, as they were chosen")
+        found.click("text=Runs, with your choices")
         found.check("input[aria-label='compare new']")
         found.click("button.main")
         expect(found.locator("h1").first).to_contain_text("new")
@@ -229,7 +229,7 @@ def test_the_newest_bad_run_is_found_compared_understood_and_shared(reader: Read
     hand.clicks("td.against a.worse")
     n_to_compare = hand.n - n_to_find
     expect(found.locator("h1").first).to_contain_text(BAD)
-    made = found.locator("section", has_text="What made them").last
+    made = found.locator("section", has_text="Parameters, tags and commits").last
     expect(made).to_contain_text("learning_rate")  # why it may be: what differs is seen without a click
     hand.clicks("[data-part=rows] a")  # to see the group that lost most
     hand.clicks("#here a:text-is('in every run')")

@@ -87,7 +87,7 @@ def test_the_frames_of_rectools_give_its_numbers_whatever_the_weights() -> None:
         liked = [(user, item, grade / 7) for user, pool in case.labels.items() for item, grade in pool.items() if grade]
         recommended = pd.DataFrame(ranked, columns=["user_id", "item_id", "rank"])
         interactions = pd.DataFrame(liked, columns=["user_id", "item_id", "weight"])
-        with pytest.warns(ColumnWarning, match="column 'weight' is no label"):
+        with pytest.warns(ColumnWarning, match="column 'weight' is not read as the label"):
             found = nt.evaluate(recommended, texts, labels=interactions)
         means = {row["metric"]: row["mean"] for row in rows if row["case"] == case.name}
         assert found.mean.to_dict() == pytest.approx(means, rel=0, abs=1e-12)

@@ -335,8 +335,9 @@ def test_a_postgres_session_that_is_ended(postgres_schema: None, postgres_url: s
 
         with pytest.raises(DatabaseError) as caught:
             write()
-        assert str(caught.value).endswith("the server was stopped; if the command stored something, the same command "
-                                          "again says so")  # fmt: skip
+        assert str(caught.value).endswith(
+            "the server was stopped; run the same command again: it says whether something was stored"
+        )
         assert names(store) == []
         with store.write() as tx:
             add_run(tx, "bm25", BM25)

@@ -207,7 +207,7 @@ def test_the_page_names_the_command_that_makes_it_again(shop: nt.Tracker, tmp_pa
 
 
 def test_a_page_that_cannot_be_written_is_told(shop: nt.Tracker, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^path: cannot write '.*/nowhere/page.html': No such file or directory"):
+    with pytest.raises(InputError, match=r"^path: cannot write '.*/nowhere/page.html': its folder does not exist"):
         shop.report("bm25", "dense").save(tmp_path / "nowhere" / "page.html")
 
 
