@@ -21,10 +21,10 @@ DOCUMENTS = [
 WITH_COMMANDS = [path for path in DOCUMENTS if steps_of(path.read_text(encoding="utf-8"))]
 IN_THE_NIGHTLY = {
     *("mlflow.md", "pictures.md", "studies.md", "tools.md", "training.md"),
-    *("start-rankers.md", "start-recommendations.md", "start-search.md", "start-trec.md"),
+    *("start-rag.md", "start-rankers.md", "start-recommendations.md", "start-search.md", "start-trec.md"),
 }
 """They import MLflow, draw, start other tools or train, which tests/integrations and tests/questions/plot try too; the
-four doors have the commands of the pages that they lead to."""
+five doors have the commands of the pages that they lead to."""
 RUNS_THE_DEMO = {"README.md"}  # the others work on a copy of what it leaves
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WITH_PYTHON = [path for path in DOCUMENTS if PYTHON_BLOCK.search(path.read_text(encoding="utf-8"))]
