@@ -67,6 +67,11 @@ def p_equation(p_value: float | None) -> str:
     return f"p {'' if is_small else '= '}{p_text(p_value)}"
 
 
+def commit_text(commit: str) -> str:
+    """Return the first digits of a commit, as many as git prints."""
+    return commit[:7]
+
+
 def percent(share: float | None) -> str:
     """Return a share of 1 in percent.
 

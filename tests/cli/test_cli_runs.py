@@ -40,7 +40,7 @@ def test_list(shop: CommandLine) -> None:
 def test_people_read_the_first_digits_of_a_commit(shop: CommandLine) -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     shop("ingest", "bm25.csv", "--name", "built", "--dataset", "shop", "--git-commit", commit)
-    assert "  01234567" in (text := shop.done("runs", "list"))
+    assert "  0123456\n" in (text := shop.done("runs", "list"))
     assert commit not in text
     assert [row["git_commit"] for row in shop.rows("runs", "list")][-1] == commit
     assert commit in shop.done("runs", "list", "--format", "csv")

@@ -1,10 +1,13 @@
-"""What ``ndcg-track demo`` leaves: most pages begin with it, and it is run once."""
+"""What pages and their programs need: the demo, which most pages begin with and is run once, and modules of docs/."""
 
+import importlib.util
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
-from console_blocks import environment_of
+from console_blocks import REPOSITORY, environment_of
 from postgres_server import PostgresServer
 
 
@@ -13,6 +16,21 @@ def _run_demo(folder: Path, programs: Path, *words: str) -> Path:
     words = ("ndcg-track", *words, "demo")
     subprocess.run(words, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def docs_module() -> Callable[[str], ModuleType]:
+    """Import a program of the folder docs, which is not a package, by its name."""
+
+    def module_of(name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"docs_{name}", REPOSITORY / "docs" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return module_of
 
 
 @pytest.fixture(scope="session")

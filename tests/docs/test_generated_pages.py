@@ -1,8 +1,8 @@
 """Every generated page is current, is in the menu, and shows each text of a dialect as it was declared."""
 
 import html
-import importlib.util
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -24,13 +24,8 @@ GENERATED = [
 
 
 @pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def generate(docs_module: Callable[[str], ModuleType]) -> ModuleType:
+    return docs_module("generate")
 
 
 @pytest.fixture(scope="module")

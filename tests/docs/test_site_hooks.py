@@ -1,7 +1,7 @@
 """The site links the first use of a term to the glossary; landing pages lead to every page of their tab."""
 
-import importlib.util
 import re
+from collections.abc import Callable
 from types import ModuleType
 
 import pytest
@@ -12,13 +12,8 @@ DOCS = REPOSITORY / "docs"
 
 
 @pytest.fixture(scope="module")
-def hooks() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_hooks", DOCS / "hooks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def hooks(docs_module: Callable[[str], ModuleType]) -> ModuleType:
+    return docs_module("hooks")
 
 
 def link(anchor: str, words: str) -> str:

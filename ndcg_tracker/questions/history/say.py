@@ -17,6 +17,7 @@ from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.texts import (
     UNDEFINED,
+    commit_text,
     interval,
     means_of_blocks,
     p_equation,
@@ -336,7 +337,7 @@ def step_sentence(row: HistoryRow) -> str:
     """
     way = "down" if (row.get("step_change") or 0.0) < 0 else "up"
     commit = row.get("git_commit")
-    details = [f"run {row['run_id']}", *([f"commit {commit[:7]}"] if commit else []), *_parameters(row)]
+    details = [f"run {row['run_id']}", *([f"commit {commit_text(commit)}"] if commit else []), *_parameters(row)]
     ci = row.get("step_ci")
     change = points(row.get("step_change"), signed=True)
     if ci is not None:

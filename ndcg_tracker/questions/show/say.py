@@ -23,7 +23,7 @@ from ndcg_tracker.render.report import (
     read_by_people,
     to_the_second,
 )
-from ndcg_tracker.words.texts import interval, percent, points
+from ndcg_tracker.words.texts import commit_text, interval, percent, points
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.show import ShowFormat
@@ -144,7 +144,7 @@ def show_as(format: ShowFormat, shown: ShownRun, **paper: Unpack[Paper]) -> str:
 
 def _commit(commit: str | None, format: Format) -> str | None:
     """Return a commit as a table has it: shortened where people read it, because a hash is wider than all the rest."""
-    return commit if commit is None or format in ("json", "csv") else commit[:8]
+    return commit if commit is None or format in ("json", "csv") else commit_text(commit)
 
 
 def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str:
