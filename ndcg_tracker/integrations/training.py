@@ -29,8 +29,6 @@ from ndcg_tracker.errors import (
 )
 from ndcg_tracker.ingest.frames import read_frame
 from ndcg_tracker.ingest.objects import array_of
-from ndcg_tracker.integrations import library
-from ndcg_tracker.integrations.stored_run import metric_name
 from ndcg_tracker.rankings.keys import mixed
 from ndcg_tracker.runs.ingest import IngestResult
 from ndcg_tracker.storage.checks import checked_name
@@ -192,8 +190,7 @@ class TrainingRuns(ABC):
     iteration, None for none. ``database``: see ``Tracker``; it is opened at once, so that errors show before
     the training. ``parameters``, ``tags``, ``git_commit``: stored with every run, in addition to the model's
     parameters. ``replace``: replace an earlier training of this name; ``store`` deletes its other iterations.
-    ``tensorboard``: a folder in which each stored mean also becomes a scalar (``ndcg_at_10``) at its iteration. Raises:
-    InputError for rows that do not fit together, and for a library that is missing; MetricError; DatabaseError.
+    Raises: InputError for rows that do not fit together, and for a library that is missing; MetricError; DatabaseError.
     """
 
     def __init__(
@@ -214,7 +211,6 @@ class TrainingRuns(ABC):
         tags: Mapping[str, str] | None = None,
         git_commit: str | None = None,
         replace: bool = False,
-        tensorboard: str | os.PathLike[str] | None = None,
     ) -> None:
         if every is not None and (isinstance(every, bool) or not isinstance(every, int) or every < 1):
             raise InputError(f"every is {every!r}", advice="give a whole number from 1, or None to store no iterations")
@@ -228,9 +224,6 @@ class TrainingRuns(ABC):
         self._metrics = [metrics] if isinstance(metrics, str) else list(metrics)
         self._parameters, self._tags, self._git_commit = dict(parameters or {}), dict(tags or {}), git_commit
         self._rows.check(self._metrics)
-        self._tensorboard = None if tensorboard is None else os.fspath(tensorboard)
-        if tensorboard is not None:
-            _tensorboardx()  # before the training, not after its first iteration
         with Tracker(database) as tracker:
             self._database = tracker.location
             tracker.store(create=True)
@@ -320,17 +313,7 @@ class TrainingRuns(ABC):
                 )
             )
         self.stored.append(result)
-        if self._tensorboard is not None:
-            self._write_scalars(result, iteration)
         return result
-
-    def _write_scalars(self, result: IngestResult, iteration: int) -> None:
-        """Write the means for TensorBoard into a separate file: one that stays open may lack the last means."""
-        name = f".{result.run.replace('/', '.')}"
-        with _tensorboardx().SummaryWriter(self._tensorboard, filename_suffix=name) as writer:
-            for evaluated in result.metrics:
-                if evaluated.mean is not None:
-                    writer.add_scalar(metric_name(evaluated.metric), evaluated.mean, iteration)
 
     def _delete_others(self, tracker: Tracker) -> None:
         """Delete the iterations that an earlier training of this name left, except those that an alias points to."""
@@ -339,10 +322,6 @@ class TrainingRuns(ABC):
             of_training = run.tags.get("training") == self.name and run.tags.get("stage") == "iteration"
             if of_training and run.id not in kept:
                 tracker.delete_run(run.id)
-
-
-def _tensorboardx() -> Any:
-    return library("tensorboardX", "tensorboard")
 
 
 def iteration_name(training: str, iteration: int) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.errors import InputError, argument
@@ -17,8 +16,6 @@ from ndcg_tracker.words.notes import Note, in_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
-
-_LONGEST_TAG = 64
 
 
 @dataclass(frozen=True)
@@ -59,51 +56,35 @@ def push(
     stored = stored_run(tracker, reference, dataset=dataset)
     run = stored.run
     page, notes = report_page(tracker, run, baseline)
-    tags = [f"{key}={value}" for key, value in run.tags.items()]
     notes += [Note("no_mean", {"metric": text}) for text, mean in stored.means.items() if mean is None]
     means = {metric_name(text): mean for text, mean in stored.means.items() if mean is not None}
-    facts = {
-        "dataset": run.dataset,
-        "label_set_version": stored.label_set_version,
-        "created_at_utc": run.created_at_utc,
-        "git_commit": run.git_commit,
-        "tags": dict(run.tags),
-        "metrics": {metric_name(text): text for text in stored.means},
-    }
+    facts = {name: getattr(run, name) for name in ("dataset", "created_at_utc", "git_commit")}
+    facts |= {"label_set_version": stored.label_set_version, "tags": dict(run.tags)}
+    facts["metrics"] = {metric_name(text): text for text in stored.means}
     wandb = library("wandb", "wandb")
-    with _errors(wandb), TemporaryDirectory(prefix="ndcg-tracker-") as folder:
-        made = wandb.init(
-            id=run_identity(run.dataset, run.name, run.digest),
-            resume="allow",
-            name=run.name,
-            project=project or os.environ.get("WANDB_PROJECT") or run.dataset,
-            entity=entity,
-            config={**run.parameters, "ndcg_tracker": facts},
-            tags=[tag for tag in tags if len(tag) <= _LONGEST_TAG],
-            mode="offline" if offline else None,
-            settings=wandb.Settings(
-                silent=True,
-                console="off",
-                x_disable_stats=True,
-                disable_git=True,
-                disable_code=True,
-                x_disable_meta=True,  # else W&B gets the arguments of the program, which may hold a password
-            ),
-        )
+    # Its own look at the machine would send the arguments of the program, which may hold a password.
+    quiet = wandb.Settings(
+        silent=True, console="off", x_disable_stats=True, disable_git=True, disable_code=True, x_disable_meta=True
+    )
+    tags = [tag for tag in map("=".join, run.tags.items()) if len(tag) <= 64]  # longer ones are refused
+    place = {"project": project or os.environ.get("WANDB_PROJECT") or run.dataset, "entity": entity}
+    place |= {"id": run_identity(run.dataset, run.name, run.digest), "name": run.name, "resume": "allow"}
+    config = {**run.parameters, "ndcg_tracker": facts}
+    with _errors(wandb):
+        made = wandb.init(**place, config=config, tags=tags, mode="offline" if offline else None, settings=quiet)
         rows = [list(row) for row in zip(*stored.per_group.values(), strict=True)]
         made.log({"per_group": wandb.Table(columns=list(stored.per_group), data=rows)})
         made.summary.update(means)
         if page is not None:
-            (Path(folder) / REPORT).write_text(page.to_html(), encoding="utf-8")
             artifact = wandb.Artifact(f"report-{made.id}", type="report", description=f"{run.name} of {run.dataset}")
-            artifact.add_file(str(Path(folder) / REPORT))
+            with artifact.new_file(REPORT, encoding="utf-8") as file:
+                file.write(page.to_html())
             made.log_artifact(artifact)
         is_offline = bool(made.settings.mode == "offline")
         where = str(Path(made.dir).parent) if is_offline else str(made.url)
         outcome = "written" if is_offline else "updated" if made.resumed else "created"
-        pushed = PushedRun(run.name, run.dataset, outcome, made.id, made.project, where, len(means), in_words(notes))
         made.finish()
-    return pushed
+    return PushedRun(run.name, run.dataset, outcome, made.id, made.project, where, len(means), in_words(notes))
 
 
 @contextmanager
@@ -111,7 +92,6 @@ def _errors(wandb: Any) -> Iterator[None]:
     try:
         yield
     except wandb.errors.Error as error:
-        if "API key" in str(error):
-            advice = f"log in with: wandb login; or give {argument('offline', True)}"
-            raise InputError("W&B has no API key here", advice=advice) from None
-        raise InputError(f"W&B: {' '.join(str(error).split())}") from None
+        advice = f"log in with: wandb login; or give {argument('offline', True)}" if "API key" in str(error) else ""
+        what = "W&B has no API key here" if advice else f"W&B: {' '.join(str(error).split())}"
+        raise InputError(what, advice=advice) from None

@@ -1,8 +1,6 @@
 """The examples that train models run with the real libraries, and print what their databases hold."""
 
-import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,27 +9,6 @@ import pytest
 import ndcg_tracker as nt
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-
-
-@pytest.fixture
-def printed(tmp_path: Path, preloaded_programs: Path) -> Callable[..., str]:
-    """Returns what an example prints, run in a folder of its own by a Python that has begun."""
-
-    def run(name: str, *arguments: str) -> str:
-        environment = {key: value for key, value in os.environ.items() if key != "NDCG_TRACK_DB"}
-        environment["PYTHONPATH"] = str(EXAMPLES.parent)
-        done = subprocess.run(
-            [preloaded_programs / "preloaded-python", "-W", "error", EXAMPLES / name, *arguments],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout
-
-    return run
 
 
 def means(folder: Path) -> dict[str, float]:

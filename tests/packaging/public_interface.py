@@ -41,8 +41,6 @@ INTEGRATIONS = (
     "mlflow/pulling",
     "mlflow/pushing",
     "wandb",
-    "optuna",
-    "sentence_transformers",
 )
 """Where the public functions and classes of integrations are; read, not imported, for each needs an extra."""
 
