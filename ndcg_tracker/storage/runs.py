@@ -53,7 +53,7 @@ IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
 
 
 class RankedFacts(TypedDict, total=False):
-    """What a run ranks, known once all of it has arrived: a sample of the items, or documents instead of chunks."""
+    """What a run ranks, known once all of it has arrived: a sample, documents instead of chunks; what breaks ties."""
 
     sample_digest: str | None
     collapsed: str | None
@@ -221,7 +221,8 @@ class RunReads:
                 wanted = np.intersect1d(group_ids, of_run)
             if not lists.group_ids.size or lists.group_ids.size < wanted.size:
                 raise pruning.refusal(self.with_id(run_id).name)
-        return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)))
+        tie_order = self.with_id(run_id).tie_order
+        return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)), tie_order=tie_order)
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return the pruning records of incomplete runs (of all runs, or of these), by run id."""
