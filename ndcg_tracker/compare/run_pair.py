@@ -292,10 +292,10 @@ def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
         if len({*collapsed.values()}) > 1:
             facts["collapsed"] = list(collapsed.items())
         notes.append(Note("documents_in_ten", facts))
-    by_input = [run.name for run in runs if run.tie_order is not None]
-    if by_input:
-        by_id = [run.name for run in runs if run.tie_order is None]
-        notes.append(Note("tie_orders", {"by_input": by_input, "by_id": by_id}))
+    orders = {run.name: run.tie_order for run in runs}
+    if any(orders.values()):
+        by_id = [name for name, order in orders.items() if order is None]
+        notes.append(Note("tie_orders", {"by_input": [name for name in orders if name not in by_id], "by_id": by_id}))
     return notes
 
 
