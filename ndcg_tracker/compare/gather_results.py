@@ -84,8 +84,7 @@ def _ranks(ranking: Ranking) -> tuple[Index, Index]:
     """Return the rank of each item from 0, and how it is tied with the one above it: 0 for not."""
     starts = np.repeat(ranking.offsets[:-1], np.diff(ranking.offsets))
     ranks = np.arange(ranking.n_items) - starts
-    tied = (ranks > 0) & (np.diff(ranking.scores, prepend=np.nan) == 0)
-    return ranks, tied * (1 if ranking.tie_order is None else 2)
+    return ranks, ((ranks > 0) & (np.diff(ranking.scores, prepend=np.nan) == 0)) * (2 if ranking.tie_order else 1)
 
 
 def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:

@@ -202,9 +202,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
     warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
-    rows = collected.rows()
-    if frame.lists is not None:
-        rows = replace(rows, tie_order=BY_INPUT)
+    rows = replace(collected.rows(), tie_order=None if frame.lists is None else BY_INPUT)
     if documents is not None and frame.lists is not None and frame.lists.are_documents:
         rows = rows.with_documents(documents.for_column(documents.rule))
     in_order |= frame.lists is not None and frame.lists.numbers is None

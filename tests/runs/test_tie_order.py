@@ -1,6 +1,8 @@
 """Ties in a list: the order of the input breaks them wherever the input is a list per query, and stays with the run."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +12,7 @@ from refused import refusal_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NameTakenError, NdcgTrackerWarning
+from ndcg_tracker.runs.check import check_database
 
 pytestmark = pytest.mark.both_engines
 
@@ -140,6 +143,16 @@ def test_a_part_of_a_dataset_keeps_the_order(tracker: nt.Tracker) -> None:
     stored = tracker.ingest(dict.fromkeys(groups, PAIRS["q1"]), name="listed", dataset="shop", metrics="P@1")
     assert stored.metrics["P@1"].mean == 1.0
     assert tracker.show("listed", dataset="shop").tie_order == "input"
+
+
+def test_the_order_is_checked_without_the_facts_of_a_run(sqlite_url: str) -> None:
+    with nt.Tracker(sqlite_url) as tracker:
+        tracker.ingest(PAIRS, name="listed", **HERE)
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection, connection:
+        connection.execute("UPDATE runs SET tags = '['")
+    damage = check_database(sqlite_url).damage
+    assert [line for line in damage if "digest" in line] == []
+    assert "tags" in " ".join(damage)
 
 
 # the command line
