@@ -1,4 +1,4 @@
--- 0020
+-- 0021
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,
@@ -279,7 +279,8 @@ CREATE VIEW run_details AS
           WHERE (p.run_id = r.id)) AS pruned_at_utc,
     sampled,
     collapsed,
-    documents_in_ten
+    documents_in_ten,
+    tie_order
    FROM runs r
   WHERE (NOT (dataset_id IN ( SELECT z.dataset_id
            FROM seals z

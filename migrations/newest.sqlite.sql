@@ -42,7 +42,7 @@ CREATE TABLE runs (
 	parameters TEXT NOT NULL, 
 	tags TEXT NOT NULL, 
 	n_groups INTEGER NOT NULL, 
-	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, sampled TEXT, sample_digest TEXT, collapsed TEXT, documents_in_ten DOUBLE, 
+	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, sampled TEXT, sample_digest TEXT, collapsed TEXT, documents_in_ten DOUBLE, tie_order TEXT, 
 	CONSTRAINT ck_runs_counts CHECK (n_groups >= 0 AND n_items >= 0), 
 	CONSTRAINT fk_runs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_runs_dataset_id_name UNIQUE (dataset_id, name)
@@ -594,14 +594,6 @@ CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs
         FROM datasets d
         WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
-CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
-               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
-               r.created_at_utc AS created_at,
-               (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc,
-               r.sampled AS sampled, r.collapsed AS collapsed, r.documents_in_ten AS documents_in_ten
-        FROM runs r
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
-;
 CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
                e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
                e.n_missing AS n_missing, e.n_undefined AS n_undefined,
@@ -614,6 +606,15 @@ CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS
                (SELECT r.sampled FROM runs r WHERE r.id = e.run_id) AS sampled
         FROM evaluations e
         WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
+               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
+               r.created_at_utc AS created_at,
+               (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc,
+               r.sampled AS sampled, r.collapsed AS collapsed, r.documents_in_ten AS documents_in_ten,
+               r.tie_order AS tie_order
+        FROM runs r
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
@@ -645,4 +646,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0020')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0021')
