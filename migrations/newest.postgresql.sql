@@ -173,7 +173,7 @@ CREATE VIEW group_history AS
         CASE
             WHEN (e.judge = ANY (ARRAY['external results'::text, 'sums of other engines'::text])) THEN NULL::boolean
             WHEN (v.undefined_reason = 'missing from the run'::text) THEN true
-            WHEN (e.n_missing = 0) THEN false
+            WHEN ((e.n_missing = 0) OR (v.dcg <> (0)::double precision)) THEN false
             WHEN (EXISTS ( SELECT 1
                FROM ranked_lists l
               WHERE ((l.run_id = e.run_id) AND (l.group_id = v.group_id)))) THEN false

@@ -600,7 +600,7 @@ CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset 
                g.weight AS weight,
                CASE WHEN e.judge IN ('external results', 'sums of other engines') THEN NULL
                     WHEN v.undefined_reason = 'missing from the run' THEN true
-                    WHEN e.n_missing = 0 THEN false
+                    WHEN e.n_missing = 0 OR v.dcg <> 0 THEN false
                     WHEN EXISTS (SELECT 1 FROM ranked_lists l WHERE l.run_id = e.run_id AND l.group_id = v.group_id)
                     THEN false
                     WHEN EXISTS (SELECT 1 FROM prunings p WHERE p.run_id = e.run_id) THEN NULL

@@ -19,13 +19,13 @@ down_revision: str | None = "0021"
 branch_labels: str | None = None
 depends_on: str | None = None
 
-# What needs no look-up comes first: most runs lack no group.
+# What needs no look-up comes first: most runs lack no group, and without a list there is no gain.
 FURTHER = {
     "group_history": """,
                g.weight AS weight,
                CASE WHEN e.judge IN ('external results', 'sums of other engines') THEN NULL
                     WHEN v.undefined_reason = 'missing from the run' THEN true
-                    WHEN e.n_missing = 0 THEN false
+                    WHEN e.n_missing = 0 OR v.dcg <> 0 THEN false
                     WHEN EXISTS (SELECT 1 FROM ranked_lists l WHERE l.run_id = e.run_id AND l.group_id = v.group_id)
                     THEN false
                     WHEN EXISTS (SELECT 1 FROM prunings p WHERE p.run_id = e.run_id) THEN NULL

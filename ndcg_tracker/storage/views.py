@@ -82,7 +82,7 @@ VIEWS = (
         | _WEIGHT
         | {
             "is_missing": "Whether the run lacks the group, which has labels; on SQLite 1 and 0. NULL where nobody can "
-            "say: of other engines' results, and where a run without some of its items lacks groups, but maybe others.",
+            "say: in results of other engines, and for a group without gain in a run that lacks groups and some items.",
         },
     ),
     View(
