@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import UTC, datetime, time
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.compare.options import Version
@@ -16,10 +17,12 @@ from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.texts import (
+    BREAK,
     UNDEFINED,
     commit_text,
+    counted,
     interval,
-    means_of_blocks,
+    lines_of_blocks,
     p_equation,
     percent,
     percent_span,
@@ -38,6 +41,8 @@ MOST_PARAMETERS = 6
 """How many changed parameters a sentence names."""
 VALUE_WIDTH = 40
 """The largest width of a parameter's value in a sentence."""
+MOST_CHANGES = 3
+"""How many changes of labels, the latest ones, are named beside a sparkline."""
 MOST_SENTENCES = 10
 """How many steps and drifts are shown in words, by default the largest ones."""
 
@@ -47,7 +52,7 @@ _CSV_COLUMNS = paths(
     "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
     "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
     "drift_last=drift_between.1 drift_runs direction judged "
-    "judged_before=goes_with_judged.0 judge step_or_drift"
+    "judged_before=goes_with_judged.0 judge step_or_drift groups_moved"
 )
 
 
@@ -144,7 +149,9 @@ class HistoryRow(TypedDict):
     ``direction``: which values of the metric are better. ``suite``: the suite of which this is a macro mean.
     ``judged``: the judged share of the first ranks, down to ``cutoff``; ``goes_with_judged``: that share before and
     after a step or drift that unjudged items alone may have caused. ``judge``: who gave the labels, "" for the unnamed
-    judge. ``step_or_drift``: whether a slow drift explains the step at least as well.
+    judge. ``step_or_drift``: whether a slow drift explains the step at least as well. ``groups_moved``: the runs among
+    those of a step or drift at which labelled groups vanished, which count as 0, each with their number; it is negative
+    where groups came back. ``label_set_versions``: of each dataset of a suite.
     """
 
     run: str
@@ -178,6 +185,8 @@ class HistoryRow(TypedDict):
     cutoff: NotRequired[int | None]
     judge: NotRequired[str]
     step_or_drift: NotRequired[bool]
+    groups_moved: NotRequired[Sequence[tuple[str, int]]]
+    label_set_versions: NotRequired[Sequence[int]]
 
 
 def history_said(
@@ -235,7 +244,7 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
     cut = f"the latest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(
         (metric if suite is None else f"macro {metric} on suite {suite}") + (f" (judge {judge!r})" if judge else ""),
-        asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),
+        asides=list(filter(None, (_line(rows), _asked_for(metric, rows)))),
         tables=[
             Table(
                 columns("run", "created (UTC)", ">mean", ">95% interval", ">change", "", *judged),
@@ -282,12 +291,35 @@ def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
     return "" if texts in ([], [metric]) else f"(requested as {', '.join(texts)})"
 
 
-def _line(means: Sequence[float | None]) -> str:
-    """Return the sparkline; for a long history, also how many runs each block stands for."""
-    if len(means) <= SPARKLINE_BLOCKS:
-        return sparkline(means)
-    blocks, n_runs = means_of_blocks(means, SPARKLINE_BLOCKS)
-    return f"{sparkline(blocks)}  {len(means):,} runs, {n_runs} per block"
+def _line(rows: Sequence[HistoryRow]) -> str:
+    """Return the sparkline, broken where the labels change, and how many runs a block of a long history stands for."""
+    lines, n_runs = lines_of_blocks([row["mean"] for row in rows], list(map(labels_of, rows)), SPARKLINE_BLOCKS)
+    words = [sparkline(*lines)]
+    if len(rows) > SPARKLINE_BLOCKS:
+        words.append(f"{len(rows):,} runs, {n_runs} per block")
+    new = [
+        f"{labels_of(row)} from {row['run']}" for before, row in pairwise(rows) if labels_of(row) != labels_of(before)
+    ]
+    if new:
+        words.append(f"{BREAK} {', '.join(new[-MOST_CHANGES:])}")
+    return "  ".join(words)
+
+
+def labels_of(row: HistoryRow) -> str:
+    """Return the version of a run's labels in words, that of each dataset for a suite."""
+    return "labels " + " ".join(map(str, row.get("label_set_versions", [row.get("label_set_version")])))
+
+
+def groups_moved(row: HistoryRow) -> str:
+    """Return which groups vanished or came at a step, and where, unless that was at its own run.
+
+    >>> groups_moved({"run": "r2", "groups_moved": [("r2", 20), ("r3", -1)]})
+    '20 groups vanished, 1 group came at r3'
+    """
+    return ", ".join(
+        f"{counted(abs(n), 'group')} {'vanished' if n > 0 else 'came'}{'' if run == row['run'] else f' at {run}'}"
+        for run, n in row.get("groups_moved") or ()
+    )
 
 
 def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
@@ -299,6 +331,7 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
     way = delta
     if not sign and row.get("drift_between") is not None:
         sign, way = "drift", row.get("drift_change")
+    label = labels_of(row) if previous is not None and labels_of(row) != labels_of(previous) else ""
     gain = gain_of(row, way)
     is_marked = bool(sign) and row.get("goes_with_judged") is None
     style: Style | None = None if not is_marked else "bad" if gain is not None and gain < 0 else "good"
@@ -308,7 +341,7 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
         points(mean),
         interval(None if ci is None else (ci[0], ci[1])),
         Painted(points(delta, signed=True), None if sign == "drift" else style),
-        Painted(sign, style),
+        Painted(sign or label, style),
     ]
 
 
@@ -323,6 +356,7 @@ def _csv_row(row: HistoryRow) -> dict[str, Any]:
         "tags": pairs_text(row.get("tags")),
         "parameters": pairs_text(row.get("parameters")),
         "step_parameters": changes_text(row.get("step_parameters")),
+        "groups_moved": " ".join(f"{run}={n}" for run, n in row.get("groups_moved") or ()),
     }
     return picked(_CSV_COLUMNS, {**row, **texts})
 
@@ -352,7 +386,8 @@ def step_sentence(row: HistoryRow) -> str:
     if row.get("step_or_drift"):
         sentence += "; a slow drift explains it at least as well"
     sentence += _with_judged(row)
-    return f"perhaps {sentence}; too few groups, or too few that moved, to be sure" if is_possible else sentence
+    sentence = f"perhaps {sentence}; too few groups, or too few that moved, to be sure" if is_possible else sentence
+    return f"{moved}: {sentence}" if (moved := groups_moved(row)) else sentence
 
 
 def drift_sentence(row: HistoryRow) -> str:
@@ -373,7 +408,8 @@ def drift_sentence(row: HistoryRow) -> str:
     way = "falls" if change < 0 else "rises"
     way = f"the mean, with unjudged items worth nothing, {way}" if goes_with else way
     n_runs = row.get("drift_runs") or 0
-    return f"{way} by {size} over {n_runs:,} runs, from {first} to {last}, slowly rather than in steps{goes_with}"
+    sentence = f"{way} by {size} over {n_runs:,} runs, from {first} to {last}, slowly rather than in steps{goes_with}"
+    return f"{moved}: {sentence}" if (moved := groups_moved(row)) else sentence
 
 
 def _parameters(row: HistoryRow) -> list[str]:
@@ -430,11 +466,13 @@ def history_chart(
     """
     shown = [row for row in rows if row["mean"] is not None][-MOST_RUNS:]
     table: list[dict[str, object]] = []
+    n_breaks, n_news = 0, 0
     for place, row in enumerate(shown):
         low, high = row["ci"] or (None, None)
-        version = row.get("label_set_version")
         change = gain_of(row, row.get("step_change"))
-        is_new = place > 0 and version != shown[place - 1].get("label_set_version")
+        is_new = place > 0 and labels_of(row) != labels_of(shown[place - 1])
+        told_here = ", ".join(filter(None, (labels_of(row) if is_new else "", groups_moved(row))))
+        n_breaks, n_news = n_breaks + is_new, n_news + bool(told_here)
         table.append(
             {
                 "place": place,
@@ -442,9 +480,11 @@ def history_chart(
                 "mean": row["mean"],
                 "low": low,
                 "high": high,
-                "labels": version,
+                "labels": labels_of(row).removeprefix("labels "),
+                "stretch": n_breaks,
                 "stored": row["created_at_utc"],
-                "new_labels": f"labels {version}" if is_new else "",
+                "news": told_here,
+                "line": n_news % 3,
                 "step": "" if not row.get("step") else WORSE if change is not None and change < 0 else BETTER,
                 "marked": row["run"] if row["run"] in marked else "",
             }
@@ -484,7 +524,7 @@ def history_chart(
         {"field": "stored"},
     ]
     color, muted = {"expr": "chosen"}, {"expr": "muted"}
-    detail = {"field": "labels", "type": "nominal"}
+    detail = {"field": "stretch", "type": "nominal"}
     mean = {"x": x, "y": {**y, "field": "mean"}}
     span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "detail": detail}
     band = layer("area", span, opacity=0.16, color=color) if len(shown) > 1 else layer("rule", span, color=color)
@@ -503,19 +543,23 @@ def history_chart(
         for n, name in enumerate(("shape", "color"))
     }
     told = [{"field": "step", "title": "stepped here"}, *tooltip]
-    has_step, has_labels, is_marked = (f"datum.{name} != ''" for name in ("step", "new_labels", "marked"))
+    has_step, has_news, is_marked = (f"datum.{name} != ''" for name in ("step", "news", "marked"))
     steps = layer("point", {**mean, **of_step, "tooltip": told}, where=has_step, filled=True, size=150, opacity=1)
-    words_at = {"x": x, "y": {"value": 0}, "text": {"field": "new_labels"}}
-    labels = [
-        layer("rule", {"x": x}, where=has_labels, strokeDash=[4, 3], color=muted),
-        layer("text", words_at, where=has_labels, align="left", dx=4, dy=6, color=muted, baseline="top"),
+    words_at = {"x": x, "y": {"value": 0}, "text": {"field": "news"}}
+    at_end = f"datum.place > {len(shown) / 2}"
+    beside = {"align": {"expr": f"{at_end} ? 'right' : 'left'"}, "dx": {"expr": f"{at_end} ? -4 : 4"}}
+    news = [
+        layer("rule", {"x": x}, where=has_news, strokeDash=[4, 3], color=muted),
+        layer(
+            "text", words_at, where=has_news, color=muted, baseline="top", dy={"expr": "6 + 14 * datum.line"}, **beside
+        ),
     ]
     name_at = {**mean, "text": {"field": "marked"}}
     named = layer("text", name_at, where=is_marked, dy=-12, fontWeight="bold", limit=140)
     look = {"color": color, "size": 110, "strokeWidth": 2.5, "fill": {"expr": "card"}, "opacity": 1}
     rings = layer("point", {**mean, "tooltip": tooltip}, where=is_marked, **look)
     layers: list[Spec] = [band, line, dots]
-    more = [("marked", [rings]), ("step", [steps]), ("new_labels", labels), ("marked", [named])]
+    more = [("marked", [rings]), ("step", [steps]), ("news", news), ("marked", [named])]
     for column, some in more:
         if any(row[column] for row in table):  # a layer without rows spoils the scales of the others
             layers += some

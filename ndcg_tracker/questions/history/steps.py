@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -70,6 +70,21 @@ def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
         if moved * change > 0 and abs(last - first) > COVERAGE_GAP and abs(moved) >= GOES_WITH * abs(change):
             row["goes_with_judged"], marked = (first, last), (rows[begin]["run"], rows[end]["run"])
     return marked
+
+
+def mark_moved(rows: Sequence[HistoryRow], of_tasks: Iterable[Sequence[tuple[str, int]]]) -> None:
+    """Set the groups that vanished or came among the runs of each step and drift.
+
+    ``of_tasks``: comparable runs, oldest first, each with how many labelled groups it lacks.
+    """
+    of_run = {row["run"]: row for row in rows}
+    for lacking in of_tasks:
+        moved = [(run, n - before) for (_, before), (run, n) in zip([lacking[0], *lacking], lacking, strict=False)]
+        place = {run: at for at, (run, _) in enumerate(moved)}
+        for row in map(of_run.__getitem__, place):
+            between = row.get("step_between") or row.get("drift_between")
+            if between is not None:
+                row["groups_moved"] = [one for one in moved[place[between[0]] : place[between[1]] + 1] if one[1]]
 
 
 def far_apart(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
