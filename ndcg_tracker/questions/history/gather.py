@@ -30,7 +30,7 @@ from ndcg_tracker.questions.history.steps import (
     group_notes,
     lacking_groups,
     mark_judged,
-    mark_moved,
+    mark_vanished,
     sample_notes,
     scatter_notes,
     side_by_side,
@@ -198,7 +198,7 @@ def history_of(
         for record in records
     ]
     if parsed.counts_missing:
-        mark_moved(rows, [[(record.run, record.n_missing) for record in task] for task in by_task(records)])
+        mark_vanished(rows, [[(one.run, one.n_missing, one.n_groups) for one in task] for task in by_task(records)])
     of_versions = [[row for row in rows if row.get("label_set_version") == version] for version in versions]
     marked = next(filter(None, map(mark_judged, reversed(of_versions))), None)
     marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
@@ -298,7 +298,7 @@ def history_row(
         "cutoff": metric.cutoff,
         "judge": judge,
         "step_or_drift": step is not None and step.may_be_drift,
-        "groups_moved": (),
+        "n_vanished": 0,
     }
 
 

@@ -27,7 +27,7 @@ from ndcg_tracker.questions.history.steps import (
     found_steps,
     lacking_groups,
     mark_judged,
-    mark_moved,
+    mark_vanished,
     scatter_notes,
 )
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, suite_row
@@ -114,8 +114,11 @@ def history_on_suite(
     ]
     rows = [_row(system, suite, metric, details, steps, of_datasets) for system in systems]
     if metric.counts_missing:
-        lacking = [(each.tasks, each.name, sum(record.n_missing for record in each.records)) for each in systems]
-        mark_moved(rows, [[one[1:] for one in lacking if one[0] == task] for task in {one[0]: 0 for one in lacking}])
+        apart: dict[object, list[tuple[str, int, int]]] = {}
+        for each in systems:
+            lacking = sum(record.n_missing for record in each.records)
+            apart.setdefault(each.tasks, []).append((each.name, lacking, sum(one.n_groups for one in each.records)))
+        mark_vanished(rows, apart.values())
     for versions in dict.fromkeys(system.versions for system in systems):
         mark_judged([row for system, row in zip(systems, rows, strict=True) if system.versions == versions])
     distinct = [note for place, note in enumerate(notes) if note not in notes[:place]]

@@ -52,7 +52,7 @@ _CSV_COLUMNS = paths(
     "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
     "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
     "drift_last=drift_between.1 drift_runs direction judged "
-    "judged_before=goes_with_judged.0 judge step_or_drift groups_moved"
+    "judged_before=goes_with_judged.0 judge step_or_drift n_vanished"
 )
 
 
@@ -149,9 +149,9 @@ class HistoryRow(TypedDict):
     ``direction``: which values of the metric are better. ``suite``: the suite of which this is a macro mean.
     ``judged``: the judged share of the first ranks, down to ``cutoff``; ``goes_with_judged``: that share before and
     after a step or drift that unjudged items alone may have caused. ``judge``: who gave the labels, "" for the unnamed
-    judge. ``step_or_drift``: whether a slow drift explains the step at least as well. ``groups_moved``: the runs among
-    those of a step or drift at which labelled groups vanished, which count as 0, each with their number; it is negative
-    where groups came back. ``label_set_versions``: of each dataset of a suite.
+    judge. ``step_or_drift``: whether a slow drift explains the step at least as well. ``n_vanished``: how many
+    groups vanished at this run, which count as 0; below 0 if groups came. ``label_set_versions``: of each dataset of a
+    suite.
     """
 
     run: str
@@ -185,7 +185,7 @@ class HistoryRow(TypedDict):
     cutoff: NotRequired[int | None]
     judge: NotRequired[str]
     step_or_drift: NotRequired[bool]
-    groups_moved: NotRequired[Sequence[tuple[str, int]]]
+    n_vanished: NotRequired[int]
     label_set_versions: NotRequired[Sequence[int]]
 
 
@@ -275,11 +275,18 @@ def _with_judged(row: HistoryRow) -> str:
 
 
 def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[str]:
-    """Return a sentence for each step and each drift: the largest first and possible ones last, or the latest first."""
+    """Return a sentence for each step, each drift and each run at which groups vanished or came.
+
+    The largest come first and possible ones last, or the latest come first.
+    """
     told: list[tuple[bool, float, str]] = []
     for row in reversed(rows):
         if row.get("step_between") is not None:
             told.append((bool(row.get("step_possible")), -abs(row.get("step_change") or 0.0), step_sentence(row)))
+        elif row.get("n_vanished"):
+            change = points(row.get("delta"), signed=True)
+            alone = f"{vanished(row)} at {row['run']} (run {row['run_id']}): {change}"
+            told.append((False, -abs(row.get("delta") or 0.0), alone))
         if row.get("drift_between") is not None:
             told.append((False, -abs(row.get("drift_change") or 0.0), drift_sentence(row)))
     return [sentence for *_, sentence in (told if newest_first else sorted(told, key=lambda entry: entry[:2]))]
@@ -297,9 +304,7 @@ def _line(rows: Sequence[HistoryRow]) -> str:
     words = [sparkline(*lines)]
     if len(rows) > SPARKLINE_BLOCKS:
         words.append(f"{len(rows):,} runs, {n_runs} per block")
-    new = [
-        f"{labels_of(row)} from {row['run']}" for before, row in pairwise(rows) if labels_of(row) != labels_of(before)
-    ]
+    new = [f"{label} from {row['run']}" for before, row in pairwise(rows) if (label := new_labels(before, row))]
     if new:
         words.append(f"{BREAK} {', '.join(new[-MOST_CHANGES:])}")
     return "  ".join(words)
@@ -310,16 +315,15 @@ def labels_of(row: HistoryRow) -> str:
     return "labels " + " ".join(map(str, row.get("label_set_versions", [row.get("label_set_version")])))
 
 
-def groups_moved(row: HistoryRow) -> str:
-    """Return which groups vanished or came at a step, and where, unless that was at its own run.
+def new_labels(before: HistoryRow | None, row: HistoryRow) -> str:
+    """Return the version of a run's labels in words if the run before it has another, else ""."""
+    return labels_of(row) if before is not None and labels_of(row) != labels_of(before) else ""
 
-    >>> groups_moved({"run": "r2", "groups_moved": [("r2", 20), ("r3", -1)]})
-    '20 groups vanished, 1 group came at r3'
-    """
-    return ", ".join(
-        f"{counted(abs(n), 'group')} {'vanished' if n > 0 else 'came'}{'' if run == row['run'] else f' at {run}'}"
-        for run, n in row.get("groups_moved") or ()
-    )
+
+def vanished(row: HistoryRow) -> str:
+    """Return how many groups vanished or came at a run, "" if none did."""
+    n = row.get("n_vanished", 0)
+    return f"{counted(abs(n), 'group')} {'vanished' if n > 0 else 'came'}" if n else ""
 
 
 def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
@@ -331,7 +335,6 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
     way = delta
     if not sign and row.get("drift_between") is not None:
         sign, way = "drift", row.get("drift_change")
-    label = labels_of(row) if previous is not None and labels_of(row) != labels_of(previous) else ""
     gain = gain_of(row, way)
     is_marked = bool(sign) and row.get("goes_with_judged") is None
     style: Style | None = None if not is_marked else "bad" if gain is not None and gain < 0 else "good"
@@ -341,7 +344,7 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
         points(mean),
         interval(None if ci is None else (ci[0], ci[1])),
         Painted(points(delta, signed=True), None if sign == "drift" else style),
-        Painted(sign or label, style),
+        Painted(sign or new_labels(previous, row), style),
     ]
 
 
@@ -356,7 +359,6 @@ def _csv_row(row: HistoryRow) -> dict[str, Any]:
         "tags": pairs_text(row.get("tags")),
         "parameters": pairs_text(row.get("parameters")),
         "step_parameters": changes_text(row.get("step_parameters")),
-        "groups_moved": " ".join(f"{run}={n}" for run, n in row.get("groups_moved") or ()),
     }
     return picked(_CSV_COLUMNS, {**row, **texts})
 
@@ -378,7 +380,7 @@ def step_sentence(row: HistoryRow) -> str:
         change += f" {interval((ci[0], ci[1]), signed=True)}"
     sentence = f"stepped {way} at {row['run']} ({', '.join(details)}): {change}"
     is_possible = bool(row.get("step_possible"))
-    if not is_possible:  # the p-value of a possible step is large and says nothing
+    if not (is_possible or row.get("n_vanished")):  # the p-value of a possible step is large and says nothing
         sentence += f", {p_equation(row.get('p_adjusted'))}"
     first, last = row.get("step_between") or (row["run"], row["run"])
     if first != last:
@@ -387,7 +389,7 @@ def step_sentence(row: HistoryRow) -> str:
         sentence += "; a slow drift explains it at least as well"
     sentence += _with_judged(row)
     sentence = f"perhaps {sentence}; too few groups, or too few that moved, to be sure" if is_possible else sentence
-    return f"{moved}: {sentence}" if (moved := groups_moved(row)) else sentence
+    return f"{moved}: {sentence}" if (moved := vanished(row)) else sentence
 
 
 def drift_sentence(row: HistoryRow) -> str:
@@ -408,8 +410,7 @@ def drift_sentence(row: HistoryRow) -> str:
     way = "falls" if change < 0 else "rises"
     way = f"the mean, with unjudged items worth nothing, {way}" if goes_with else way
     n_runs = row.get("drift_runs") or 0
-    sentence = f"{way} by {size} over {n_runs:,} runs, from {first} to {last}, slowly rather than in steps{goes_with}"
-    return f"{moved}: {sentence}" if (moved := groups_moved(row)) else sentence
+    return f"{way} by {size} over {n_runs:,} runs, from {first} to {last}, slowly rather than in steps{goes_with}"
 
 
 def _parameters(row: HistoryRow) -> list[str]:
@@ -470,9 +471,9 @@ def history_chart(
     for place, row in enumerate(shown):
         low, high = row["ci"] or (None, None)
         change = gain_of(row, row.get("step_change"))
-        is_new = place > 0 and labels_of(row) != labels_of(shown[place - 1])
-        told_here = ", ".join(filter(None, (labels_of(row) if is_new else "", groups_moved(row))))
-        n_breaks, n_news = n_breaks + is_new, n_news + bool(told_here)
+        label = new_labels(shown[place - 1] if place else None, row)
+        told_here = ", ".join(filter(None, (label, vanished(row))))
+        n_breaks, n_news = n_breaks + bool(label), n_news + bool(told_here)
         table.append(
             {
                 "place": place,
