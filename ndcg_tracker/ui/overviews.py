@@ -46,12 +46,16 @@ Means = Sequence[float | None]
 
 @dataclass(frozen=True, slots=True)
 class DatasetOverview:
-    """A dataset, its counts, and its usual metric over its runs; ``metric``: None if no run has one."""
+    """A dataset, its counts, and its usual metric over its runs; ``metric``: None if no run has one.
+
+    ``versions``: of the labels of each mean.
+    """
 
     dataset: DatasetRecord
     counts: DatasetCounts
     metric: MetricUse | None
     means: Means
+    versions: Sequence[int]
     newest_utc: str | None
 
 
@@ -97,9 +101,10 @@ def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
         judge = shown_judge(tx, dataset)
         metric = usual_metric(tx.evaluations.metrics(dataset.id, judge))
         records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=judge)
-        means = {record.run_id: record.mean for record in records}  # the latest labels come last
+        latest = {record.run_id: record for record in records}.values()  # the latest labels come last
+        means, versions = [one.mean for one in latest], [one.label_set_version for one in latest]
         newest = max((record.created_at_utc for record in records), default=None)
-        overviews.append(DatasetOverview(dataset, counts[dataset.id], metric, list(means.values()), newest))
+        overviews.append(DatasetOverview(dataset, counts[dataset.id], metric, means, versions, newest))
     return sorted(overviews, key=lambda overview: overview.newest_utc or "", reverse=True)
 
 

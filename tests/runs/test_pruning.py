@@ -66,7 +66,9 @@ def test_which_runs_are_old_and_kept(shop: nt.Tracker, ready_url: str) -> None:
 
 
 def test_means_and_group_results_stay(shop: nt.Tracker, ready_url: str) -> None:
-    views = [f"SELECT * FROM {name} ORDER BY 1, 2, 3, 4, 5" for name in ("run_summary", "group_history", "group_diff")]
+    results = "run, run_id, group_key, metric, label_set_version, value, created_at, is_newest_labels, weight"
+    views = [f"SELECT {results} FROM group_history ORDER BY 1, 2, 3, 4, 5"]
+    views += [f"SELECT * FROM {name} ORDER BY 1, 2, 3, 4, 5" for name in ("run_summary", "group_diff")]
     before = [shop.query(view).rows for view in views]
     expected = shop.prune("2025-03-01")
     found = shop.prune("2025-03-01", apply=True)

@@ -30,6 +30,7 @@ from ndcg_tracker.questions.history.steps import (
     group_notes,
     lacking_groups,
     mark_judged,
+    mark_vanished,
     sample_notes,
     scatter_notes,
     side_by_side,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
 
-_NAMES = (name for name in HistoryRow.__annotations__ if name != "suite")  # a frame has one dataset
+_NAMES = (name for name in HistoryRow.__annotations__ if name not in ("suite", "label_set_versions"))  # of one dataset
 _COLUMNS = [column for name in _NAMES for column in (("ci_low", "ci_high") if name == "ci" else (name,))]
 
 
@@ -196,6 +197,8 @@ def history_of(
         )
         for record in records
     ]
+    if parsed.counts_missing:
+        mark_vanished(rows, [[(one.run, one.n_missing, one.n_groups) for one in task] for task in by_task(records)])
     of_versions = [[row for row in rows if row.get("label_set_version") == version] for version in versions]
     marked = next(filter(None, map(mark_judged, reversed(of_versions))), None)
     marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
@@ -295,6 +298,7 @@ def history_row(
         "cutoff": metric.cutoff,
         "judge": judge,
         "step_or_drift": step is not None and step.may_be_drift,
+        "n_vanished": 0,
     }
 
 

@@ -27,6 +27,7 @@ from ndcg_tracker.questions.history.steps import (
     found_steps,
     lacking_groups,
     mark_judged,
+    mark_vanished,
     scatter_notes,
 )
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, suite_row
@@ -112,6 +113,12 @@ def history_on_suite(
         judged_shares_of(tx, [system.records[at] for system in systems], metric) for at in range(len(suite.datasets))
     ]
     rows = [_row(system, suite, metric, details, steps, of_datasets) for system in systems]
+    if metric.counts_missing:
+        apart: dict[object, list[tuple[str, int, int]]] = {}
+        for each in systems:
+            lacking = sum(record.n_missing for record in each.records)
+            apart.setdefault(each.tasks, []).append((each.name, lacking, sum(one.n_groups for one in each.records)))
+        mark_vanished(rows, apart.values())
     for versions in dict.fromkeys(system.versions for system in systems):
         mark_judged([row for system, row in zip(systems, rows, strict=True) if system.versions == versions])
     distinct = [note for place, note in enumerate(notes) if note not in notes[:place]]
@@ -167,7 +174,7 @@ def _row(
     judge = " ".join(dict.fromkeys(filter(None, system.judges)))
     row = history_row(record, details, metric, steps.get(latest.id), True, judged=share, judge=judge)
     row["ci"] = None if macro.macro is None else macro.macro.ci
-    row["suite"] = suite.name
+    row["suite"], row["label_set_versions"] = suite.name, system.versions
     return row
 
 

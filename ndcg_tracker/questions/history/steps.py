@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +33,8 @@ FAR_APART = 0.1
 """If the judged share of runs moves by this much, a history says that its means move with it."""
 GOES_WITH = 0.75
 """A change goes with the judged share if a loss in proportion to that share is at least this part of the change."""
+FEWEST_VANISHED = 0.01
+"""If fewer groups vanish at a run, a history does not tell it."""
 _ENOUGH = 0.9
 """A run with results for a smaller share of the others' groups is left out, because few groups would remain shared."""
 
@@ -70,6 +72,22 @@ def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
         if moved * change > 0 and abs(last - first) > COVERAGE_GAP and abs(moved) >= GOES_WITH * abs(change):
             row["goes_with_judged"], marked = (first, last), (rows[begin]["run"], rows[end]["run"])
     return marked
+
+
+def mark_vanished(rows: Sequence[HistoryRow], of_tasks: Iterable[Sequence[tuple[str, int, int]]]) -> None:
+    """Set how many groups vanished or came at a run, if it is one in a hundred or more.
+
+    A step is sure, and at this run, if these groups, had they the mean, make up three quarters of it. ``of_tasks``:
+    comparable runs, oldest first, each with how many labelled groups it lacks, and how many count.
+    """
+    of_run = {row["run"]: row for row in rows}
+    for (before, n_before, _), (run, n, n_groups) in chain.from_iterable(map(pairwise, of_tasks)):
+        row, share = of_run[run], (n - n_before) / max(n_groups, 1)
+        if abs(share) >= FEWEST_VANISHED:
+            row["n_vanished"], change = n - n_before, row.get("step_change") or 0.0
+            due = -share * max(row["mean"] or 0.0, of_run[before]["mean"] or 0.0)
+            if due * change > 0 and abs(due) >= GOES_WITH * abs(change):
+                row["step"], row["step_possible"], row["step_between"] = True, False, (run, run)
 
 
 def far_apart(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
