@@ -127,6 +127,7 @@ class RunRecord:
     sample_digest: str | None
     collapsed: str | None
     documents_in_ten: float | None
+    tie_order: str | None
 
     @property
     def sample(self) -> tuple[str | None, str | None]:

@@ -58,6 +58,7 @@ class RankedFacts(TypedDict, total=False):
     sample_digest: str | None
     collapsed: str | None
     documents_in_ten: float | None
+    tie_order: str | None
 
 
 class RunDetails(RankedFacts, total=False):

@@ -35,7 +35,7 @@ UPDATED = {
     "label_sets": ("digest", "n_groups", "n_labels"),
     "runs": (
         *("digest", "tags", "n_groups", "n_items", "created_at_utc"),
-        *("sampled", "sample_digest", "collapsed", "documents_in_ten"),
+        *("sampled", "sample_digest", "collapsed", "documents_in_ten", "tie_order"),
     ),
     "texts": ("text", "title", "url"),
 }
