@@ -136,8 +136,8 @@ def basis_of(
 ) -> Basis:
     """Return the basis of the decision as the database has it now, without reading group results.
 
-    ``look_of_runs``: returns which look at the runs it is, after all decisions on the dataset. ``until``: only
-    decisions before the one with this number count.
+    ``look_of_runs``: returns which look at the runs it is, after all decisions on the dataset. ``until``: the
+    number of the recorded decision that this is, None for a new one.
     """
     runs = runs_of(tx, question)
     question.refuse_without_margin()
@@ -147,7 +147,7 @@ def basis_of(
             f"{argument('margin', 'auto')} learns from repeats of a single run, but a test of arms has repeats in it",
             advice="give a margin in absolute points, such as 0.01",
         )
-    decisions = [of for of in tx.decisions.all(baseline.dataset_id) if until is None or of.id < until]
+    decisions = tx.decisions.all(baseline.dataset_id)
     earlier = tuple(of_gate(decisions, str(question.metric), alias))
     judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
     judge = runs.baseline.label_set.judge
@@ -164,7 +164,12 @@ def basis_of(
             if pinned.name == alias and pinned.dataset_id == baseline.dataset_id
         ),
         _learned(tx, question, runs) if question.margin == "auto" else None,
-        1 + sum((of.scope, judge_of[of.label_set_id], of.checked_by) == gate for of in earlier),
+        1
+        + sum(
+            (of.scope, judge_of[of.label_set_id], of.checked_by) == gate
+            for of in earlier
+            if until is None or of.id < until
+        ),
         judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
         look_of_runs(runs, decisions),
     )
