@@ -1,4 +1,4 @@
--- 0022
+-- 0023
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,

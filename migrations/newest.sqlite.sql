@@ -125,7 +125,7 @@ CREATE TABLE decisions (
 	reason TEXT NOT NULL, 
 	acknowledged_reason TEXT, 
 	acknowledged_by TEXT, 
-	created_at_utc TEXT NOT NULL, repeats TEXT, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, checked_by TEXT, budget DOUBLE, looks INTEGER, look INTEGER, baseline_lists TEXT, 
+	created_at_utc TEXT NOT NULL, repeats TEXT, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, checked_by TEXT, budget DOUBLE, looks INTEGER, look INTEGER, baseline_lists TEXT, question TEXT, 
 	CONSTRAINT ck_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive')), 
 	CONSTRAINT fk_decisions_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id), 
 	CONSTRAINT fk_decisions_candidate_run_id FOREIGN KEY(candidate_run_id) REFERENCES runs (id), 
@@ -295,7 +295,7 @@ CREATE TABLE suite_decisions (
 	reason TEXT NOT NULL, 
 	acknowledged_reason TEXT, 
 	acknowledged_by TEXT, 
-	created_at_utc TEXT NOT NULL, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, judge TEXT DEFAULT '' NOT NULL, 
+	created_at_utc TEXT NOT NULL, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, judge TEXT DEFAULT '' NOT NULL, question TEXT, 
 	CONSTRAINT ck_suite_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive'))
 )
 ;
@@ -661,4 +661,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0022')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0023')

@@ -352,34 +352,44 @@ class Tracker:
 
     def prune(
         self,
-        older_than: str | timedelta,
+        older_than: str | timedelta | None = None,
         *,
         keep_tags: str | Sequence[str] = (),
         keep_alias: bool = False,
         summaries_only: bool = False,
+        results_of_old_labels: bool = False,
         dataset: str | None = None,
         apply: bool = False,
     ) -> Pruned:
-        """Delete the items of old runs; their means and the results of their groups stay.
+        """Delete the items of old runs, or the results under old labels; without items, means and group results stay.
 
         Runs that an alias points to, that a gate decided on, or that belong to a design are never pruned. Methods that
         need the items of a pruned run, such as ``rescore`` and ``explain``, say so. To restore the items, ingest the
         file again under the same name.
 
+        Labels are old for a metric if every run that was evaluated with them has the metric under later labels of the
+        same judge, too. The results under them are then needed by nothing: labels, decisions, and what is compared
+        under the latest labels stay. ``rescore`` with their version computes them again.
+
         Parameters: ``older_than``: an age, such as "90d" or "12w", or a date. ``keep_tags``: keep runs with one of
         these tags, a key or KEY=VALUE. ``keep_alias``: keep runs that an alias once pointed to. ``summaries_only``:
-        delete the results of groups too. ``apply``: do it, in one transaction; by default nothing is written. Returns:
-        the runs, and what is deleted of each. Raises: InputError; ReferenceNotFoundError for an unknown dataset.
+        delete the results of groups too. ``results_of_old_labels``: delete these instead. ``apply``: do it, in one
+        transaction; by default nothing is written. Returns: the runs, and what is deleted of each. Raises:
+        InputError; ReferenceNotFoundError for an unknown dataset.
         """
-        from ndcg_tracker.runs.prune import PruneQuestion, moment_before, runs_to_prune
+        from ndcg_tracker.runs.prune import PruneQuestion, moment_asked_for, runs_to_prune
 
         tags = (keep_tags,) if isinstance(keep_tags, str) else tuple(keep_tags)
-        question = PruneQuestion(moment_before(older_than), dataset, tags, keep_alias, summaries_only)
+        before_utc = moment_asked_for(older_than, results_of_old_labels)
+        question = PruneQuestion(before_utc, dataset, tags, keep_alias, summaries_only)
         if not apply:
             with self.store().read() as tx:
                 return runs_to_prune(tx, question)
         with self.store().write() as tx:
             found = runs_to_prune(tx, question)
+            if before_utc is None:
+                tx.write.evaluations.delete_old(tx.evaluations.of_old_labels(), {run.run_id for run in found.runs})
+                return replace(found, is_applied=True)
             for run in found.runs:
                 tx.write.runs.prune(run.run_id, summaries_only=summaries_only)
             return replace(found, is_applied=True)

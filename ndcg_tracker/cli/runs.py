@@ -72,11 +72,11 @@ def tag_run(
 @app.command("prune")
 def prune_runs(
     older_than: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--older-than", metavar="AGE", help="Age of the runs to prune: 90d, 12w, or a date such as 2026-01-31."
         ),
-    ],
+    ] = None,
     keep_tag: Annotated[
         list[str] | None, typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable.")
     ] = None,
@@ -86,13 +86,14 @@ def prune_runs(
     summaries_only: Annotated[
         bool, typer.Option("--summaries-only", help="Delete the group results, too: only means stay.")
     ] = False,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Delete the items; without this option, nothing is deleted.")
+    results_of_old_labels: Annotated[
+        bool, typer.Option("--results-of-old-labels", help="Instead, delete the results that later labels replace.")
     ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Delete; without this option, nothing is deleted.")] = False,
     dataset: options.AnyDataset = None,
     format: options.Output = "text",
 ) -> None:
-    """Delete the items of old runs; means and group results stay.
+    """Delete the items of old runs, or the results under old labels.
 
     Without --apply, the command only shows what it would delete. It always keeps runs with an alias and runs of a gate
     decision or a design. To restore a pruned run, ingest its file again under the same name.
@@ -106,6 +107,7 @@ def prune_runs(
             keep_tags=keep_tag or (),
             keep_alias=keep_alias,
             summaries_only=summaries_only,
+            results_of_old_labels=results_of_old_labels,
             dataset=dataset,
             apply=apply,
         )
@@ -114,11 +116,15 @@ def prune_runs(
     if rows or format == "json":
         options.show_rows(format, read_by_people(*names), rows)
     n_items, n_results, n_bytes = (sum(getattr(run, name) for run in pruned.runs) for name in names[-3:])
+    done, next_step = "pruned" if apply else "would prune", "" if apply or not rows else "; to prune, add --apply"
+    size = f"about {n_bytes / 1e6:,.1f} MB"
+    if pruned.before_utc is None:
+        options.say(f"{done} {counted(n_results, 'group result')} under old labels, {size}{next_step}")
+        return
     results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
     options.say(
-        f"{'pruned' if apply else 'would prune'} {counted(len(rows), 'run')} made before {pruned.before_utc}: "
-        f"{counted(n_items, 'item')}{results}, about {n_bytes / 1e6:,.1f} MB; {counted(pruned.n_kept, 'run')} kept "
-        f"because of an alias, a gate, a design or a tag{'' if apply or not rows else '; to prune, add --apply'}"
+        f"{done} {counted(len(rows), 'run')} made before {pruned.before_utc}: {counted(n_items, 'item')}{results}, "
+        f"{size}; {counted(pruned.n_kept, 'run')} kept because of an alias, a gate, a design or a tag{next_step}"
     )
 
 

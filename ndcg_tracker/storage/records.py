@@ -281,6 +281,7 @@ class SuiteDecisionRecord:
     delta_low: float | None = None
     delta_high: float | None = None
     judge: str = ""
+    question: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,6 +411,7 @@ class DecisionRecord:
     looks: int | None = None
     look: int | None = None
     baseline_lists: Mapping[str, Any] | None = None
+    question: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

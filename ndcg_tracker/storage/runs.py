@@ -44,7 +44,7 @@ from ndcg_tracker.storage.upkeep.integrity import (
     Written,
 )
 
-_BYTES_OF_LIST, _BYTES_OF_RESULT = 60, 80
+_BYTES_OF_LIST, BYTES_OF_RESULT = 60, 80
 """About how many bytes a row of ``ranked_lists`` takes besides its lists, and a group result with its packed value."""
 
 
@@ -292,7 +292,7 @@ class RunReads:
             for row in self._session.rows(in_runs):
                 n_here, of_items = n_of_run.get(row.id, 0), n_bytes.get(row.id)
                 n_items = 0 if of_items is None else row.n_items
-                sizes[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * _BYTES_OF_RESULT)
+                sizes[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * BYTES_OF_RESULT)
         return sizes
 
     def ranking_blocks(self, run: RunRecord) -> Iterator[Ranking]:

@@ -22,9 +22,9 @@ from ndcg_tracker.questions.gate.decide import GateDecision, are_same, with_harm
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
 from ndcg_tracker.questions.gate.decide_candidate import told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
-from ndcg_tracker.questions.gate.gather import is_unchecked
+from ndcg_tracker.questions.gate.gather import decided_again, is_unchecked, with_acknowledgement
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
-from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_recorded
+from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
 from ndcg_tracker.render.formats import Answer, Said
@@ -54,13 +54,29 @@ def gated_suite(
     Raises: ReferenceNotFoundError; NotComparableError if a system lacks a run on a dataset, with what to type;
     InputError for a metric that allows no inference.
     """
-    return decided_and_recorded(
+    outcome = decided_and_recorded(
         store,
         lambda tx: _basis(tx, question),
         lambda tx, basis: _decided(tx, question, basis, acknowledgement),
         lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
+        lambda tx: _decided_before(tx, question, acknowledgement),
         dry_run=dry_run,
     )
+    return with_acknowledgement(store, outcome, acknowledgement, on_suite=True)
+
+
+def _decided_before(
+    tx: ReadTransaction, question: SuiteGateQuestion, acknowledgement: Acknowledgement | None
+) -> SuiteGated | None:
+    """Return the recorded decision on the same question, None if anything that it rests on has changed since."""
+    basis = _basis(tx, question)
+    asked = question_digest(question, basis.pairs.values())
+    place = next((place for place, of in enumerate(basis.earlier) if of.question == asked), None)
+    if place is None:
+        return None
+    record = basis.earlier[place]
+    outcome = _decided(tx, question, replace(basis, earlier=basis.earlier[:place]), acknowledgement)
+    return decided_again(outcome, record, reason(outcome.decision))
 
 
 def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
@@ -195,6 +211,7 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         delta_low=decision.open_delta[0],
         delta_high=decision.open_delta[1],
         judge=_judge_of(basis.pairs),
+        question=question_digest(question, basis.pairs.values()),
     )
     return replace(outcome, decision_id=record.id)
 

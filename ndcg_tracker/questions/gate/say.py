@@ -81,7 +81,7 @@ _DECISION_KEYS = paths(
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone n_labels_needed n_labels_needed_for look groups_to_pass"
+    "acknowledged=acknowledgement judge_alone decided_before n_labels_needed n_labels_needed_for look groups_to_pass"
 )
 _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
@@ -468,7 +468,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         pairs.append(("to decide", ways))
     if gated.drift is not None:
         pairs += [("drift", sentence) for sentence in drifted(gated.drift)]
-    pairs.append(("decision", _record(gated)))
+    pairs.append(("decision", recorded_as(gated)))
     if gated.acknowledgement is not None:
         pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
     return pairs
@@ -530,11 +530,12 @@ def _margin(gated: Gated) -> str:
     )
 
 
-def _record(gated: Gated) -> str:
+def recorded_as(gated: Gated | SuiteGated) -> str:
     """Return where the decision is recorded."""
     if gated.decision_id is None:
         return "not recorded (dry run)"
-    return f"the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
+    before = "decided before: " if gated.decided_before else ""
+    return f"{before}the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
 
 
 def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:
