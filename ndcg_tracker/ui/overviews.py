@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import DEFAULT_METRIC
+from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.compare.gather_results import limits_of_delta
 from ndcg_tracker.compare.inference import GROUPS_ONLY
 from ndcg_tracker.compare.pair import pair, places_of_ids
@@ -97,7 +98,8 @@ def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
         judge = shown_judge(tx, dataset)
         metric = usual_metric(tx.evaluations.metrics(dataset.id, judge))
         records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=judge)
-        means = {record.run_id: record.mean for record in records}  # the latest labels come last
+        kept = {run.id for run in without_checkpoints(tx.runs.all(dataset.name))[0]}
+        means = {record.run_id: record.mean for record in records if record.run_id in kept}  # latest labels last
         newest = max((record.created_at_utc for record in records), default=None)
         overviews.append(DatasetOverview(dataset, counts[dataset.id], metric, list(means.values()), newest))
     return sorted(overviews, key=lambda overview: overview.newest_utc or "", reverse=True)
