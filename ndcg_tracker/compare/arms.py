@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,16 +85,16 @@ class Arm:
 
 
 def without_checkpoints(
-    runs: Iterable[RunRecord], tags: Mapping[str, str] | None = None, named: Collection[str] = (), of: str = ""
+    runs: Iterable[RunRecord], tags: Mapping[str, str] = {}, named: Collection[str] = (), of: str = ""
 ) -> tuple[list[RunRecord], list[Note]]:
     """Return the runs with these tags without checkpoints of trainings, and a note on those left out.
 
     Somebody asks for checkpoints by a tag ``stage``, by their names, or by patterns that fit nothing else. ``named``:
     the names and patterns that the runs fit. ``of``: the arm that they would be in.
     """
-    fitting = [run for run in runs if run.has_tags(tags or {})]
+    fitting = [run for run in runs if run.has_tags(tags)]
     left_out = {run.id: run.name for run in fitting if run.is_checkpoint and run.name not in named}
-    if not left_out or STAGE in (tags or {}) or (named and len(left_out) == len(fitting)):
+    if not left_out or STAGE in tags or (named and len(left_out) == len(fitting)):
         return fitting, []
     facts: dict[str, Fact] = {"n": len(left_out), "first": next(iter(left_out.values())), "of": of}
     return [run for run in fitting if run.id not in left_out], [Note("checkpoints", facts)]
@@ -123,19 +122,15 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
     if len(tags) < len(pairs):
         advice = "write tag:KEY=VALUE, such as tag:arm=a, and further tags after a comma, each key once"
         raise ReferenceNotFoundError(f"{reference!r} is not an arm", advice=advice)
-    for key, value in tags.items():
-        values = sorted({str(run.tags[key]) for run in every if key in run.tags})
-        if value not in values:
-            meant = did_you_mean(value, values, before=f"{ARM}{key}=")
-            advice = meant or f"give it with: ndcg-track runs tag RUN {key}={value}"
-            raise ReferenceNotFoundError(f"no run has the tag {key}={value}", advice=advice)
     runs, left_out = without_checkpoints(every, tags, of=reference)
     if not runs:
-        what = "only checkpoints of trainings have" if left_out else "no run has"
-        advice = (
-            f"to take these, write {reference},{CHECKPOINTS}" if left_out else "list all with: ndcg-track runs list"
-        )
-        raise ReferenceNotFoundError(f"{what} the tags {' and '.join(map('='.join, tags.items()))}", advice=advice)
+        (key, value), told = list(tags.items())[-1], [*map("=".join, tags.items())]
+        values = sorted({str(run.tags[key]) for run in every if key in run.tags} - {value})
+        meant = did_you_mean(value, values, before=reference.removesuffix(value))
+        advice = meant or f"give it with: ndcg-track runs tag RUN {' '.join(told)}"
+        advice = f"to take these, write {reference},{CHECKPOINTS}" if left_out else advice
+        have = "only checkpoints of trainings have" if left_out else "no run has"
+        raise ReferenceNotFoundError(f"{have} the tag {' and '.join(told)}", advice=advice)
     datasets = sorted({run.dataset for run in runs})
     if len(datasets) > 1:
         raise ReferenceNotFoundError(
@@ -163,21 +158,20 @@ def named_runs(
         advice = "name it first, and the candidates after it"
         raise InputError(f"the baseline must be the name, id or @alias of one run, not {baseline!r}", advice=advice)
     references = one_by_one(candidates)
-    fitting: dict[str, list[RunRecord]] = {}
-    for reference in filter(is_pattern, references):
+    found: dict[str, RunRecord | None] = {}
+    for reference in references:
+        if not is_pattern(reference):
+            found[reference] = None
+            continue
         pinned = tx.runs.resolve(baseline, dataset) if baseline and ":" not in baseline else None
         runs = tx.runs.matching(reference, dataset if pinned is None else pinned.dataset)
-        fitting[reference] = [run for run in runs if pinned is None or run.id != pinned.id]
-        if not fitting[reference]:
+        fitting = {run.name: run for run in runs if pinned is None or run.id != pinned.id}
+        if not fitting:
             raise ReferenceNotFoundError(f"no run except the baseline matches {reference!r}", advice="name a candidate")
-    every = {run.id: run for runs in fitting.values() for run in runs}
-    kept, notes = without_checkpoints(every.values(), named=references)
-    ids = {run.id for run in kept}
-    names = [
-        [run.name for run in fitting[reference] if run.id in ids] if reference in fitting else [reference]
-        for reference in references
-    ]
-    return list(dict.fromkeys(chain(*names))), notes
+        found |= fitting
+    kept, notes = without_checkpoints(filter(None, found.values()), named=references)
+    names = {run.name for run in kept}
+    return [name for name, run in found.items() if run is None or name in names], notes
 
 
 def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
@@ -199,16 +193,11 @@ def family_of(run: RunRecord, runs: Sequence[RunRecord], but: Collection[str] = 
     families. Checkpoints of one training (``stage=iteration``) do not count as repeats.
     """
     if AA_TAG in run.tags:
-        family = tagged(str(run.tags[AA_TAG]), runs)
+        family, _ = without_checkpoints(runs, {AA_TAG: str(run.tags[AA_TAG])})
         return [] if any(other_data(family)) else family
     if not SEEDS & run.parameters.keys():
         return []
     return [other for other in runs if SEEDS & other.parameters.keys() and unlike(run, other, but) == []]
-
-
-def tagged(aa: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Return the runs with the tag ``aa=NAME`` that are not checkpoints."""
-    return without_checkpoints(runs, {AA_TAG: aa})[0]
 
 
 @dataclass(frozen=True, slots=True)

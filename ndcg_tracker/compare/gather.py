@@ -174,8 +174,7 @@ def compared(
     pairs = [asked_pair(tx, first, other, options) for other in others]
     attributes = asked_attributes(tx, first.runs[0], options)
     each = [compared_pair(tx, both, options, attributes) for both in pairs]
-    first_comparison = replace(each[0].comparison, notes=(*each[0].comparison.notes, *left_out))
-    each[0] = replace(each[0], comparison=first_comparison)
+    each[0] = replace(each[0], comparison=replace(each[0].comparison, notes=(*each[0].comparison.notes, *left_out)))
     if len(each) == 1:
         return each
     corrected = adjusted_jointly([pair.comparison for pair in each])

@@ -64,11 +64,7 @@ def check_suite_metric(metric: Metric) -> None:
 
 
 def by_system(
-    tx: ReadTransaction,
-    dataset: str,
-    by_tag: str | None,
-    wanted: Collection[str] = (),
-    tags: Mapping[str, str] | None = None,
+    tx: ReadTransaction, dataset: str, by_tag: str | None, wanted: Collection[str] = (), tags: Mapping[str, str] = {}
 ) -> tuple[dict[str, RunRecord], list[Note]]:
     """Return the run of each system on a dataset, and notes.
 

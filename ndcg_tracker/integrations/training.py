@@ -142,8 +142,6 @@ def by_name(features: Any, own: Sequence[str], names: Sequence[str]) -> Any:
         what = f"the validation rows lack {counted(len(missing), 'column')} of the model, such as {missing[0]!r}"
         raise InputError(what, advice="name their columns as in the training, or give an array in its order")
     places = [place[name] for name in names]
-    if places == list(range(len(own))):
-        return features
     return features.iloc[:, places] if hasattr(features, "iloc") else features.select([own[at] for at in places])
 
 
@@ -270,7 +268,7 @@ class TrainingRuns(ABC):
         text = features_text(names)
         own = getattr(self._features, "column_names", getattr(self._features, "columns", ()))
         columns = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in own]
-        if columns and (":" in text or sorted(columns) == sorted(names)):
+        if columns and columns != list(names) and (":" in text or sorted(columns) == sorted(names)):
             self._features = by_name(self._features, columns, names)
         elif len(columns) == len(names):  # the model was trained on a bare array
             text = features_text(columns)

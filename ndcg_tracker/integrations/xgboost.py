@@ -50,8 +50,8 @@ class TrainingRuns(training.TrainingRuns):
         """Store the ranking of this iteration if it is an n-th one, and return False to continue."""
         iteration = model.num_boosted_rounds()
         if self._wants(iteration):
-            parameters = self._parameters_of(model)  # it puts the columns in order
-            self._store_iteration(iteration, model.predict(self._matrix), parameters)
+            # parameters first, because reading them puts the columns in order
+            self._store_iteration(iteration, parameters=self._parameters_of(model), scores=model.predict(self._matrix))
         return False
 
     def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:

@@ -296,9 +296,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"left out{of and f' of {of}'}: {counted(n, 'checkpoint')} of trainings, such as {first}: a checkpoint counts "
         "only by its name or with the tag stage=iteration"
     ),
-    "equal_repeats": lambda runs, of: (
-        f"{in_a_row(list(runs))} of {of} have equal rankings, so they are not independent repeats"
-    ),
+    "equal_repeats": lambda runs, of: f"{in_a_row(list(runs))} of {of} have equal rankings: not independent repeats",
     "one_repeat": "{run} is a single run, so the interval does not cover how much another training would differ".format,
     "retraining": _retraining,
     "weightless": lambda n: f"{counted(n, 'group')} with weight 0 left out",

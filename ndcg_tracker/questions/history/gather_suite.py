@@ -89,8 +89,7 @@ def history_on_suite(
     """
     suite = tx.suites.known(name)
     metric = suite_metric(tx, suite, parse_metric(metric_text))
-    notes: list[Note] = []
-    every = _systems(tx, suite, metric, by_tag, wanted, notes)
+    every, notes = _systems(tx, suite, metric, by_tag, wanted)
     chosen = [system for system in every if len(wanted.chosen(system.runs)) == len(system.runs)]
     systems = [system for system in chosen if system.name != without][-(wanted.last or 0) :]
     if not systems and without is None:
@@ -119,16 +118,11 @@ def history_on_suite(
 
 
 def _systems(
-    tx: ReadTransaction,
-    suite: SuiteRecord,
-    metric: Metric,
-    by_tag: str | None,
-    wanted: HistoryFilter,
-    notes: list[Note],
-) -> list[_System]:
-    """Return the systems that have the metric on every dataset, by the time of their latest run; note what is left."""
+    tx: ReadTransaction, suite: SuiteRecord, metric: Metric, by_tag: str | None, wanted: HistoryFilter
+) -> tuple[list[_System], list[Note]]:
+    """Return the systems that have the metric on every dataset, by the time of their latest run, and notes."""
     pairs_of: dict[str, list[tuple[RunRecord, HistoryRecord]]] = {}
-    judges = []
+    judges, notes = list[str](), list[Note]()
     for dataset in suite.datasets:
         judge, newest = under_labels(tx, wanted, tx.datasets.known(dataset).id, dataset, metric)
         judges.append(judge)
@@ -142,7 +136,7 @@ def _systems(
         _System(name, tuple(run for run, _ in pairs), tuple(record for _, record in pairs), tuple(judges))
         for name, pairs in complete.items()
     ]
-    return sorted(systems, key=lambda system: (system.latest.created_at_utc, system.latest.id))
+    return sorted(systems, key=lambda system: (system.latest.created_at_utc, system.latest.id)), notes
 
 
 def _row(

@@ -33,7 +33,7 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.storage.references import ARM, is_pattern
+from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words, labels_command
 from ndcg_tracker.words.texts import judge_words
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 FEWEST_IN_SLICE = 2
-_DATASETS_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -294,29 +293,22 @@ def _meant(
     named = [*question.references]
     if question.references:
         runs = list({run.id: run for run in tx.runs.chosen(question.references, question.dataset)}.values())
-        alone = [reference for reference in named if not is_pattern(reference)]
-        named += [run.name for run in tx.runs.resolve_all(alone, question.dataset)]
+        named += [run.name for one in named if not is_pattern(one) for run in tx.runs.matching(one, question.dataset)]
     else:
-        datasets = (
-            [question.dataset] if question.dataset is not None else [dataset.name for dataset in tx.datasets.all()]
-        )
-        if len(datasets) != 1:
-            more = f" and {len(datasets) - _DATASETS_NAMED} more" if len(datasets) > _DATASETS_NAMED else ""
-            listed = ", ".join(datasets[:_DATASETS_NAMED]) + more
-            raise InputError(
-                f"there are {len(datasets)} datasets ({listed})" if datasets else "there is no dataset yet",
-                advice=f"name one with {argument('dataset')}" if datasets else "store a run: ndcg-track ingest FILE",
-            )
+        datasets = [dataset.name for dataset in tx.datasets.all()] if question.dataset is None else [question.dataset]
+        if not datasets:
+            raise InputError("there is no dataset yet", advice="store a run: ndcg-track ingest FILE")
+        if len(datasets) > 1:
+            raise unknown_dataset("", datasets, is_named=False)
         runs = tx.runs.chosen((), datasets[0])
     wanted = [run for run in runs if run.has_tags(question.tags)]
     if left_out is not None:
         wanted, notes = without_checkpoints(wanted, question.tags, named)
         left_out += notes
-    if left_out and not wanted:
-        advice = f"to rank these, give {argument('tags', CHECKPOINTS)}"
-        raise ReferenceNotFoundError("these runs are only checkpoints of trainings", advice=advice)
     if not wanted:
-        raise ReferenceNotFoundError("no run has these tags", advice="see them with: ndcg-track runs list")
+        ask = f"to rank these, give {argument('tags', CHECKPOINTS)}"
+        what = "these runs are only checkpoints of trainings" if left_out else "no run has these tags"
+        raise ReferenceNotFoundError(what, advice=ask if left_out else "see them with: ndcg-track runs list")
     wanted = wanted[-(question.last or 0) :]
     advice = f"name one with {argument('dataset')}, or see all together: ndcg-track suite create NAME DATASET..."
     for run in wanted[1:]:
