@@ -123,8 +123,9 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
         advice = "write tag:KEY=VALUE, such as tag:arm=a, and further tags after a comma, each key once"
         raise ReferenceNotFoundError(f"{reference!r} is not an arm", advice=advice)
     runs, left_out = without_checkpoints(every, tags, of=reference)
+    told = list(map("=".join, tags.items()))
     if not runs:
-        (key, value), told = list(tags.items())[-1], [*map("=".join, tags.items())]
+        key, value = list(tags.items())[-1]
         values = sorted({str(run.tags[key]) for run in every if key in run.tags} - {value})
         meant = did_you_mean(value, values, before=reference.removesuffix(value))
         advice = meant or f"give it with: ndcg-track runs tag RUN {' '.join(told)}"
@@ -134,7 +135,7 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
     datasets = sorted({run.dataset for run in runs})
     if len(datasets) > 1:
         raise ReferenceNotFoundError(
-            f"runs of several datasets ({', '.join(datasets)}) have the tag {key}={value}",
+            f"runs of several datasets ({', '.join(datasets)}) have the tag {' and '.join(told)}",
             advice=f"choose one with {argument('dataset')}",
         )
     if len(runs) < FEWEST_RUNS:
