@@ -123,9 +123,8 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
         advice = "write tag:KEY=VALUE, such as tag:arm=a, and further tags after a comma, each key once"
         raise ReferenceNotFoundError(f"{reference!r} is not an arm", advice=advice)
     runs, left_out = without_checkpoints(every, tags, of=reference)
-    told = list(map("=".join, tags.items()))
+    told, (key, value) = list(map("=".join, tags.items())), list(tags.items())[-1]
     if not runs:
-        key, value = list(tags.items())[-1]
         values = sorted({str(run.tags[key]) for run in every if key in run.tags} - {value})
         meant = did_you_mean(value, values, before=reference.removesuffix(value))
         advice = meant or f"give it with: ndcg-track runs tag RUN {' '.join(told)}"

@@ -102,8 +102,8 @@ def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
         (
             ("tag:recipe", "rules"),
             {},
-            "'tag:recipe' is not an arm; write tag:KEY=VALUE, such as tag:arm=a, and further tags after a comma, each key "
-            "once",
+            "'tag:recipe' is not an arm; write tag:KEY=VALUE, such as tag:arm=a, and further tags after a comma, each "
+            "key once",
         ),
         (
             ("rules", "tag:recipe=best"),
