@@ -76,7 +76,7 @@ class Arm:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of its runs: those that were left out, and those that are no independent repeats."""
+        """What to know of its runs: those that were left out, and those with equal rankings."""
         alike: dict[str, list[str]] = {}
         for run in self.runs:
             alike.setdefault(run.digest, []).append(run.name)
