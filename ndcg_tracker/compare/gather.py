@@ -165,7 +165,7 @@ def compared(
     group has, and for methods that do not apply; NotComparableError where runs share no metric, with the command that
     fixes it.
     """
-    candidates = named_runs(tx, candidates, options.dataset, baseline)
+    candidates, left_out = named_runs(tx, candidates, options.dataset, baseline)
     first, *others = arms_of(tx, [baseline, *candidates], options.dataset)
     if not others:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
@@ -174,6 +174,7 @@ def compared(
     pairs = [asked_pair(tx, first, other, options) for other in others]
     attributes = asked_attributes(tx, first.runs[0], options)
     each = [compared_pair(tx, both, options, attributes) for both in pairs]
+    each[0] = replace(each[0], comparison=replace(each[0].comparison, notes=(*each[0].comparison.notes, *left_out)))
     if len(each) == 1:
         return each
     corrected = adjusted_jointly([pair.comparison for pair in each])
@@ -249,6 +250,8 @@ def comparable_others(
         if other.id == run.id:
             continue
         try:
+            if other.is_checkpoint:
+                raise InputError("it is a checkpoint of a training", advice="name it to compare it")
             arms = Arm.of(run), Arm.of(other)
             both = resolved_pair(tx, *arms, options.metrics, options.labels, options.judge)
             compared_pair(tx, both, replace(options, unjudged="zero"), asked_attributes(tx, run, options))

@@ -149,7 +149,7 @@ class RunPair:
     def notes(self) -> list[Note]:
         """Return what to know of what the runs rank, and a note where the labels that both share are not the latest."""
         runs = [side.run for side in self.sides]
-        ranked = ranked_notes(runs)
+        ranked = [*ranked_notes(runs), *(note for arm in self.arms for note in arm.notes)]
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return ranked

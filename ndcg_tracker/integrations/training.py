@@ -132,6 +132,19 @@ def features_text(names: Sequence[str]) -> str:
     return f"{len(names)}: {text}"
 
 
+def by_name(features: Any, own: Sequence[str], names: Sequence[str]) -> Any:
+    """Return the columns of a frame or an Arrow table by name, in the order of a model (InputError if it lacks one).
+
+    ``own``: the names of the columns. LightGBM writes a space in a name as an underscore.
+    """
+    place = {name.replace(" ", "_"): at for at, name in enumerate(own)} | {name: at for at, name in enumerate(own)}
+    if missing := [name for name in names if name not in place]:
+        what = f"the validation rows lack {counted(len(missing), 'column')} of the model, such as {missing[0]!r}"
+        raise InputError(what, advice="name their columns as in the training, or give an array in its order")
+    places = [place[name] for name in names]
+    return features.iloc[:, places] if hasattr(features, "iloc") else features.select([own[at] for at in places])
+
+
 def groups_of_sizes(sizes: Any, n_rows: int) -> NDArray[np.int64]:
     """Return the number of each row's group, from 1, for consecutive groups of these sizes.
 
@@ -248,11 +261,17 @@ class TrainingRuns(ABC):
         return self._rows.digests(self._table())
 
     def _with_data(self, parameters: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-        """Return the parameters of a model and its data; ``names``: of its features, as the model has them."""
+        """Return the parameters of a model and its data, and put the columns of a frame in the order of the model.
+
+        ``names``: of its features, as the model has them. Raises: InputError for a frame that lacks some.
+        """
         text = features_text(names)
-        own = getattr(self._features, "column_names", getattr(self._features, "columns", None))
-        if own is not None and ":" not in text and len(own) == len(names):  # the model was trained on a bare array
-            text = features_text([str(name) for name in own])
+        own = getattr(self._features, "column_names", getattr(self._features, "columns", ()))
+        columns = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in own]
+        if columns and columns != list(names) and (":" in text or sorted(columns) == sorted(names)):
+            self._features = by_name(self._features, columns, names)
+        elif len(columns) == len(names):  # the model was trained on a bare array
+            text = features_text(columns)
         rows, labels = self._digests
         return {**parameters, FEATURES: text, ROWS: rows, LABELS: labels}
 
@@ -305,8 +324,9 @@ class TrainingRuns(ABC):
                 git_commit=self._git_commit,
                 replace=self.replace,
             )
-        except NameTakenError:
-            raise
+        except NameTakenError as error:
+            keep = f"keep both with {argument('name', f'{self.name}-2')}"
+            raise NameTakenError(error.what, advice=f"{keep}, or replace it with {argument('replace', True)}") from None
         except ConflictError as error:
             advice = f"other validation rows belong in another dataset, with {argument('dataset')}"
             raise error.at(f"run {name!r}", advice) from None
@@ -336,8 +356,7 @@ class TrainingRuns(ABC):
         """Delete the iterations that an earlier training of this name left, except those that an alias points to."""
         kept = {result.run_id for result in self.stored} | {alias.run_id for alias in tracker.aliases(self.dataset)}
         for run in tracker.runs(self.dataset):
-            of_training = run.tags.get("training") == self.name and run.tags.get("stage") == "iteration"
-            if of_training and run.id not in kept:
+            if run.is_checkpoint and run.has_tags({"training": self.name}) and run.id not in kept:
                 tracker.delete_run(run.id)
 
 

@@ -134,6 +134,15 @@ class RunRecord:
         """The sample of items that it ranks: only runs of the same sample are compared."""
         return self.sampled, self.sample_digest
 
+    @property
+    def is_checkpoint(self) -> bool:
+        """Whether it is a checkpoint of a training, which counts as a run of its own only if somebody asks for it."""
+        return self.tags.get("stage") == "iteration"
+
+    def has_tags(self, tags: Mapping[str, str]) -> bool:
+        """Return whether it has all these tags with these values."""
+        return all(key in self.tags and str(self.tags[key]) == value for key, value in tags.items())
+
 
 @dataclass(frozen=True, slots=True)
 class PairedSumsRecord:

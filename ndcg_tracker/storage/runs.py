@@ -140,6 +140,9 @@ class RunReads:
         if dataset is not None:
             self._datasets.known(dataset)
         names = self._session.once(("names of runs", dataset), partial(self._names, dataset))
+        if reference.startswith("latest"):  # the checkpoints of a training come before its final run
+            checkpoints = {run.id for run in self.all(dataset) if run.is_checkpoint and run.name != reference}
+            names = [run for run in names if run.id not in checkpoints] or names
         run_id = referenced_run(reference, names, partial(self._aliases.all, dataset), dataset)
         self._session.named_runs.append(run_id)
         return run_id

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import DEFAULT_METRIC
+from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.compare.gather_results import limits_of_delta
 from ndcg_tracker.compare.inference import GROUPS_ONLY
 from ndcg_tracker.compare.pair import pair, places_of_ids
@@ -101,7 +102,8 @@ def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
         judge = shown_judge(tx, dataset)
         metric = usual_metric(tx.evaluations.metrics(dataset.id, judge))
         records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=judge)
-        latest = {record.run_id: record for record in records}.values()  # the latest labels come last
+        kept = {run.id for run in without_checkpoints(tx.runs.all(dataset.name))[0]}
+        latest = {of.run_id: of for of in records if of.run_id in kept}.values()  # the latest labels come last
         means, versions = [one.mean for one in latest], [one.label_set_version for one in latest]
         newest = max((record.created_at_utc for record in records), default=None)
         overviews.append(DatasetOverview(dataset, counts[dataset.id], metric, means, versions, newest))

@@ -275,7 +275,7 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         if (shares := tx.evaluations.coverages(record.id, label_set_id))
     ]
     of_dataset = tx.runs.all(record.dataset)
-    in_time = [stored.id for stored in of_dataset]
+    in_time = [stored.id for stored in of_dataset if stored.id == record.id or not stored.is_checkpoint]
     before = ([None, *in_time])[in_time.index(record.id)]
     aliases = tx.aliases.all(record.dataset)
     comparisons = [(f"@{alias.name}", alias.run_id) for alias in aliases if alias.run_id != record.id]

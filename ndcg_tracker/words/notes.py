@@ -16,6 +16,7 @@ Kind = Literal[
     "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties", "tie_orders",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
     "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
+    "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "range_unread", "other_hands", "one_hand", "never_shown",
     "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",

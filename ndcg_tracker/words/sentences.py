@@ -292,6 +292,11 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "the lists of {run} have {n_short:.1f} items on average, those of the other run {n_long:.1f}: {metric} looks "
         "past the end of the shorter lists"
     ).format,
+    "checkpoints": lambda n, first, of="": (
+        f"left out{of and f' of {of}'}: {counted(n, 'checkpoint')} of trainings, such as {first}: a checkpoint counts "
+        "only by its name or with the tag stage=iteration"
+    ),
+    "equal_repeats": lambda runs, of: f"{in_a_row(list(runs))} of {of} have equal rankings: not independent repeats",
     "one_repeat": "{run} is a single run, so the interval does not cover how much another training would differ".format,
     "retraining": _retraining,
     "weightless": lambda n: f"{counted(n, 'group')} with weight 0 left out",

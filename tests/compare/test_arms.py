@@ -99,7 +99,12 @@ def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
 @pytest.mark.parametrize(
     ("runs", "options", "message"),
     [
-        (("tag:recipe", "rules"), {}, "'tag:recipe' is not an arm; write tag:KEY=VALUE, such as tag:arm=a"),
+        (
+            ("tag:recipe", "rules"),
+            {},
+            "'tag:recipe' is not an arm; write tag:KEY=VALUE, such as tag:arm=a, and further tags after a comma, each "
+            "key once",
+        ),
         (
             ("rules", "tag:recipe=best"),
             {},

@@ -64,6 +64,15 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "low information: queries of small datasets weigh so much in the macro mean that all 1,030 queries count as "
         "only 35 nonzero differences; below 100, the t interval may be too narrow",
     ),
+    "checkpoints": (
+        {"n": 16, "first": "base-0/iter-0025", "of": "tag:recipe=base"},
+        "left out of tag:recipe=base: 16 checkpoints of trainings, such as base-0/iter-0025: a checkpoint counts only "
+        "by its name or with the tag stage=iteration",
+    ),
+    "equal_repeats": (
+        {"runs": ["base-0", "base-1"], "of": "tag:recipe=base"},
+        "base-0 and base-1 of tag:recipe=base have equal rankings: not independent repeats",
+    ),
     "one_repeat": (
         {"run": "bm25"},
         "bm25 is a single run, so the interval does not cover how much another training would differ",

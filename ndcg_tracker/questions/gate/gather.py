@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import AA_TAG, DATA, FEATURES, Unlike, arms_of, family_of, other_data, tagged, unlike
+from ndcg_tracker.compare.arms import (
+    AA_TAG,
+    DATA,
+    FEATURES,
+    Unlike,
+    arms_of,
+    family_of,
+    other_data,
+    unlike,
+    without_checkpoints,
+)
 from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.pair import places_of_ids
@@ -253,7 +263,8 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
             )
         where = f"with {argument('repeats')}"
     elif (aa := baseline.tags.get(AA_TAG) if question.aa is None else question.aa) is not None:
-        runs = [run for run in tagged(str(aa), tx.runs.all(baseline.dataset)) if run.id != candidate.id]
+        tagged, _ = without_checkpoints(tx.runs.all(baseline.dataset), {AA_TAG: str(aa)})
+        runs = [run for run in tagged if run.id != candidate.id]
         where = f"with the tag {AA_TAG}={aa} apart from the candidate"
         if other := next(other_data(runs), None):
             raise InputError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import AA_TAG, DATA, is_checkpoint
+from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
 from ndcg_tracker.compare.run_pair import known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.kernel.mean import mean_within
@@ -164,10 +164,10 @@ def history_of(
     text = str(parsed)
     judge, newest = under_labels(tx, wanted, dataset_id, dataset, parsed)
     runs = tx.runs.all(dataset)
-    chosen = wanted.chosen([run for run in runs if run.id in newest])
-    details = {run.id: run for run in chosen if run.id != without_run_id}
+    chosen, left_out = without_checkpoints(wanted.chosen([run for run in runs if run.id in newest]), wanted.tags)
+    details = {run.id: run for run in chosen[-(wanted.last or 0) :] if run.id != without_run_id}
     records = [newest[run_id] for run_id in details]
-    notes = different_labels(records, dataset, metric, judge)
+    notes = [*left_out, *different_labels(records, dataset, metric, judge)]
     versions = sorted({record.label_set_version for record in records})
     steps: dict[int, FoundStep] = {}
     if most_steps is not None and len(records) > most_steps:
@@ -179,7 +179,7 @@ def history_of(
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
     notes += sample_notes(records)
     # iterations of one training are not retrainings
-    if all(run.tags.get("stage") == "iteration" for run in details.values()):
+    if all(run.is_checkpoint for run in details.values()):
         notes = [note for note in notes if note.kind != "few_runs"]
     notes += lacking_groups(list(details.values()), records, parsed, judge)
     notes += study_notes(list(details.values()), records, dataset, metric, judge)
@@ -385,7 +385,7 @@ def _repeats(
     families: dict[tuple[str, ...], list[int]] = {}
     for run in tx.runs.all(dataset):
         record = newest.get(run.id)
-        is_repeat = AA_TAG in run.tags and not is_checkpoint(run)
+        is_repeat = AA_TAG in run.tags and not run.is_checkpoint
         if is_repeat and record is not None and record.label_set_version == version:
             data = (str(run.parameters.get(name)) for name in DATA)
             families.setdefault((str(run.tags[AA_TAG]), *data), []).append(record.evaluation_id)

@@ -90,8 +90,8 @@ def history_on_suite(
     """
     suite = tx.suites.known(name)
     metric = suite_metric(tx, suite, parse_metric(metric_text))
-    every = _systems(tx, suite, metric, by_tag, wanted)
-    chosen = [system for system in every if len(replace(wanted, last=None).chosen(system.runs)) == len(system.runs)]
+    every, notes = _systems(tx, suite, metric, by_tag, wanted)
+    chosen = [system for system in every if len(wanted.chosen(system.runs)) == len(system.runs)]
     systems = [system for system in chosen if system.name != without][-(wanted.last or 0) :]
     if not systems and without is None:
         what = f" and {wanted.words}" if every and wanted.words else ""
@@ -99,7 +99,6 @@ def history_on_suite(
             f"no system has {metric_text}{what} on every dataset of suite {name!r}",
             advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(name)}",
         )
-    notes: list[Note] = []
     for place, dataset in enumerate(suite.datasets):
         records = [system.records[place] for system in systems]
         judge = systems[0].judges[place] if systems else ""
@@ -127,14 +126,16 @@ def history_on_suite(
 
 def _systems(
     tx: ReadTransaction, suite: SuiteRecord, metric: Metric, by_tag: str | None, wanted: HistoryFilter
-) -> list[_System]:
-    """Return the systems that have the metric on every dataset, by the time of their latest run."""
+) -> tuple[list[_System], list[Note]]:
+    """Return the systems that have the metric on every dataset, by the time of their latest run, and notes."""
     pairs_of: dict[str, list[tuple[RunRecord, HistoryRecord]]] = {}
-    judges = []
+    judges, notes = list[str](), list[Note]()
     for dataset in suite.datasets:
         judge, newest = under_labels(tx, wanted, tx.datasets.known(dataset).id, dataset, metric)
         judges.append(judge)
-        for system, run in by_system(tx, dataset, by_tag).items():
+        run_of, left_out = by_system(tx, dataset, by_tag, tags=wanted.tags)
+        notes += left_out
+        for system, run in run_of.items():
             if run.id in newest and newest[run.id].mean is not None:
                 pairs_of.setdefault(system, []).append((run, newest[run.id]))
     complete = {system: pairs for system, pairs in pairs_of.items() if len(pairs) == len(suite.datasets)}
@@ -142,7 +143,7 @@ def _systems(
         _System(name, tuple(run for run, _ in pairs), tuple(record for _, record in pairs), tuple(judges))
         for name, pairs in complete.items()
     ]
-    return sorted(systems, key=lambda system: (system.latest.created_at_utc, system.latest.id))
+    return sorted(systems, key=lambda system: (system.latest.created_at_utc, system.latest.id)), notes
 
 
 def _row(

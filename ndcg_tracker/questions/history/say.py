@@ -101,13 +101,12 @@ class HistoryFilter:
         return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
 
     def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
-        """Return the runs that the filter takes, in their order."""
+        """Return the runs that the filter takes, in their order, before it counts the latest."""
         first, end = self._times()
-        kept = [run for run in runs if self._takes(run, first, end)]
-        return kept if self.last is None else kept[-self.last :]
+        return [run for run in runs if self._takes(run, first, end)]
 
     def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
-        if any(key not in run.tags or str(run.tags[key]) != value for key, value in self.tags.items()):
+        if not run.has_tags(self.tags):
             return False
         if not (run.git_commit or "").lower().startswith(self.commit.lower()):
             return False

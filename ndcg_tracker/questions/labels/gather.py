@@ -279,7 +279,7 @@ def compared_versions(
     a candidate have, if any, so that p-values are corrected over the same metrics. Parameters and raises: as
     ``compared``.
     """
-    names = named_runs(tx, candidates, options.dataset, baseline)
+    names, notes = named_runs(tx, candidates, options.dataset, baseline)
     arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
     of_run = arms[baseline].runs[0]
     judges = chosen_judges(tx, of_run.dataset_id, of_run.dataset, options.judge)
@@ -327,7 +327,6 @@ def compared_versions(
                 comparisons_of[name][version] = comparison
     every = [comparison for of_name in comparisons_of.values() for comparison in of_name.values()]
     metrics = list(dict.fromkeys(metric.metric for comparison in every for metric in comparison.metrics))
-    notes = []
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
         runs = [run for arm in (arms[baseline], *without) for run in arm.runs]

@@ -95,13 +95,14 @@ def best(
     tags: Mapping[str, str] | None = None,
     judge: str | None = None,
 ) -> RunRecord:
-    """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
+    """Return the run with the best mean, no checkpoint; ``leaderboard`` says whether chance may have put it there.
 
     A UserWarning says if most of the first ranks are unjudged, or clearly more for some runs. Parameters and raises:
     see ``leaderboard``.
     """
     import warnings
 
+    from ndcg_tracker.compare.arms import without_checkpoints
     from ndcg_tracker.compare.results import JudgedSpan
     from ndcg_tracker.compare.run_pair import check_one_sample
 
@@ -111,7 +112,8 @@ def best(
     span = JudgedSpan.of(None, (of_run.judged for of_run in ranked))
     for note in notes if span is not None and (span.least < 0.5 or span.is_apart) else ():
         warnings.warn(note, stacklevel=2)
-    return ranked[0].run
+    kept, _ = without_checkpoints((of_run.run for of_run in ranked), tags or {})
+    return (kept or [of_run.run for of_run in ranked])[0]
 
 
 def runs_by_mean(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import Arm, arms_of
+from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, without_checkpoints
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
 from ndcg_tracker.compare.pair import places_of_ids
@@ -33,7 +33,7 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.storage.references import ARM
+from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words, labels_command
 from ndcg_tracker.words.texts import judge_words
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 FEWEST_IN_SLICE = 2
-_DATASETS_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -93,12 +92,14 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     result in some runs, unless ``missing`` says how to treat them.
     """
     arms = _arms(tx, question)
-    runs, is_named = ([run for arm in arms for run in arm.runs], True) if arms else _meant(tx, question)
+    left_out = [note for arm in arms for note in arm.notes]
+    runs, is_named = ([run for arm in arms for run in arm.runs], True) if arms else _meant(tx, question, left_out)
     if is_named:
         tx.runs.require("groups", *runs)
     dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
     label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels, question.judge)
+    notes += left_out
     runs = [run for run in runs if run.id in records[0]]
     if not all(metric.is_external for metric in metrics):
         runs = of_one_sample(runs, notes, is_named=is_named)
@@ -282,29 +283,33 @@ def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Ra
     return sorted(having, key=lambda ranked: (ranked.mean is None, -sign * (ranked.mean or 0.0))), span
 
 
-def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RunRecord], bool]:
-    """Return the requested runs, and whether they were named one by one."""
+def _meant(
+    tx: ReadTransaction, question: LeaderboardQuestion, left_out: list[Note] | None = None
+) -> tuple[list[RunRecord], bool]:
+    """Return the requested runs, and whether they were named one by one.
+
+    ``left_out``: where to note that checkpoints were left out; None keeps them.
+    """
+    named = [*question.references]
     if question.references:
         runs = list({run.id: run for run in tx.runs.chosen(question.references, question.dataset)}.values())
+        named += [run.name for one in named if not is_pattern(one) for run in tx.runs.matching(one, question.dataset)]
     else:
-        datasets = (
-            [question.dataset] if question.dataset is not None else [dataset.name for dataset in tx.datasets.all()]
-        )
-        if len(datasets) != 1:
-            more = f" and {len(datasets) - _DATASETS_NAMED} more" if len(datasets) > _DATASETS_NAMED else ""
-            named = ", ".join(datasets[:_DATASETS_NAMED]) + more
-            raise InputError(
-                f"there are {len(datasets)} datasets ({named})" if datasets else "there is no dataset yet",
-                advice=f"name one with {argument('dataset')}" if datasets else "store a run: ndcg-track ingest FILE",
-            )
+        datasets = [dataset.name for dataset in tx.datasets.all()] if question.dataset is None else [question.dataset]
+        if not datasets:
+            raise InputError("there is no dataset yet", advice="store a run: ndcg-track ingest FILE")
+        if len(datasets) > 1:
+            raise unknown_dataset("", datasets, is_named=False)
         runs = tx.runs.chosen((), datasets[0])
-    wanted = [
-        run
-        for run in runs
-        if all(key in run.tags and str(run.tags[key]) == value for key, value in question.tags.items())
-    ][-(question.last or 0) :]
+    wanted = [run for run in runs if run.has_tags(question.tags)]
+    if left_out is not None:
+        wanted, notes = without_checkpoints(wanted, question.tags, named)
+        left_out += notes
     if not wanted:
-        raise ReferenceNotFoundError("no run has these tags", advice="see them with: ndcg-track runs list")
+        ask = f"to rank these, give {argument('tags', CHECKPOINTS)}"
+        what = "these runs are only checkpoints of trainings" if left_out else "no run has these tags"
+        raise ReferenceNotFoundError(what, advice=ask if left_out else "see them with: ndcg-track runs list")
+    wanted = wanted[-(question.last or 0) :]
     advice = f"name one with {argument('dataset')}, or see all together: ndcg-track suite create NAME DATASET..."
     for run in wanted[1:]:
         check_one_dataset(wanted[0], run, "ranked together", advice)

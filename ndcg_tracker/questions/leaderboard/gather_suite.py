@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.decide_suite import SuiteNote
-from ndcg_tracker.compare.gather_suite import by_system, fits, suite_metric
+from ndcg_tracker.compare.gather_suite import by_system, suite_metric
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, SuiteTable, suite_row, with_standings
@@ -98,18 +98,13 @@ def _on_dataset(
     tx: ReadTransaction, dataset: str, question: LeaderboardQuestion, metric: Metric, without_results: set[int]
 ) -> _OnDataset | None:
     """Return the requested systems on one dataset, None if there are none."""
-    wanted = question.references
-    meant = {
-        system: run
-        for system, run in by_system(tx, dataset, question.by_tag).items()
-        if (not wanted or any(fits(system, reference) for reference in wanted))
-        and all(key in run.tags and str(run.tags[key]) == value for key, value in question.tags.items())
-    }
+    meant, of_checkpoints = by_system(tx, dataset, question.by_tag, question.references, question.tags)
     if not meant:
         return None
     label_set, (records,), notes = under_labels(
         tx, list(meant.values()), [metric], False, question.labels, question.judge
     )
+    notes += of_checkpoints
     having = {system: run for system, run in meant.items() if run.id in records and records[run.id].mean is not None}
     if not metric.is_external:
         alike = of_one_sample(list(having.values()), notes, is_named=False)

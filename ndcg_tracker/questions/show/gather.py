@@ -313,9 +313,7 @@ def listed_runs(
         raise InputError(f"{argument('sort', 'mean')} needs its metric", advice=f"add for example {of_metric}")
     with holder.store().read() as tx:
         every = tx.runs.chosen((), dataset)
-    chosen = [
-        run for run in every if all(key in run.tags and str(run.tags[key]) == value for key, value in tags.items())
-    ][-(limit or 0) :]
+    chosen = [run for run in every if run.has_tags(tags)][-(limit or 0) :]
     ranked: list[RankedRun] = []
     notes: tuple[str, ...] = ()
     if metric is not None and sort == "mean":

@@ -372,9 +372,24 @@ def test_checkpoints_of_one_training_are_no_retrainings(tracker: nt.Tracker) -> 
         tracker.ingest(
             training(seed, 0.3 * (seed > 1)), name=f"iter-{seed}", tags={"training": "t", "stage": "iteration"}
         )
-    report = tracker.history_report("ndcg@10")
+    report = tracker.history_report("ndcg@10", wanted=HistoryFilter({"stage": "iteration"}))
     assert any(row["step"] for row in report.rows)
     assert report.notes == ()
+    everything = tracker.history_report("ndcg@10")
+    assert everything.rows == ()
+    assert everything.notes == (
+        "left out: 4 checkpoints of trainings, such as iter-0: a checkpoint counts only by its name or with the tag "
+        "stage=iteration",
+    )
+
+
+def test_the_latest_runs_are_counted_without_checkpoints(tracker: nt.Tracker) -> None:
+    for number in range(6):
+        tracker.ingest(shop_run(False, number), name=f"run-{number}", tags={"stage": "iteration"} if number % 2 else {})
+    assert [row["run"] for row in tracker.history_report("ndcg@10", wanted=HistoryFilter(last=2)).rows] == [
+        "run-2",
+        "run-4",
+    ]
 
 
 @pytest.mark.parametrize("n_trials", [3, 2])

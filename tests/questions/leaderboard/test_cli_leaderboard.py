@@ -91,7 +91,7 @@ def test_runs_of_several_datasets_and_without_the_metric(shop: CommandLine, fold
     ranked = shop.rows("runs", "list", "--metric", "ndcg@10", "--sort", "mean", "--dataset", "books")
     assert [row["run"] for row in ranked] == ["other", "bm25"]  # what has no mean stands last
     assert shop.refused("runs", "list", "--metric", "ndcg@10", "--sort", "mean") == (
-        "there are 2 datasets (shop, books); name one with --dataset"
+        "there are 2 datasets (books, shop); name one with --dataset"
     )
     assert shop.refused("runs", "list", "--metric", "AP", code=5) == (
         "no run has AP; add it with: ndcg-track rescore --all --metric AP"
