@@ -62,6 +62,9 @@ class GroupTable:
     attributes: dict[str, list[Attribute | None]]
 
 
+NO_GROUPS = GroupTable(Keys.from_strings([]), None, {})
+
+
 def read_groups(
     path: str,
     *,

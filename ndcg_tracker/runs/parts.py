@@ -236,10 +236,12 @@ def _move(tx: WriteTransaction, to: WriteTransaction, dataset: DatasetRecord, se
             if own.n_groups:
                 writer.write.labels.append(begun, owner.id, own)
             writer.write.labels.finish(begun, own.digest(), own.n_groups, own.n_items)
-    weighted = np.flatnonzero(np.isin(weights[0], ids))
+    weighted = np.flatnonzero(np.isin(weights.ids, ids))
     if weighted.size:
-        of_moved = np.array([new_ids[group_id] for group_id in weights[0][weighted].tolist()], dtype=np.int64)
-        to.write.groups.set_weights(target.id, of_moved, weights[1][weighted])
+        of_moved = np.array([new_ids[group_id] for group_id in weights.ids[weighted].tolist()], dtype=np.int64)
+        to.write.groups.set_weights(target.id, of_moved, weights.weights[weighted])
+    if weights.unweighted.default is not None:
+        to.write.groups.set_default_weight(target.id, weights.unweighted.default)
     to.write.groups.set_attributes(target.id, {new_ids[of]: facts for of, facts in attributes.items() if of in new_ids})
     shared = [text for text in texts if not text.group_id or text.group_id in new_ids]
     to.write.texts.add(target.id, [replace(text, group_id=new_ids.get(text.group_id, 0)) for text in shared])
