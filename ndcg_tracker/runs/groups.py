@@ -12,6 +12,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.words.texts import GroupTexts, Text, did_you_mean
 
 if TYPE_CHECKING:
@@ -59,11 +60,13 @@ def store_group_facts(
 ) -> GroupsSet:
     """Set attributes and weights of a dataset's groups; anything that the table does not name stays unchanged.
 
-    Groups that the dataset does not have are created. If a weight changes, stored means that use it are recomputed.
-    ``default_weight``: of groups without a weight, now and later. Raises: MetricError if too many groups of such a mean
-    have no weight.
+    Groups that the dataset does not have are created, except those of the other part of a split one. If a weight
+    changes, stored means that use it are recomputed. ``default_weight``: of groups without a weight, now and later.
+    Raises: MetricError if too many groups of such a mean have no weight.
     """
     dataset = tx.datasets.known(dataset_name)
+    part = part_of(tx, dataset)
+    table = table if part is None else table.of(part.keeps(table.group_keys))
     unknown = np.flatnonzero(tx.groups.ids(dataset.id, table.group_keys) < 0)
     ids = tx.write.groups.ensure(dataset.id, table.group_keys)
     _merge_attributes(tx, dataset, ids, table)

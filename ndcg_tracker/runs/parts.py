@@ -66,11 +66,11 @@ class Part:
         """Yield the blocks of a run without the groups of the other part. Raises: InputError for sealed labels."""
         for block in blocks:
             labels = self.labels(block.labels)
-            kept = np.flatnonzero(self._keeps(block.ranking.group_keys))
+            kept = np.flatnonzero(self.keeps(block.ranking.group_keys))
             self.n_left_out += block.ranking.n_groups - kept.size
             weights = block.weights
             if weights is not None:
-                own = np.flatnonzero(self._keeps(weights.group_keys))
+                own = np.flatnonzero(self.keeps(weights.group_keys))
                 single = None if weights.single_means is None else weights.single_means[own]
                 arrays = weights.values[own], weights.varies[own], single
                 weights = GroupWeights(weights.group_keys.take(own), *arrays)
@@ -85,7 +85,7 @@ class Part:
                 f"dataset {self.dataset!r} is sealed, and so are its labels: a run cannot bring any",
                 advice=f"leave out {argument('labels')} and any column of labels",
             )
-        return labels_of_groups(labels, np.flatnonzero(self._keeps(labels.group_keys)))
+        return labels_of_groups(labels, np.flatnonzero(self.keeps(labels.group_keys)))
 
     def check_metrics(self, metrics: Iterable[Metric]) -> None:
         """Refuse metrics that may refuse some labels: on sealed data each such error would reveal labels."""
@@ -107,7 +107,8 @@ class Part:
         groups = counted(self.n_left_out, "group")
         return (f"{groups} that are not in this part of the split dataset were left out",)
 
-    def _keeps(self, keys: Keys) -> Mask:
+    def keeps(self, keys: Keys) -> Mask:
+        """Return which groups are of this part."""
         if self.seal.split is None:
             return np.ones(len(keys), dtype=bool)
         if self.known is not None:
