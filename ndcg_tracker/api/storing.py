@@ -434,7 +434,7 @@ def set_groups(
 
     columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
     if default_weight is not None and not 0 <= default_weight <= MAX_WEIGHT:
-        raise InputError(f"{argument('default_weight', f'{default_weight:g}')} is no weight", advice="give 0 or more")
+        raise InputError(f"{argument('default_weight', default_weight)} is not a weight", advice="give 0 or more")
     if frame is None and default_weight is not None:
         frame = NO_GROUPS
     table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)

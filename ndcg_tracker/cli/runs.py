@@ -348,8 +348,8 @@ def set_groups(
     """Set attributes and weights of groups from a file.
 
     Every column except group is an attribute; the column weight is the weight. An empty cell removes the attribute or
-    weight. Groups and columns that the file lacks keep their values. Groups that come later find theirs. If weights
-    change, stored means are recomputed.
+    weight. Groups and columns that the file lacks keep their values. What it says of groups that are not
+    stored yet is kept for them. If weights change, stored means are recomputed.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.groups import GroupColumns, read_groups
