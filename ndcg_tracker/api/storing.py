@@ -410,28 +410,36 @@ def add_answers(
 
 def set_groups(
     self: HasStore,
-    frame: object,
+    frame: object = None,
     *,
     dataset: str = DEFAULT_DATASET,
     group: str | None = None,
     weight: str | None = None,
     attributes: Sequence[str] | None = None,
+    default_weight: float | None = None,
 ) -> GroupsSet:
     """Set attributes and weights of a dataset's groups from a frame with one row per group, in one transaction.
 
-    A null removes the attribute or the weight; anything that the frame does not name stays. If a weight changes, the
-    means that use it are recomputed. Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or
-    the table from a reader (``ndcg_tracker.ingest.groups.read_groups``). ``group``, ``weight``: names of columns, by
-    default ``group`` and, if there is one, ``weight``. ``attributes``: names of columns, by default all others. Raises:
-    InputError for a frame that cannot be read, and if the dataset has none of its groups.
+    A null removes the attribute or the weight; anything that the frame does not name stays. What it says of groups that
+    the dataset does not have is kept until they come. If a weight changes, the means that use it are recomputed.
+    Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table from a reader
+    (``ndcg_tracker.ingest.groups.read_groups``); None only with ``default_weight``, the weight of all groups that have
+    none, now and later. ``group``, ``weight``: names of columns, by default ``group`` and, if there is one, ``weight``.
+    ``attributes``: names of columns, by default all others. Raises: InputError for a frame that cannot be read, and
+    MetricError if too many groups of a stored weighted mean have no weight.
     """
-    from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame
+    from ndcg_tracker.ingest.groups import NO_GROUPS, GroupColumns, GroupTable, read_group_frame
+    from ndcg_tracker.rankings.ranking import MAX_WEIGHT
     from ndcg_tracker.runs.groups import store_group_facts
 
     columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
+    if default_weight is not None and not 0 <= default_weight <= MAX_WEIGHT:
+        raise InputError(f"{argument('default_weight', default_weight)} is not a weight", advice="give 0 or more")
+    if frame is None and default_weight is not None:
+        frame = NO_GROUPS
     table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)
     with self.store().write("content") as tx:
-        return store_group_facts(tx, dataset, table)
+        return store_group_facts(tx, dataset, table, default_weight)
 
 
 def add_texts(

@@ -24,7 +24,7 @@ from typer.core import TyperGroup
 
 from ndcg_tracker import __version__
 from ndcg_tracker.cli.help import missing, with_help
-from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings
+from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings, warnings_as_notes
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, worded
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -256,7 +256,8 @@ def run(arguments: Sequence[str]) -> int:
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     try:
-        command_line()(words, prog_name="ndcg-track")
+        with warnings_as_notes():
+            command_line()(words, prog_name="ndcg-track")
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer turns a closed pipe into an error
             raise end.__context__ from None

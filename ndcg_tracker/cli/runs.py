@@ -335,7 +335,9 @@ groups = options.command_group("Manage attributes (for slices) and weights of gr
 
 @groups.command("set")
 def set_groups(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="One row per group; - is standard input.")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="One row per group; - is standard input.", show_default=False)
+    ] = None,
     dataset: options.ExistingDataset = None,
     attribute: Annotated[
         list[str] | None, typer.Option(help="Column of an attribute; repeatable.", show_default="all other columns")
@@ -345,18 +347,26 @@ def set_groups(
     weight: Annotated[
         str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")
     ] = None,
+    default_weight: Annotated[
+        float | None, typer.Option(metavar="W", help="Weight of groups that have none, now and later.")
+    ] = None,
 ) -> None:
     """Set attributes and weights of groups from a file.
 
     Every column except group is an attribute; the column weight is the weight. An empty cell removes the attribute or
-    weight. Groups and columns that the file lacks keep their values. If weights change, stored means are recomputed.
+    weight. Groups and columns that the file lacks keep their values. What it says of groups that are not
+    stored yet is kept for them. If weights change, stored means are recomputed.
     """
+    from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.groups import GroupColumns, read_groups
 
     columns = GroupColumns(group, weight, tuple(attribute) if attribute else None)
-    table = read_groups(file, reader=reader, columns=columns)
+    if file is None and default_weight is None:
+        raise InputError("there is no file", advice="give one, or --default-weight")
+    table = None if file is None else read_groups(file, reader=reader, columns=columns)
     with options.tracker() as tracker:
-        options.say(_groups_told(tracker.set_groups(table, dataset=options.or_the_only_one(dataset))))
+        of_dataset = options.or_the_only_one(dataset)
+        options.say(_groups_told(tracker.set_groups(table, dataset=of_dataset, default_weight=default_weight)))
 
 
 @groups.command("list")
@@ -371,19 +381,21 @@ def list_groups(dataset: options.ExistingDataset = None, format: options.Output 
 
 
 def _groups_told(done: GroupsSet) -> str:
-    set_here = []
+    set_here, parts = [], []
     if done.attributes:
         set_here.append(f"{_counted(len(done.attributes), 'attribute')} ({', '.join(done.attributes)})")
     if done.has_weights:
         set_here.append("weights")
-    parts = [f"set {' and '.join(set_here)} of {_counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
+    if set_here:
+        parts = [f"set {' and '.join(set_here)} of {_counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
+    if done.default_weight is not None:
+        parts.append(f"groups of dataset {done.dataset!r} without a weight have {done.default_weight:g}")
     if done.n_recomputed:
         parts.append(f"recomputed {_counted(done.n_recomputed, 'weighted mean')}")
     if done.n_unknown:
-        be = "is" if done.n_unknown == 1 else "are"
-        parts.append(
-            f"{_counted(done.n_unknown, 'group')} of the file {be} not in the dataset, first {done.first_unknown!r}"
-        )
+        be, they = ("is", "it comes") if done.n_unknown == 1 else ("are", "they come")
+        new = f"{_counted(done.n_unknown, 'group')} of the file {be} not in the dataset yet, first"
+        parts.append(f"{new} {done.first_unknown!r}: this is kept until {they}")
     return "; ".join(parts)
 
 

@@ -246,7 +246,7 @@ def checked_results(
     )
     alone, judged = exact(drawn.by_people_alone().corrected_deltas()), exact(drawn.judged_deltas())
     deltas = CheckedDeltas(sampled, judged, alone, drawn.drawn_variances())
-    weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
+    weights_of = tx.groups.weights(both.dataset_id) if metric["weights"] != "none" else None
     weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids[kept])
     nothing = np.empty(0, dtype=np.int64)
     corrected = exact(drawn.corrected_deltas())[kept]

@@ -94,7 +94,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
     a mean that is known of all groups only.
     """
     text = str(metric)
-    weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
+    weights_of = tx.groups.weights(both.dataset_id) if metric["weights"] != "none" else None
     if weights_of is not None and not weights_of.ids.size:
         weights_of = None
     baseline, candidate = arms = [_ArmResults.of(tx, sides, metric, missing, weights_of) for sides in both.sides_of]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,10 +10,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.errors import MetricError, NdcgTrackerWarning, warn
 from ndcg_tracker.rankings import Floats, Hash, Index, Mask
 from ndcg_tracker.rankings.grouping import group_ranges, grouped, is_descending, places_in, segment_rows
 from ndcg_tracker.rankings.keys import BLOCK, Keys, mixed
 from ndcg_tracker.rankings.sorting import descending_order, repeats_before, repeats_within_groups
+from ndcg_tracker.words.texts import counted
 
 BY_INPUT = "input"
 """The ``tie_order`` of a run whose own order breaks ties in scores; None: the item id does, descending."""
@@ -274,6 +277,48 @@ MAX_WEIGHT = 1e30
 """The largest weight. With it, any possible sum fits single precision, in which some metrics sum weights."""
 
 
+MOST_UNWEIGHTED = 0.01
+"""The largest share of the groups, and of the total weight, that groups without a weight may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unweighted:
+    """What groups without a weight count where others have one.
+
+    ``dataset``: its name, "" for groups that are not stored. ``default``: the weight that was set for them; None if
+    none was: then each counts 1, but only as long as they are few.
+    """
+
+    dataset: str = ""
+    default: float | None = None
+
+    @property
+    def weight(self) -> float:
+        """The weight of a group that has none."""
+        return 1.0 if self.default is None else self.default
+
+    def check(self, weights: Floats, lacking: Mask) -> None:
+        """Warn of groups of a result that count 1 for want of a weight. Raises: MetricError if these are too many.
+
+        Parameters: ``weights``: of the groups that the result uses; ``lacking``: which of them have none.
+        """
+        n = int(lacking.sum())
+        if not n or self.default is not None:
+            return
+        what = f"{n:,} of {counted(lacking.size, 'group')} {'has' if n == 1 else 'have'} no weight"
+        share = n / float(weights.sum())
+        if max(n / lacking.size, share) <= MOST_UNWEIGHTED:
+            warn(NdcgTrackerWarning(f"{what}, and {'counts' if n == 1 else 'count'} 1"))
+            return
+        command = shlex.join(["ndcg-track", "groups", "set", "FILE", "--dataset", self.dataset])
+        raise MetricError(
+            f"{what}; counted as 1, that would be {share:.1%} of the total weight",
+            advice=f"set them with: {command}; --default-weight W in place of FILE gives all of them one weight"
+            if self.dataset
+            else "add them to the run with a weight, or leave them out with missing=skip in the metric",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class GroupWeights:
     """One weight per group.
@@ -281,13 +326,14 @@ class GroupWeights:
     ``group_keys``: n ids. ``values``: float64, shape (n,), 0 to ``MAX_WEIGHT``: the mean weight of the group's rows.
     ``varies``: bool, shape (n,): whether the rows of the group have different weights (then they are item weights,
     and only their mean is stored). ``single_means``: float32, shape (n,): the mean as single-precision code computes
-    it, None if the rows are unknown.
+    it, None if the rows are unknown. ``unweighted``: what other groups count.
     """
 
     group_keys: Keys
     values: Floats
     varies: Mask
     single_means: NDArray[np.float32] | None = None
+    unweighted: Unweighted = Unweighted()
 
 
 def joined_weights(parts: Sequence[GroupWeights]) -> GroupWeights:

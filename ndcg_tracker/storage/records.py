@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.statistics.summary import PairedSums
 
 EXTERNAL_JUDGE = "external results"
@@ -480,13 +481,20 @@ class GroupWeightsById:
 
     ids: Index
     weights: Floats
+    unweighted: Unweighted
 
     def weights_of(self, group_ids: Index) -> Floats:
-        """Return the weight of each group, 1 where there is none."""
+        """Return the weights of the groups that a result uses (see ``Unweighted``); all 1 if no group has one.
+
+        Raises: MetricError if too many of them have no weight.
+        """
         if not self.ids.size:
             return np.ones(group_ids.size)
         places = np.minimum(np.searchsorted(self.ids, group_ids), self.ids.size - 1)
-        return np.where(self.ids[places] == group_ids, self.weights[places], 1.0)
+        lacking = self.ids[places] != group_ids
+        weights = np.where(lacking, self.unweighted.weight, self.weights[places])
+        self.unweighted.check(weights, lacking)
+        return weights
 
 
 Part = Literal["means", "sums", "groups", "results", "some items", "items"]

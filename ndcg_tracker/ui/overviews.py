@@ -194,7 +194,7 @@ def against_baseline(
             against[run_id] = Against(why="ranks different items")
     ids = list(dict.fromkeys(record.evaluation_id for both in shared.values() for record in both))
     results = dict(zip(ids, tx.evaluations.results_of(ids), strict=True))
-    weights = tx.groups.weights_by_id(dataset.id) if metric["weights"] != "none" else None
+    weights = tx.groups.weights(dataset.id) if metric["weights"] != "none" else None
     for run_id, (base, record) in shared.items():
         of_groups = results[base.evaluation_id], results[record.evaluation_id]
         against[run_id] = _paired(metric, (base, record), of_groups, weights if weights and weights.ids.size else None)

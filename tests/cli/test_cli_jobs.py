@@ -18,6 +18,7 @@ from thorough import examples
 
 from ndcg_tracker.cli.app import run
 from ndcg_tracker.cli.input_files import read_ahead
+from ndcg_tracker.cli.options import warnings_as_notes
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, warn
 
 CONTENT = {
@@ -151,7 +152,7 @@ def test_warnings_and_errors_wait_for_their_turn(folder: Path, capsys: pytest.Ca
                 used.append(found)
                 assert capsys.readouterr().err == f"note: {found} is odd\n"
 
-    with pytest.raises(InputError, match="f3: is broken"):
+    with pytest.raises(InputError, match="f3: is broken"), warnings_as_notes():
         use_all()
     assert used == ["f0", "f1", "f2"]
     assert capsys.readouterr().err == "note: f3 is odd\n"

@@ -49,10 +49,10 @@ def fill(url: str) -> None:
         )
         tracker.add_labels(labels_of({**LABELS, "q1": {"a": 1}}))
         tracker.rescore(["bm25"])
-        weights = np.array([2.0, 0.1])
-        tracker.set_groups(
-            GroupTable(Keys.from_strings(["q1", "q3"]), weights, {"kind": ["new", None], "size": [0.1, 3]})
-        )
+        weights = np.array([2.0, 0.1, 1.0, 1.0, 1.0])
+        nothing: list[None] = [None] * 3
+        attributes = {"kind": ["new", None, *nothing], "size": [0.1, 3, *nothing]}
+        tracker.set_groups(GroupTable(Keys.from_strings(["q1", "q3", "q2", "q4", "q5"]), weights, attributes))
 
 
 @pytest.fixture

@@ -355,7 +355,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     results = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
     ids = reduce(np.intersect1d, [ids[~np.isnan(values)] for ids, values in results])
     values = np.array([values[places_of_ids(ids_of_run, ids)] for ids_of_run, values in results])
-    weights_of = tx.groups.weights_by_id(both.dataset_id) if question.metric["weights"] != "none" else None
+    weights_of = tx.groups.weights(both.dataset_id) if question.metric["weights"] != "none" else None
     weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids)
     return replace(learned, run_variance=RunVariance.of(values, weights))
 

@@ -359,7 +359,7 @@ def _steps_of_version(
         if len(records) < 2:
             return {}
     parsed = parse_metric(metric)
-    weights = tx.groups.weights_by_id(dataset_id) if parsed["weights"] != "none" else None
+    weights = tx.groups.weights(dataset_id) if parsed["weights"] != "none" else None
     if any(not _is_mean(parsed, record, each, weights) for record, each in zip(records, results, strict=True)):
         no_inference = Note("means_weigh_groups")
         if no_inference not in notes:

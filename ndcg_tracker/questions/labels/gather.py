@@ -233,7 +233,7 @@ def _moves(
     keys = values[0].group_keys
     before, after = values[0].values, np.append(values[1].values, np.nan)[places_of(keys, values[1].group_keys)]
     paired = np.flatnonzero(~np.isnan(before + after))
-    of_groups = aligned_weights(values[0], weights)
+    of_groups = aligned_weights(values[0], weights, of_all=True)
     shares = np.ones(paired.size) if of_groups is None else of_groups[paired]
     keys = keys.take(paired)
     items = unjudged_items(baseline, candidate, metric, keys)

@@ -503,7 +503,7 @@ def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -
     """Return the weights of groups if a metric uses them; refuse a metric whose mean is not that of its groups."""
     if metric["weights"] == "none":
         return None
-    weights_of = tx.groups.weights_by_id(dataset_id)
+    weights_of = tx.groups.weights(dataset_id)
     if metric["weights"] != "group":
         raise InputError(f"the mean of {metric} is not that of its groups", advice="rank by another metric")
     return weights_of.weights_of(ids) if weights_of.ids.size else None

@@ -72,7 +72,7 @@ def shown_run(
     groups, or by an attribute that no group has.
     """
     evaluations = tx.evaluations.of_run(run.id)
-    weights_of = tx.groups.weights_by_id(run.dataset_id)
+    weights_of = tx.groups.weights(run.dataset_id)
     columns = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
     results = {evaluation.id: of_groups for evaluation, of_groups in zip(evaluations, columns, strict=True)}
     means = tuple(_mean(evaluation, *results[evaluation.id], weights_of) for evaluation in evaluations)

@@ -88,7 +88,7 @@ def test_new_labels_of_a_run_join_those_of_no_named_judge(shop: nt.Tracker) -> N
 def test_weights_of_groups_reach_the_means_under_every_judge(shop: nt.Tracker) -> None:
     shop.rescore(metrics="ndcg(weights=group)@10", judge="gpt")
     before = shop.compare("bm25", "dense", judge="gpt").comparisons[0].metrics[0].baseline
-    shop.set_groups({"group": ["q1"], "weight": [50.0]})
+    shop.set_groups({"group": ["q1"], "weight": [50.0]}, default_weight=1.0)
     assert shop.compare("bm25", "dense", judge="gpt").comparisons[0].metrics[0].baseline != before
 
 
