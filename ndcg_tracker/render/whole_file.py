@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,6 +15,9 @@ from xml.etree import ElementTree
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.terminal import visible
+
+_UNFINISHED = ".ndcg-track-"
+_DAY = 24 * 60 * 60
 
 
 @contextmanager
@@ -39,10 +44,11 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes]
         with _told_of_place(path, option):
             target.write_bytes(b"".join(content))
         return
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    beside = target.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
     with _told_of_place(path, option):
         if target.is_dir():
             raise IsADirectoryError
+        _remove_leftovers(target.parent)
         beside.touch(exist_ok=False)
     try:
         yield add
@@ -54,6 +60,17 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes]
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove files that processes left unfinished more than a day ago when they were killed.
+
+    One that a process still needs is written anew, as the content is written at the end, at once.
+    """
+    for left in folder.glob(_UNFINISHED + "[0-9a-f]" * 16):
+        with suppress(OSError):
+            if left.lstat().st_mtime < time.time() - _DAY:
+                left.unlink()
 
 
 @contextmanager
