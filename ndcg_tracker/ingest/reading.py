@@ -565,8 +565,6 @@ def documents_given(rule: object, collapse: str | None = None) -> Documents | No
     documents = Documents(text, chosen)
     if isinstance(rule, os.PathLike) or (documents.no_file and not documents.is_column):
         raise InputError("no such file", where=shown_name(text), advice="check the path")
-    if documents.is_column:
-        return documents
     try:
         marked(text, Keys.from_strings([""]))
     except ValueError as error:

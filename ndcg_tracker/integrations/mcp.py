@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import queue
 import re
 import secrets
 import signal
@@ -23,7 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ndcg_tracker.api.evaluation import evaluate
 from ndcg_tracker.api.say_evaluations import evaluations_as
@@ -451,31 +450,25 @@ class _Worker:
 
     def ask(self, *call: object) -> str:
         """Return the answer to a call of ``_called``, "" if the process ends without one."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
         with suppress(OSError):
-            self.process.stdin.write(json.dumps(call) + "\n")
-            self.process.stdin.flush()
-        answer = self.process.stdout.readline()
+            print(json.dumps(call), file=self.process.stdin, flush=True)
+        answer = next(iter(self.process.stdout or ()), "")
         if not answer:
             self.process.wait()
         return answer
 
 
-def work() -> NoReturn:
-    """Answer the calls on standard input (see ``_Worker``) until the server closes it or ends."""
+def work() -> None:
+    """Answer the calls on standard input (see ``_Worker``) until the server closes it or ends, whatever they do."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is meant for the server
-    asked, answers = queue.SimpleQueue[str](), sys.stdout
-    sys.stdout = sys.stderr
+    answers, sys.stdout = sys.stdout, sys.stderr
 
-    def listen() -> None:
-        for line in sys.stdin:
-            asked.put(line)
-        os._exit(0)
+    def answer(call: str) -> None:
+        print(json.dumps(_called(*json.loads(call))), file=answers, flush=True)
 
-    threading.Thread(target=listen, daemon=True).start()
-    while True:
-        print(json.dumps(_called(*json.loads(asked.get()))), file=answers, flush=True)
+    for call in sys.stdin:
+        threading.Thread(target=answer, args=(call,), daemon=True).start()
+    os._exit(0)
 
 
 def serve(location: str | None = None) -> None:
@@ -517,20 +510,19 @@ async def _serve(location: str | None, idle: list[_Worker]) -> None:
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         if params.name not in TOOLS:
             raise MCPError(INVALID_PARAMS, f"there is no tool {params.name!r}; the tools are {', '.join(TOOLS)}")
-        worker, answer, what = idle.pop() if idle else _Worker(), "", "ended without an answer"
+        worker, answer = idle.pop() if idle else _Worker(), ""
         if not idle:  # so that one is ready even if the call does not end
             idle.append(_Worker())
         of_call = (params.name, location, params.arguments or {})
         try:
             with anyio.move_on_after(MOST_SECONDS) as limit:
                 answer = await anyio.to_thread.run_sync(worker.ask, *of_call, abandon_on_cancel=True)
-            if limit.cancelled_caught:
-                what = f"took longer than {MOST_SECONDS:g} s"
         finally:
             if answer:
                 idle.append(worker)
             else:
                 worker.process.kill()
+        what = f"took longer than {MOST_SECONDS:g} s" if limit.cancelled_caught else "ended without an answer"
         advice = "ask for less, or run the command"
         if TOOLS[params.name].writes:
             advice = "the view gate_decisions says whether it decided: look there before you ask again"

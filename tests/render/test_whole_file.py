@@ -75,5 +75,5 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: 
     assert (page.read_text(), page.stat().st_mode & 0o777) == ("new", 0o640)
     assert (
         refusal_of(InputError, write, tmp_path, "x")
-        == f"--output: cannot write '{tmp_path}': it is a folder; give another file"
+        == f"--output: cannot write '{tmp_path}': it is a folder; give another path"
     )

@@ -11,8 +11,10 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 
-from ndcg_tracker.errors import DatabaseError, InputError, argument
+from ndcg_tracker.errors import DatabaseError, InputError, argument, full_disk
 from ndcg_tracker.storage.connection import (
+    DISK_FULL,
+    FailedDatabaseError,
     database_errors,
     opened,
     sqlite_connection,
@@ -40,8 +42,8 @@ _PAGES_AT_ONCE = 4096
 def backup_to(location: Location, target: Path, progress: Progress | None = None) -> Path:
     """Copy one state of a SQLite database into a new file and return that file's path.
 
-    Raises: InputError if the target exists or the database is on Postgres; DatabaseError if copying fails (the target
-    is then removed).
+    Raises: InputError if the target exists, the disk is full or the database is on Postgres; DatabaseError if copying
+    fails otherwise. The target is then removed.
     """
     if location.path is None:
         raise InputError("back up a Postgres database with its own tool, pg_dump", where=location.display_url)
@@ -69,8 +71,10 @@ def backup_to(location: Location, target: Path, progress: Progress | None = None
             verdict = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise DatabaseError(f"the backup is damaged ({verdict}); nothing was changed", where=location.display_url)
-    except BaseException:
+    except BaseException as error:
         target.unlink(missing_ok=True)
+        if isinstance(error, FailedDatabaseError) and error.reason is DISK_FULL:
+            raise full_disk(target, location.path.stat().st_size) from None
         raise
     return target
 

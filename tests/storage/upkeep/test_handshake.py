@@ -117,7 +117,7 @@ def test_newer(postgres_schema: None, database_url: str) -> None:
     refused(
         database_url,
         f"the database has the newer schema {NEXT}; this program knows up to {NEWEST}; "
-        "install a newer version of ndcg_tracker",
+        "upgrade the program with: pip install --upgrade ndcg-tracker",
     )
 
 
