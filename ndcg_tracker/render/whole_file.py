@@ -18,7 +18,6 @@ from ndcg_tracker.errors import InputError, full_disk
 from ndcg_tracker.render.terminal import visible
 
 _UNFINISHED = ".ndcg-track-"
-_DAY = 24 * 60 * 60
 
 
 @contextmanager
@@ -70,7 +69,7 @@ def _remove_leftovers(folder: Path) -> None:
     """
     for left in folder.glob(_UNFINISHED + "[0-9a-f]" * 16):
         with suppress(OSError):
-            if left.lstat().st_mtime < time.time() - _DAY:
+            if left.lstat().st_mtime < time.time() - 24 * 60 * 60:
                 left.unlink()
 
 

@@ -46,6 +46,7 @@ CASES = [
     pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) in IN_THE_NIGHTLY else [])
     for name, engine in [
         *itertools.product(MODULES, ("sqlite", "postgres")),
+        ("held_servers", "sqlite"),
         ("team", "postgres"),
         ("refusing_servers", "postgres"),
     ]
