@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Self
@@ -21,6 +22,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys, arrow_texts, keys_of_arrow
 from ndcg_tracker.rankings.ranking import BY_INPUT
+from ndcg_tracker.render.whole_file import told_of_place
 from ndcg_tracker.runs.samples import is_sample
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 
@@ -219,6 +221,7 @@ class ExportWriter:
 
     def __init__(self, folder: Path, parts: Sequence[str] = ()) -> None:
         self._folder = folder
+        self._writable = partial(told_of_place, str(folder))
         self._writers: dict[str, Any] = {}
         self._waiting: dict[str, list[Any]] = {name: [] for name, table in TABLES.items() if table.part in ("", *parts)}
         self.n_rows = dict.fromkeys(TABLES, 0)
@@ -228,12 +231,8 @@ class ExportWriter:
 
         if self._folder.exists():
             raise InputError("already exists", where=self._folder, advice="give another folder")
-        try:
+        with self._writable():
             self._unfinished = Path(mkdtemp(prefix=f".{self._folder.name}-", dir=self._folder.absolute().parent))
-        except OSError as error:
-            raise InputError(
-                f"cannot be created ({error.strerror})", where=self._folder, advice="give another folder"
-            ) from None
         with ExitStack() as opening, self._writable():  # the first bytes are written here
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
             for name in self._waiting:
@@ -302,14 +301,6 @@ class ExportWriter:
             raise InputError(
                 f"{table}.parquet has {n_rows} rows of {self.n_rows[table]}", where=self._folder, advice="export again"
             )
-
-    @contextmanager
-    def _writable(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as failure:
-            reason = os.strerror(failure.errno) if failure.errno else " ".join(str(failure).split())
-            raise InputError(f"cannot be written ({reason})", where=self._folder, advice="is the disk full?") from None
 
 
 def _json(facts: Mapping[str, Any]) -> str:

@@ -145,12 +145,12 @@ def test_what_cannot_be_exported(tracker: nt.Tracker, tmp_path: Path) -> None:
     tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     (tmp_path / "there").mkdir()
     for folder, reason in (
-        ("there", "already exists; give another folder"),
-        ("no/where", "cannot be created (No such file or directory); give another folder"),
+        ("there", "{0}: already exists; give another folder"),
+        ("no/where", "cannot write '{0}': its folder does not exist; create the folder, or give another path"),
     ):
         with pytest.raises(InputError) as caught:
             tracker.export_runs(tmp_path / folder)
-        assert str(caught.value) == f"{tmp_path / folder}: {reason}"
+        assert str(caught.value) == reason.format(tmp_path / folder)
     with pytest.raises(ReferenceNotFoundError):
         tracker.export_runs(tmp_path / "out", ["nope"])
     tracker.delete_run("bm25")
@@ -222,7 +222,7 @@ def test_a_disk_that_is_full(tmp_path: Path, n_bytes: int) -> None:
         tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     words = [sys.executable, "-c", FULL, str(tmp_path), str(n_bytes)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert done.stdout == f"{tmp_path / 'out'}: cannot be written (File too large); is the disk full?\n"
+    assert done.stdout == f"cannot write '{tmp_path / 'out'}': File too large; give another path\n"
     assert [path.name for path in tmp_path.iterdir()] == ["one.db"]
 
 

@@ -291,15 +291,15 @@ def test_files_that_cannot_be_written_are_refused_before_anything_is_recorded(
         "--format markdown"
     )
     assert gate.refused("gate", "drop", *ASKED, "--junit", "no/such/gate.xml") == (
-        "--junit: cannot write 'no/such/gate.xml': its folder does not exist; create the folder, or give another file"
+        "--junit: cannot write 'no/such/gate.xml': its folder does not exist; create the folder, or give another path"
     )
     assert gate.refused("gate", "drop", *ASKED, "--metrics-json", ".") == (
-        "--metrics-json: cannot write '.': it is a folder; give another file"
+        "--metrics-json: cannot write '.': it is a folder; give another path"
     )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "no/such/summary.md")
     assert gate.refused("gate", "drop", *ASKED, "--github-summary") == (
         "--github-summary: cannot write 'no/such/summary.md': its folder does not exist; "
-        "create the folder, or give another file"
+        "create the folder, or give another path"
     )
     assert n_decisions(gate) == 0
 
@@ -363,6 +363,6 @@ def test_the_report_page_of_a_decision(gate: CommandLine, folder: Path, monkeypa
 
 def test_a_report_that_cannot_be_written_decides_nothing(gate: CommandLine) -> None:
     assert gate.refused("gate", "drop", *ASKED, "--report", "no/such.html") == (
-        "--report: cannot write 'no/such.html': its folder does not exist; create the folder, or give another file"
+        "--report: cannot write 'no/such.html': its folder does not exist; create the folder, or give another path"
     )
     assert gate.rows("sql", "SELECT * FROM gate_decisions") == []

@@ -60,7 +60,7 @@ def test_bad_input(shop: CommandLine, folder: Path) -> None:
         ),
         (
             ["compare", *pair, "-o", "no/x.svg"],
-            "--output: cannot write 'no/x.svg': its folder does not exist; create the folder, or give another file",
+            "--output: cannot write 'no/x.svg': its folder does not exist; create the folder, or give another path",
         ),
         (
             ["runs", "cost", "--dataset", "shop", "-o", "x.svg"],
