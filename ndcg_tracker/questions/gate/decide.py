@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from ndcg_tracker.compare.decide import are_same
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note, skewed_note
 from ndcg_tracker.compare.limits import Harm, HarmLimit, LimitCheck, SliceStatus, checked_harm
 from ndcg_tracker.compare.options import Scope, Unjudged
@@ -465,11 +466,6 @@ def _bounds_of_slice(
 ) -> Bounds:
     """Return the bounds of a slice; ``alpha``: its share of FAIL's level, after the share of the looks."""
     return at_level(test, delta, weights, alpha * n_looks)
-
-
-def are_same(same_lists: Mask | None) -> bool:
-    """Return whether all lists are known to be the same."""
-    return same_lists is not None and bool(same_lists.all())
 
 
 def _standing(test: TTest, mean: float, margin: float) -> float:

@@ -56,15 +56,13 @@ class Bounds:
         by_t: tuple[float | None, float | None],
         by_betting: Callable[[], tuple[float | None, float | None]],
         alphas: tuple[float, float],
-        *,
-        is_t_valid: bool = True,
     ) -> Bounds:
         """Return the bounds that decide: t bounds if information is enough for their level, else betting bounds.
 
         ``by_betting``: computes both betting bounds if they are needed. ``alphas``: the levels of the lower and the
-        upper bound. ``is_t_valid``: whether t may decide at all.
+        upper bound.
         """
-        is_known = is_t_valid and None not in by_t
+        is_known = None not in by_t
         lower_by_t, upper_by_t = (is_known and not information.is_low_at(alpha) for alpha in alphas)
         betting = (None, None) if lower_by_t and upper_by_t else by_betting()
         method: BoundMethod | None = "t" if lower_by_t else None if betting[0] is None else "betting"
