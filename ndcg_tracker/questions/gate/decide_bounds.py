@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats
-from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, groups_to_bet
+from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, groups_to_bet, settled
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_distribution import normal_quantile, quantile, two_sided_t
@@ -81,7 +81,7 @@ def reach_of(delta: Floats, limits: tuple[float, float] | None) -> float:
     """Return how far from 0 a difference may lie; without limits this is 1, or infinity if a difference lies beyond."""
     if limits is not None:
         return max(-limits[0], limits[1])
-    return 1.0 if float(np.abs(delta).max()) <= 1 else math.inf
+    return 1.0 if float(np.abs(settled(delta)).max()) <= 1 else math.inf
 
 
 def bounds_of(

@@ -62,8 +62,6 @@ def test_an_open_slice_that_compare_calls_regressed_blocks_a_pass() -> None:
     assert (row.value, row.p_adjusted) == ("phone", rows["phone"].p_adjusted)
     told = "; not shown to be above -0.05: device='phone'; regressed by compare's test: device='phone' (54 groups)"
     assert reason(found) == reason(whole) + told
-    turned = with_slices(whole, -delta, Slicing("device", values), 0.05).in_direction("lower")
-    assert turned.decision == "fail"  # the others then drop
     assert with_slices(whole, delta, Slicing("device", values), 0.5).decision == "pass"
 
 
