@@ -144,7 +144,7 @@ def _decided(
     decision = with_limits(decision, tuple(checks))
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     is_turned = decision.open is not None and decision.open.of_zero not in (None, decision.decision)
-    covered = told_with(decision) | (set() if is_turned else set(CLOSING))
+    covered = told_with(decision) | {"equal_values"} | (set() if is_turned else set(CLOSING))
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
         comparison,
