@@ -198,6 +198,11 @@ def compare_runs(
     return _with_metric_notes(comparison)
 
 
+def are_same(same_lists: Mask | None) -> bool:
+    """Return whether all lists are known to be the same."""
+    return same_lists is not None and bool(same_lists.all())
+
+
 CLOSING: tuple[Kind, ...] = ("unjudged_open", "one_hand", "never_shown")
 """Notes with the command that settles a verdict that labels leave open."""
 _OF_METRICS = ("ties", "nothing_judged", "all_one", "other_hands", "range_unread", *CLOSING)

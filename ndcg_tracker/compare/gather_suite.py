@@ -18,6 +18,7 @@ from ndcg_tracker.compare.decide_suite import (
     suite_comparison,
 )
 from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, asked_attributes, check_arms, compared_pair
+from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.results import NOT_COMPARABLE, Comparison
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
 from ndcg_tracker.compare.say_suite import (
@@ -173,7 +174,7 @@ def compared_pairs(
                 f"{systems[1]!r} cannot be compared with {systems[0]!r} under {without.metric} on {dataset!r}: {why}",
                 advice=f"see: {shlex.join(command)}",
             )
-        compared[dataset] = pair
+        compared[dataset] = replace(pair, of_groups=[with_same_lists(tx, both, paired) for paired in pair.of_groups])
     return compared
 
 

@@ -307,8 +307,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "same_difference": _same_difference,
     "low_information": low_information,
     "equal_values": (
-        "low information: all values of a dataset are equal although its lists differ, and a t interval takes such a "
-        "mean as exact"
+        "low information: all differences of a dataset are equal although its lists differ, so no t interval says "
+        "what other queries of it would give"
     ),
     "few_in_strata": lambda n, n_nonzero, enough: (
         f"low information: queries of small datasets weigh so much in the macro mean that all {n:,} queries count "

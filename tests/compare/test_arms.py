@@ -393,7 +393,7 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     strict = {"by": "device", "slice_margin": 0.1, "strict_slices": True}
     small = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True, **strict)
     assert small.decision == "inconclusive"
-    assert "; below -0.1 on too few groups to be sure: device='" in small.reason
+    assert "; regressed by compare's test: device='" in small.reason
     assert small.notes[-1] == (
         "no slice by device has the 25 groups that a verdict needs: slice by an attribute with fewer values; to add "
         "one: "

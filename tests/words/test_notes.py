@@ -56,8 +56,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "all_answered": ({"design": 3}, "all items of design 3 have an answer; to compare its runs"),
     "equal_values": (
         {},
-        "low information: all values of a dataset are equal although its lists differ, and a t interval takes such a "
-        "mean as exact",
+        "low information: all differences of a dataset are equal although its lists differ, so no t interval says "
+        "what other queries of it would give",
     ),
     "few_in_strata": (
         {"n": 1030, "n_nonzero": 35, "enough": 100},

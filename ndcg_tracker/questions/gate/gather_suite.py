@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import CLOSING
-from ndcg_tracker.compare.gather_results import with_same_lists
+from ndcg_tracker.compare.decide import CLOSING, are_same
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.results import ENDS
 from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.questions.gate.decide import GateDecision, are_same, with_harm, with_limits
+from ndcg_tracker.questions.gate.decide import GateDecision, with_harm, with_limits
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
 from ndcg_tracker.questions.gate.decide_candidate import told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
@@ -108,7 +107,7 @@ def _decided(
     tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
 ) -> SuiteGated:
     pairs = compared_pairs(tx, question.systems, basis.pairs, question.options)
-    results = {dataset: with_same_lists(tx, basis.pairs[dataset], pair.results[0]) for dataset, pair in pairs.items()}
+    results = {dataset: pair.results[0] for dataset, pair in pairs.items()}
     for dataset, paired in results.items():
         if paired.no_inference is not None:
             raise InputError(f"{sentence(paired.no_inference)}; so no bound applies to further groups", where=dataset)
@@ -161,7 +160,7 @@ def _decided(
     decision = with_limits(decision, tuple(checks))
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     is_turned = decision.open is not None and decision.open.of_zero not in (None, decision.decision)
-    covered = told_with(decision) | (set() if is_turned else set(CLOSING))
+    covered = told_with(decision) | {"equal_values"} | (set() if is_turned else set(CLOSING))
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
         comparison,

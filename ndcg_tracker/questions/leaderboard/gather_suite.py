@@ -82,12 +82,13 @@ def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestio
         if name in on_dataset.records
     ]
     if len(complete) > 1 and not without_results.intersection(all_records):
-        values = []
+        values, contents = [], []
         for on_dataset in present.values():
             missing = "error" if question.missing == "skip" else question.missing
             ids, of_systems = side_by_side(tx, metric, [on_dataset.records[name] for name in names], names, missing)
             values.append(of_systems[:, ~np.isin(ids, on_dataset.left_out)])
-        rows = [*with_standings(complete, values, metric.direction), *rows[len(complete) :]]
+            contents.append([name if metric.is_external else on_dataset.runs[name].digest for name in names])
+        rows = [*with_standings(complete, values, contents, metric.direction), *rows[len(complete) :]]
     versions = tuple(None if on_dataset is None else on_dataset.label_set.version for on_dataset in by_dataset.values())
     notes = tuple(SuiteNote(name, note) for name, on_dataset in present.items() for note in on_dataset.notes)
     judges = tuple(None if on_dataset is None else on_dataset.label_set.judge for on_dataset in by_dataset.values())

@@ -340,7 +340,7 @@ def test_runs_that_resemble_the_one_before_have_no_step_but_a_note(tracker: nt.T
 
 def test_repeats_tell_what_a_short_history_cannot(tracker: nt.Tracker) -> None:
     """Runs with the tag aa count, shown or not, if they have results for all groups."""
-    for seed in range(5):
+    for seed in range(35, 40):
         tracker.ingest(training(seed), name=f"seed-{seed}", tags={"branch": "main"})
     alone = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"}))
     assert [row["step"] for row in alone.rows] != [False] * 5
