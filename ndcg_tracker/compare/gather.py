@@ -33,12 +33,7 @@ from ndcg_tracker.compare.results import (
     coverage_notes,
     most_telling,
 )
-from ndcg_tracker.compare.run_pair import (
-    RunPair,
-    adding_command,
-    label_set_ref,
-    resolved_pair,
-)
+from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
 from ndcg_tracker.compare.say_latex import with_latex
 from ndcg_tracker.compare.slices import AttributeValues, attribute_values
@@ -352,7 +347,6 @@ def _stored(
     for side in both.sides if any(share < WELL_JUDGED for of_side in shares for share in of_side.values()) else ():
         other = both.sides[1 - both.sides.index(side)].run if len(both.sides) == len(both.arms) else None
         more += judged_share_notes(tx, side.run, both.baseline.label_set, other)
-    more += _missing_that_count(both, results, options)
     more += [] if pruned else _shorter_lists(both)
     of_arms = shares[: len(both.sides_of[0])], shares[len(both.sides_of[0]) :]
     coverage = tuple(
@@ -392,25 +386,6 @@ def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
     n = sum(value is None for value in clusters.of(group_ids).values)
     facts: dict[str, Fact] = {"n": n, "n_groups": group_ids.size, "attribute": clusters.attribute}
     return [Note("without_cluster", facts)] if n else []
-
-
-def _missing_that_count(both: RunPair, results: Sequence[PairedResults], options: CompareOptions) -> list[Note]:
-    """Return notes if missing groups were to be left out, but the metric itself counts them as 0."""
-    if options.missing not in ("intersect", "skip"):
-        return []
-    for metric, paired in zip(both.metrics, results, strict=True):
-        n = max(paired.missing_in_baseline, paired.missing_in_candidate)
-        if n:
-            facts: dict[str, Fact] = {"n": n, "metric": familiar_name(str(metric), metric.requested_as)}
-            judge = both.baseline.label_set.judge
-            skipping, runs = metric.with_axes(missing="skip"), [side.run for side in both.sides]
-            words = replace(options, metrics=(skipping,), missing="intersect").words()
-            again = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", runs[0].dataset, *words)
-            return [
-                Note("missing_that_count", facts, adding_command(runs, [str(skipping)], judge=judge)),
-                Note("after_that", command=again),
-            ]
-    return []
 
 
 def _shorter_lists(both: RunPair) -> list[Note]:

@@ -540,14 +540,15 @@ def _could_bet(metric: MetricComparison) -> bool:
 def _count_footnotes(groups: GroupCounts) -> list[str]:
     """Return a sentence for every count of groups that do not have a result in both runs."""
     fate = "counted as 0 in the other" if groups.missing == "zero" else "left out"
+    of_missing = "left out" if groups.missing in ("intersect", "skip") else "counted as 0"
     in_neither = 0 if groups.missing == "skip" else groups.in_neither
     sentences = [
         (
             groups.in_neither,
             f"with labels but in neither run: {'counted the same in both' if in_neither else 'left out'}",
         ),
-        (groups.missing_in_baseline - in_neither, "with labels but missing in the baseline run: counted as 0"),
-        (groups.missing_in_candidate - in_neither, "with labels but missing in the candidate run: counted as 0"),
+        (groups.missing_in_baseline - in_neither, f"with labels but missing in the baseline run: {of_missing}"),
+        (groups.missing_in_candidate - in_neither, f"with labels but missing in the candidate run: {of_missing}"),
         (groups.only_in_baseline, f"with a result in the baseline only: {fate}"),
         (groups.only_in_candidate, f"with a result in the candidate only: {fate}"),
         (groups.undefined, "undefined in both runs: left out"),

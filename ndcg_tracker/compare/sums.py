@@ -69,7 +69,8 @@ def compare_sums(
 ) -> Comparison:
     """Return the comparison of two runs by sums: the result of ``compare_runs`` without the worst and best groups.
 
-    ``missing``: "intersect" leaves out groups with a value in one run only, as the sums do; "error" refuses them.
+    ``missing``: "intersect" leaves out groups with a value in one run only, as the sums do, and refuses a metric that
+    counts such groups as 0; "error" refuses the groups.
     Raises: InputError for what needs the groups.
     """
     refuse_groups(
@@ -111,7 +112,15 @@ def _compared(results: SummedResults, methods: Methods, missing: Missing) -> Met
             advice=f"choose {argument('missing', 'intersect')} (leave them out, as the sums do)",
             joint=": ",
         )
-    limits = parse_metric(results.metric).limits
+    metric = parse_metric(results.metric)
+    if missing == "intersect" and metric.counts_missing:
+        raise InputError(
+            f"{argument('missing', missing)} cannot leave out groups of runs that were stored as sums, because this "
+            "metric counts the groups missing from a run as 0",
+            where=results.metric,
+            advice=f"summarize both by {metric.with_axes(missing='skip')}",
+        )
+    limits = metric.limits
     of_delta = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
     test, differences, information = whole.test(), whole.differences, whole.information()
     shown_only = results.shown_only

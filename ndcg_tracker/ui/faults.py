@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 MISSING = {
     "error": "all runs must have the same",
     "zero": "count 0 where a run lacks them",
-    "intersect": "only those that all runs have",
-    "skip": "without those that no run has",
+    "intersect": "without those that only some runs have",
+    "skip": "only those that all runs have",
 }
 """How to treat groups that a run lacks, in the words of the pages."""
 TITLES = {

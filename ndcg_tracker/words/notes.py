@@ -18,7 +18,7 @@ Kind = Literal[
     "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "range_unread", "other_hands", "one_hand", "never_shown",
-    "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
+    "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
     "shorter_lists",
     "pruned", "without_items",
     # explain

@@ -228,11 +228,9 @@ def _lacking(runs: Sequence[tuple[str, int]], n_groups: int) -> str:
     return named + (f" and {len(runs) - _SLICES_NAMED} more" if len(runs) > _SLICES_NAMED else "")
 
 
-def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
-    return (
-        f"{metric} itself counts the groups missing from a run as 0, so they cannot be left out here: "
-        f"{_lacking(runs, n_groups)}; to leave them out, rank by the metric that this command adds"
-    )
+def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str, are_out: bool = False) -> str:
+    fate = (", but they are left out", "") if are_out else ("", "; to leave them out")
+    return f"{metric} counts the groups missing from a run as 0{fate[0]}: {_lacking(runs, n_groups)}{fate[1]}"
 
 
 def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
@@ -284,10 +282,6 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "cluster"
     ),
     "after_that": "after that, the same without the groups missing from a run",
-    "missing_that_count": lambda n, metric: (
-        f"{metric} itself counts the groups missing from a run as 0 ({n:,} here), so they stay in; to leave them out, "
-        "compare by the metric that this command adds"
-    ),
     "shorter_lists": (
         "the lists of {run} have {n_short:.1f} items on average, those of the other run {n_long:.1f}: {metric} looks "
         "past the end of the shorter lists"

@@ -358,11 +358,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "run 'bm25' of dataset 'shop' has results that cannot be verified: external:clicks, ndcg@10; they are stored "
         "unchanged, and the run gets the tag 'imported=not verifiable'",
     ),
-    "missing_that_count": (
-        {"n": 3, "metric": "ndcg@10"},
-        "ndcg@10 itself counts the groups missing from a run as 0 (3 here), so they stay in; to leave them out, "
-        "compare by the metric that this command adds",
-    ),
     "runs_of_other_groups": (
         {"n": 2, "first": "covid"},
         "left out: 2 runs without any group of these labels, such as covid: are the group ids written as in the "
@@ -380,9 +375,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "one_score": ({}, "the scores of each list are all equal, so ties decide the order, not a model"),
     "groups_lacking": (
         {"runs": [("a", 5), ("b", 25)], "n_groups": 30, "metric": "ndcg@10"},
-        "ndcg@10 itself counts the groups missing from a run as 0, so they cannot be left out here: a (5 of 30), b "
-        "(25 of "
-        "30); to leave them out, rank by the metric that this command adds",
+        "ndcg@10 counts the groups missing from a run as 0: a (5 of 30), b (25 of 30); to leave them out",
     ),
     "labels_gone": (
         {"n_groups": 86, "n_labels": 2703, "version": 2},

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of
+from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
-from ndcg_tracker.compare.pair import places_of_ids
+from ndcg_tracker.compare.pair import lacked, places_of_ids
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.compare.run_pair import (
     adding_command,
@@ -132,18 +133,13 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     for metric, of_metric in zip(metrics, records, strict=True):
         runs = [run for arm in ranked for run in arm.runs]
         evaluations = [of_metric[run.id] for run in runs]
-        missing = "error" if question.missing == "skip" else question.missing
-        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], missing)
-        absent = in_no_run(tx, ids, metric, evaluations)
-        if question.missing == "skip" and absent.size:
-            is_kept = ~np.isin(ids, absent)
-            ids, values = ids[is_kept], values[:, is_kept]
-            if not ids.size:
-                raise NotComparableError(
-                    "no run has a group of the labels", advice="are their group ids written as in the labels?"
-                )
+        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], question.missing)
+        in_none, left_out = lacked(ids, groups_of_runs(tx, metric, ids, evaluations), question.missing)
         told = {note.kind for note in notes}
-        more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, absent.size))
+        more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, int(in_none.sum())))
+        ids, values = ids[~left_out], values[:, ~left_out]
+        if left_out.all():
+            raise no_group_in_all(dataset)
         notes += [note for note in more if note.kind not in told]
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
@@ -405,10 +401,8 @@ def side_by_side(
 ) -> tuple[Index, Matrix]:
     """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs.
 
-    Raises: InputError for runs of different groups, unless ``missing`` says how to treat them; and for "skip".
+    Raises: InputError for runs of different groups, unless ``missing`` says how to treat them.
     """
-    if missing == "skip":
-        raise InputError(f"{argument('missing', missing)} is unknown here", advice="give error, zero or intersect")
     of_runs = []
     for ids, values in tx.evaluations.results_of([record.evaluation_id for record in records]):
         defined = ~np.isnan(values)
@@ -424,28 +418,23 @@ def side_by_side(
             f"{every.size:,}",
             advice=f"give {argument('missing', 'intersect')} for those that all have, or {argument('missing', 'zero')}",
         )
-    shared = reduce(np.intersect1d, [ids for ids, _ in of_runs]) if missing == "intersect" else every
+    shared = every if missing == "zero" else reduce(np.intersect1d, [ids for ids, _ in of_runs])
     if not shared.size:
         raise InputError("no group has a result in all runs", advice=f"give {argument('missing', 'zero')}")
     matrix = np.zeros((len(of_runs), shared.size))
     for row, (ids, values) in zip(matrix, of_runs, strict=True):
-        if missing == "intersect":
-            row[:] = values[places_of_ids(ids, shared)]
-        else:
+        if missing == "zero":
             row[np.searchsorted(shared, ids)] = values
+        else:
+            row[:] = values[places_of_ids(ids, shared)]
     return shared, matrix
 
 
-def in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
-    """Return the labelled groups that no run has but that the metric counts."""
-    if not metric.counts_missing or not all(evaluation.n_missing for evaluation in evaluations):
-        return ids[:0]
-    absent = ids
-    for evaluation in evaluations:
-        absent = np.setdiff1d(absent, tx.runs.group_ids(evaluation.run_id), assume_unique=True)
-        if not absent.size:
-            break
-    return absent
+def no_group_in_all(dataset: str) -> NotComparableError:
+    """Return the error for runs of which no group is left."""
+    return NotComparableError(
+        f"no labelled group of {dataset!r} is in all runs", advice="are their group ids written as in the labels?"
+    )
 
 
 def notes_on_groups(
@@ -473,17 +462,16 @@ def notes_on_groups(
         if evaluation.n_missing > n_in_none
     ]
     if lacking:
-        skipping = metric.with_axes(missing="skip")
-        of_all = replace(question, metrics=(skipping,), missing="intersect")
-        facts = {"runs": lacking, "n_groups": n, "metric": metric.requested_as}
-        notes.append(Note("groups_lacking", facts, adding_command(runs, [str(skipping)])))
-        notes.append(Note("after_that", command=_again(of_all, dataset)))
+        are_out = question.missing in ("intersect", "skip")
+        facts = {"runs": lacking, "n_groups": n, "metric": metric.requested_as, "are_out": are_out}
+        again = () if are_out else _again(replace(question, missing="intersect"), dataset)
+        notes.append(Note("groups_lacking", facts, again))
     return notes
 
 
 def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
     """Return the command for a question."""
-    metrics = [word for metric in question.metrics for word in ("--metric", str(metric))]
+    metrics = [word for metric in question.metrics for word in ("--metric", metric.requested_as)]
     tags = [word for key, value in question.tags.items() for word in ("--tag", f"{key}={value}")]
     by = [] if question.by is None else ["--by", question.by]
     where = ("--dataset", dataset) if question.suite is None else ("--suite", question.suite)
