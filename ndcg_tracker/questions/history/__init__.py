@@ -164,10 +164,8 @@ def refuse_nothing(of_dataset: History, metric: str, wanted: HistoryFilter) -> N
                 f"no run of dataset {dataset!r} has {metric}: the dataset has only results of other engines",
                 advice=f"see them with: {command}",
             )
-        of_judge = ["--judge", wanted.judge] if wanted.judge else []
-        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *of_judge])
         raise ReferenceNotFoundError(
-            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
+            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {of_dataset.adding}"
         )
     if not of_dataset.rows:
         listed = shlex.join(["ndcg-track", "runs", "list", "--dataset", dataset])

@@ -18,6 +18,7 @@ from ndcg_tracker.compare.pair import lacked, places_of_ids
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.compare.run_pair import (
     adding_command,
+    adding_words,
     advice_for_lacking,
     check_one_dataset,
     check_one_sample,
@@ -165,7 +166,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         boards[0].judged,
         [arm.runs[0].name for arm in ranked],
         dataset,
-        boards[0].metric,
+        metrics[0].requested_as,
         label_set.judge,
         question.labels,
     )
@@ -368,7 +369,7 @@ def under_labels(
         if len(having) == len(ids):
             break
     texts = [metric.requested_as for metric in metrics]
-    older = label_sets[0].version if labels is not None and label_sets and label_sets[0].version != newest else None
+    older = label_sets[0].version if labels is not None and label_sets else None
     of_judge = "" if any(is_external) else whose
     if best is None or (is_named and len(best[2]) < len(ids)) or not best[2]:
         lacking = [run for run in runs if best is None or run.id not in best[2]]
@@ -377,7 +378,7 @@ def under_labels(
             f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, "
             f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels"
             f"{f' of {judge_words(of_judge)}' if of_judge else ''}",
-            advice=advice_for_lacking(tx, runs, metrics, adding_command(lacking[:5], texts, older, of_judge)),
+            advice=advice_for_lacking(tx, runs, metrics, adding_words(tx, lacking[:5], texts, of_judge, older)),
         )
     label_set, records, having = best
     notes: list[Note] = []
@@ -390,9 +391,10 @@ def under_labels(
         words += ["--judge", of_judge] if of_judge and label_set.version == newest else []
         of_all = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words)
         notes.append(Note("runs_lacking", facts, adding_command(lacking, texts) if all(is_external) else of_all))
-    elif label_set.version < newest and labels is None:
+    if label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
-        notes.append(Note("newer_labels", facts, adding_command(runs, texts, judge=of_judge)))
+        having_them = [run for run in runs if run.id in having]
+        notes.append(Note("newer_labels", facts, adding_command(having_them, texts, newest)))
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in records], notes
 
 

@@ -134,7 +134,9 @@ def _on_dataset(
     shares = {} if metric.is_external else judged_under(tx, label_set, metric.cutoff)
     span = JudgedSpan.of(metric.cutoff, (shares.get(run.id) for run in having.values()))
     first = sorted(having.values(), key=lambda run: -(records[run.id].mean or 0.0))
-    notes += judged_notes(span, [run.name for run in first], dataset, str(metric), label_set.judge, question.labels)
+    notes += judged_notes(
+        span, [run.name for run in first], dataset, metric.requested_as, label_set.judge, question.labels
+    )
     of_runs = {name: records[run.id] for name, run in having.items()}
     return _OnDataset(label_set, having, of_runs, left_out, notes, shares)
 
