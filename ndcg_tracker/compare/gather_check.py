@@ -230,8 +230,7 @@ def checked_results(
     of_runs = [tx.runs.group_ids(run.id) for run in runs]
     in_neither, left_out = lacked(ids, of_runs, missing)
     kept = np.flatnonzero(~left_out)
-    n_in_neither = int(in_neither.sum()) if missing == "skip" else 0
-    n_missing = [np.setdiff1d(ids, of_run).size - n_in_neither for of_run in of_runs]
+    n_missing = [np.setdiff1d(ids, of_run).size - int((in_neither & left_out).sum()) for of_run in of_runs]
     n_known, n_unlabelled = len(answers.known), int(np.isnan(apart.grades).sum())
     sampled = Sampled(
         sample.checked_by,

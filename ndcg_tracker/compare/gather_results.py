@@ -87,9 +87,12 @@ def _ranks(ranking: Ranking) -> tuple[Index, Mask]:
     return ranks, (ranks > 0) & (np.diff(ranking.scores, prepend=np.nan) == 0)
 
 
-def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:
+def paired_results(
+    tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing, *, keeps_counted: bool = False
+) -> PairedResults:
     """Return the stored results of two arms under a metric, paired by group; an arm has the means over its runs.
 
+    ``keeps_counted``: leave out no group that a run lacks but that the metric counts, whatever ``missing`` says.
     Raises: InputError for groups with a result in one run only, unless ``missing`` says what becomes of them; and for
     a mean that is known of all groups only.
     """
@@ -102,7 +105,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
     pairing = pair(
         *(baseline.group_ids, baseline.values.mean(axis=0), candidate.group_ids, candidate.values.mean(axis=0)),
         missing=missing,
-        groups_of_runs=groups_of_runs(tx, metric, baseline.group_ids, records),
+        groups_of_runs=[] if keeps_counted else groups_of_runs(tx, metric, baseline.group_ids, records),
         metric=text,
     )
     ids = pairing.group_ids

@@ -69,9 +69,8 @@ def compare_sums(
 ) -> Comparison:
     """Return the comparison of two runs by sums: the result of ``compare_runs`` without the worst and best groups.
 
-    ``missing``: "intersect" leaves out groups with a value in one run only, as the sums do, and refuses a metric that
-    counts such groups as 0; "error" refuses the groups.
-    Raises: InputError for what needs the groups.
+    ``missing``: "intersect" leaves out groups with a value in one run only, as the sums do, with a note if the metric
+    may have summed up others as 0; "error" refuses the groups. Raises: InputError for what needs the groups.
     """
     refuse_groups(
         test=methods.test != "t" and methods.test,
@@ -79,6 +78,11 @@ def compare_sums(
         missing=missing not in ("error", "intersect") and missing,
     )
     metrics = [_compared(summed, methods, missing) for summed in results]
+    counting = [metric for of in results if (metric := parse_metric(of.metric)).counts_missing]
+    lost = [
+        Note("summed_as_0", {"metric": str(metric), "skipping": str(metric.with_axes(missing="skip"))})
+        for metric in counting[: missing == "intersect"]
+    ]
     first = results[0]
     rows = (
         None
@@ -94,7 +98,7 @@ def compare_sums(
         tuple(metrics),
         worst=(),
         best=(),
-        notes=runs.notes,
+        notes=(*runs.notes, *lost),
         slices=None if rows is None else worst_first(rows),
         slice_attribute=first.sliced_by,
     )
@@ -112,15 +116,7 @@ def _compared(results: SummedResults, methods: Methods, missing: Missing) -> Met
             advice=f"choose {argument('missing', 'intersect')} (leave them out, as the sums do)",
             joint=": ",
         )
-    metric = parse_metric(results.metric)
-    if missing == "intersect" and metric.counts_missing:
-        raise InputError(
-            f"{argument('missing', missing)} cannot leave out groups of runs that were stored as sums, because this "
-            "metric counts the groups missing from a run as 0",
-            where=results.metric,
-            advice=f"summarize both by {metric.with_axes(missing='skip')}",
-        )
-    limits = metric.limits
+    limits = parse_metric(results.metric).limits
     of_delta = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
     test, differences, information = whole.test(), whole.differences, whole.information()
     shown_only = results.shown_only

@@ -20,7 +20,7 @@ Kind = Literal[
     "range_unread", "other_hands", "one_hand", "never_shown",
     "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
     "shorter_lists",
-    "pruned", "without_items",
+    "pruned", "without_items", "summed_as_0",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",

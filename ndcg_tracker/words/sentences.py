@@ -377,6 +377,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
     "labels_changed": _labels_changed,
+    "summed_as_0": (
+        "{metric} counts the groups missing from a run as 0, and sums cannot leave them out; if there are any, sum up "
+        "{skipping} for both runs"
+    ).format,
     "older_than_judge": (
         "design {design} was drawn under version {version} of the judge's labels and is compared with that version; "
         "version {newest} is newer"

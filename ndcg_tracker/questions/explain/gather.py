@@ -332,7 +332,7 @@ def _explained(block: SideBlock, metric: Metric) -> tuple[_SomeGroups, _SomeGrou
 def _paired(tx: ReadTransaction, both: RunPair, baseline: _Groups, candidate: _Groups, ids: Index) -> PairedResults:
     """Return the results of both runs, group by group: stored ones if there are any, else computed ones."""
     if all(str(both.metric) in side.evaluations for side in both.sides):
-        return paired_results(tx, both, both.metric, "intersect")
+        return paired_results(tx, both, both.metric, "intersect", keeps_counted=True)
     pairing = pair(ids, baseline.values, ids, candidate.values, missing="intersect")
     n_groups = pairing.group_ids.size
     (mean, n_of_mean), (other_mean, n_of_other) = baseline.mean(), candidate.mean()

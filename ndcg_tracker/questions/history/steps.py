@@ -50,9 +50,8 @@ def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str
         return []
     most = version_of_most(records)
     asked = ("--dataset", dataset, "--metric", metric, "--labels", str(most))
-    facts: dict[str, Fact] = {"versions": tuple(counts), "most": most}
-    again = Note("after_that", command=("ndcg-track", "history", *asked))
-    return [Note("different_labels", facts, ("ndcg-track", "rescore", "--all", *asked)), again]
+    told = Note("different_labels", {"versions": counts, "most": most}, ("ndcg-track", "rescore", "--all", *asked))
+    return [told, Note("after_that", command=("ndcg-track", "history", *asked))]
 
 
 def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:

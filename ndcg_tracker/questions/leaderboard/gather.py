@@ -387,14 +387,14 @@ def under_labels(
     if lacking:
         words = [word for text in texts for word in ("--metric", text)]
         facts = {"n": len(lacking), "first": lacking[0].name, "version": label_set.version, "metrics": tuple(texts)}
-        words += ["--labels", str(label_set.version)] if label_set.version < newest else []
-        words += ["--judge", of_judge] if of_judge and label_set.version == newest else []
+        words += ["--labels", str(label_set.version)]
         of_all = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words)
         notes.append(Note("runs_lacking", facts, adding_command(lacking, texts) if all(is_external) else of_all))
     if label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
-        having_them = [run for run in runs if run.id in having]
-        notes.append(Note("newer_labels", facts, adding_command(having_them, texts, newest)))
+        notes.append(
+            Note("newer_labels", facts, adding_command([run for run in runs if run.id in having], texts, newest))
+        )
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in records], notes
 
 

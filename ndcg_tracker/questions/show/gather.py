@@ -153,7 +153,7 @@ def _chosen(
         text = str(known_metric(tx, run.dataset_id, metric))
         evaluations = [evaluation for evaluation in evaluations if evaluation.metric == text]
         if not evaluations:
-            command = adding_words(tx, [run], [metric.requested_as], judge or "")
+            command = adding_words(tx, [run], [text if metric.is_external else metric.requested_as], judge or "")
             adding = "store it" if metric.is_external else "compute it"
             raise ReferenceNotFoundError(f"run {run.name!r} has no {text}", advice=f"{adding} with: {command}")
     unnamed = [evaluation for evaluation in evaluations if not evaluation.judge] or evaluations

@@ -91,7 +91,7 @@ def test_runs_of_several_datasets_and_without_the_metric(shop: CommandLine, fold
         "there are 2 datasets (shop, books); name one with --dataset"
     )
     assert shop.refused("runs", "list", "--metric", "AP", code=5) == (
-        "no run has AP; add it with: ndcg-track rescore --all --metric AP"
+        "no run has AP; add it with: ndcg-track rescore --all --dataset shop --metric AP"
     )
 
 
@@ -192,7 +192,8 @@ def test_what_is_advised_where_runs_lack_groups_works_as_it_is_typed(
     rows = json.loads(answer.out)
     notes = rows["notes"] if isinstance(rows, dict) else command(*asked, "--dataset", "shop").out.split("note: ")[1:]
     found = [" ".join(note.split()) for note in notes]
-    typed = [note[note.index("ndcg-track ") :] for note in found if "the groups missing from a run" in note]
+    of_groups = [note for note in found if "the groups missing from a run" in note or note.startswith("after that")]
+    typed = [note[note.index("ndcg-track ") :] for note in of_groups]
     assert len(typed) == 1 + (asked == ("history",))
     for line in typed:
         printed = command(*shlex.split(line)[1:])
