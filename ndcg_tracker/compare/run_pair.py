@@ -351,7 +351,7 @@ def adding_words(
     told, newer = under(None if most is None else most.version), under(newest)
     if most is None or told == newer:
         return told
-    return f"{told}; that is the version of the labels that most runs have; for the newest: --labels {newest}"
+    return f"{told}; that is the version of the labels that most runs have; for the latest: --labels {newest}"
 
 
 def label_set_ref(label_set: LabelSetRecord) -> LabelSetRef:

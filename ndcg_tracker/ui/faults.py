@@ -35,7 +35,7 @@ def in_browser(name: str, value: str) -> str:
     """Return an argument in the words of the pages: the choice with this name.
 
     >>> in_browser("missing", "intersect"), in_browser("judge", "")
-    ('“groups: only those that all runs have”', '“judge”')
+    ('“groups: without those that only some runs have”', '“judge”')
     """
     label = _LABELS.get(name, name.replace("_", " "))
     if not value:

@@ -102,7 +102,7 @@ def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judge
 
 def _different_labels(versions: Sequence[tuple[int, int]], most: int) -> str:
     by_version = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
-    newest = "" if most == versions[-1][0] else f" (or under the newest, --labels {versions[-1][0]})"
+    newest = "" if most == versions[-1][0] else f" (or under the latest, --labels {versions[-1][0]})"
     return f"runs under different labels are not compared ({by_version}); to evaluate all under version {most}{newest}"
 
 

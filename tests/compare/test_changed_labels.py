@@ -85,7 +85,7 @@ def test_labels_that_grow_or_change_a_little_are_not_told(tracker: nt.Tracker) -
 
 
 def test_advice_names_the_labels_that_most_runs_have(slipped: nt.Tracker) -> None:
-    told = "; that is the version of the labels that most runs have; for the newest: --labels 2"
+    told = "; that is the version of the labels that most runs have; for the latest: --labels 2"
     typed = "--dataset shop --metric lightgbm:ndcg@5 --labels 1"
     with pytest.raises(nt.NotComparableError) as lacking:
         slipped.compare("old", "new", metrics="lightgbm:ndcg@5")

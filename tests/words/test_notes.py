@@ -265,7 +265,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "different_labels": (
         {"versions": [(1, 3), (2, 1)], "most": 1},
         "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all under "
-        "version 1 (or under the newest, --labels 2)",
+        "version 1 (or under the latest, --labels 2)",
     ),
     "shown_only": (
         {"metric": "NumRet", "why": "diagnostic"},

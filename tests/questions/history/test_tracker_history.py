@@ -279,7 +279,7 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
     assert report.rows[3]["step_before"] == "r3"
     assert report.notes == (
         "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all under "
-        "version 1 (or under the newest, --labels 2): ndcg-track rescore --all --dataset default --metric ndcg@10 "
+        "version 1 (or under the latest, --labels 2): ndcg-track rescore --all --dataset default --metric ndcg@10 "
         "--labels 1",
         "after that, ask again: ndcg-track history --dataset default --metric ndcg@10 --labels 1",
         FEW_RUNS.format(2),
