@@ -215,8 +215,9 @@ class Tracker:
         Parameters: ``baseline`` and ``candidates``: run references (name, id, ``@alias``, ``latest``, ``latest~2``,
         unique prefix), the candidates one by one or in lists. ``tag:KEY=VALUE`` instead of a run is an arm: all runs
         with that tag, as repeats of one system. ``metrics``: text forms; by default all that both have. ``missing``:
-        what to do with groups that have a result in only one run. "error" refuses them, "zero" counts the missing
-        result as 0, "intersect" leaves them out, "skip" also leaves out labelled groups that neither run has. ``top``:
+        what to do with groups that only one run has. "error" counts them as the metric does, and refuses them if it
+        gives them no result; "zero" counts them as 0; "intersect" leaves them out, also under a metric that counts them
+        as 0; "skip" also leaves out labelled groups that neither run has. ``top``:
         how many worst and best groups to keep. ``tie_bounds``: list the groups whose result depends on the order of
         tied scores. ``unjudged_bounds``: find the smallest and the largest difference over all grades of the unjudged
         items in the first ranks of either run, and the difference without them. ``test``: the source of p-values: "t"

@@ -428,7 +428,9 @@ def _stored(
     notes += [] if run.sampled is None else [sampled_note(run.sampled)]
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
-        notes.append(Note("new_labels", {"version": label_set.version}))
+        version = str(label_set.version)
+        again = ("ndcg-track", "rescore", "--all", "--dataset", dataset.name, "--labels", version)
+        notes.append(Note("new_labels", {"version": label_set.version}, again))
     metrics_of_run = StoredMetrics(done[str(metric)] for metric in wanted)
     of_ndcg = [done[str(metric)] for metric in wanted if metric.measure == "ndcg"]
     if any(stored.mean == 0 for stored in metrics_of_run):

@@ -15,13 +15,13 @@ Kind = Literal[
     "older_than_judge", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers", "diagnostic",
     "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties", "tie_orders",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
-    "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
+    "labels_changed", "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
     "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "range_unread", "other_hands", "one_hand", "never_shown",
-    "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
+    "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
     "shorter_lists",
-    "pruned", "without_items",
+    "pruned", "without_items", "summed_as_0",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",
@@ -115,6 +115,15 @@ def renamed(note: Note, names: Mapping[str, str]) -> Note:
     return (
         replace(note, facts={**note.facts, "metrics": [names.get(name, name) for name in metrics]}) if metrics else note
     )
+
+
+def typed(note: Note, names: Mapping[str, str]) -> Note:
+    """Return a note with other names for the metrics in its command.
+
+    >>> typed(Note("ties", command=("ndcg-track", "compare", "--metric", "AP")), {"AP": "map"}).command[2:]
+    ('--metric', 'map')
+    """
+    return replace(note, command=tuple(names.get(word, word) for word in note.command))
 
 
 def in_words(notes: Iterable[Note]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, po
 
 T_INTERVAL = "the t interval"
 _SLICES_NAMED = 5
+_GRADES_NAMED = 6
 _LEAST_RESEMBLANCE = 0.05
 
 _OF_GATE = {
@@ -99,9 +100,22 @@ def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judge
     return f"no item {where} has a label ({counts}), so nothing is compared; do the ids match?"
 
 
-def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
+def _different_labels(versions: Sequence[tuple[int, int]], most: int) -> str:
     by_version = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
-    return f"runs under different labels are not compared ({by_version}); to evaluate all under the latest labels"
+    newest = "" if most == versions[-1][0] else f" (or under the latest, --labels {versions[-1][0]})"
+    return f"runs under different labels are not compared ({by_version}); to evaluate all under version {most}{newest}"
+
+
+def _labels_changed(
+    version: int, before: int, n_changed: int, n: int, scales: Sequence[Sequence[float]], is_newer: bool
+) -> str:
+    told = f"{n_changed:,} of {counted(n, 'label')} {'has' if n_changed == 1 else 'have'} another grade"
+    named = [[f"{grade:g}" for grade in scale] for scale in scales]
+    short = [f"{of[0]} to {of[-1]}" if len(of) > _GRADES_NAMED else in_a_row(of) for of in named]
+    if short:
+        told = f"its grades are {short[1]}, those of version {before} are {short[0]}; {told}"
+    again = "" if is_newer else f"; to compare under version {before}"
+    return f"labels version {version} is not like version {before}: {told}{again}"
 
 
 def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
@@ -228,11 +242,9 @@ def _lacking(runs: Sequence[tuple[str, int]], n_groups: int) -> str:
     return named + (f" and {len(runs) - _SLICES_NAMED} more" if len(runs) > _SLICES_NAMED else "")
 
 
-def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
-    return (
-        f"{metric} itself counts the groups missing from a run as 0, so they cannot be left out here: "
-        f"{_lacking(runs, n_groups)}; to leave them out, rank by the metric that this command adds"
-    )
+def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str, are_out: bool = False) -> str:
+    fate = (", but they are left out", "") if are_out else ("", "; to leave them out")
+    return f"{metric} counts the groups missing from a run as 0{fate[0]}: {_lacking(runs, n_groups)}{fate[1]}"
 
 
 def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
@@ -283,11 +295,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{n:,} of {counted(n_groups, 'group')} {'has' if n == 1 else 'have'} no {attribute}; each counts as its own "
         "cluster"
     ),
-    "after_that": "after that, the same without the groups missing from a run",
-    "missing_that_count": lambda n, metric: (
-        f"{metric} itself counts the groups missing from a run as 0 ({n:,} here), so they stay in; to leave them out, "
-        "compare by the metric that this command adds"
-    ),
+    "after_that": "after that, ask again",
     "shorter_lists": (
         "the lists of {run} have {n_short:.1f} items on average, those of the other run {n_long:.1f}: {metric} looks "
         "past the end of the shorter lists"
@@ -373,6 +381,11 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} whose group results were pruned, such as {first}"
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
+    "labels_changed": _labels_changed,
+    "summed_as_0": (
+        "{metric} counts the groups missing from a run as 0, and sums cannot leave them out; if there are any, sum up "
+        "{skipping} for both runs"
+    ).format,
     "older_than_judge": (
         "design {design} was drawn under version {version} of the judge's labels and is compared with that version; "
         "version {newest} is newer"
@@ -487,7 +500,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "same_content": "its content equals that of run {run!r}".format,
     "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,
     "new_labels": (
-        "its labels are new (version {version} of the dataset); to compare older runs with it, rescore them"
+        "its labels are new (version {version} of the dataset); to compare older runs with it, evaluate them under it"
     ).format,
     "labels_gone": _labels_gone,
     "nothing_to_extend": lambda judge, other, version: (
@@ -500,7 +513,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "other_version": (
         "labels version {version} of the export is version {here} of dataset {dataset!r} here, the latest; runs under "
-        "older versions need rescore to be comparable"
+        "older versions need rescore --labels {here} to be comparable"
     ).format,
     "not_verifiable": lambda run, dataset, metrics: (
         f"run {run!r} of dataset {dataset!r} has results that cannot be verified: {', '.join(metrics)}; they are "

@@ -107,7 +107,8 @@ def test_notes_go_to_standard_error(command: CommandLine, files: None, folder: P
     write_qrels(folder / "fewer.txt", {"q1": {"a": 1}})
     newer = command("ingest", "dense.run", "--labels", "fewer.txt")
     assert newer.err == (
-        "note: dense: its labels are new (version 2 of the dataset); to compare older runs with it, rescore them\n"
+        "note: dense: its labels are new (version 2 of the dataset); to compare older runs with it, evaluate "
+        "them under it: ndcg-track rescore --all --dataset default --labels 2\n"
     )
 
 

@@ -299,7 +299,9 @@ def test_groups_that_no_run_of_either_arm_has(ltr: nt.Tracker) -> None:
     assert (counts.paired, counts.in_neither) == (40, 36)
     assert (counts.missing_in_baseline, counts.missing_in_candidate) == (39, 39)
     counts = ltr.compare("tag:side=left", "tag:side=right", missing="skip").comparisons[0].groups
-    assert (counts.paired, counts.missing_in_baseline) == (4, 3)
+    assert (counts.paired, counts.missing_in_baseline) == (1, 3)  # all runs have one group alone
+    counts = ltr.compare("tag:side=left", "tag:side=right", missing="intersect").comparisons[0].groups
+    assert (counts.paired, counts.in_neither) == (37, 36)
 
 
 def test_groups_of_one_user_depend_on_each_other(ltr: nt.Tracker) -> None:

@@ -111,7 +111,7 @@ def test_labels_that_are_new_here_become_the_newest(filled: nt.Tracker, other: n
     other.ingest(frame_of(DENSE), labels=frame_of({"q1": {"a": 2}}, "label"), name="dense", git_commit="")
     assert other.import_runs(tmp_path / "out").notes == tuple(
         f"labels version {version} of the export is version {version + 1} of dataset 'default' here, the latest; "
-        "runs under older versions need rescore to be comparable"
+        f"runs under older versions need rescore --labels {version + 1} to be comparable"
         for version in (1, 2)
     )
 

@@ -366,7 +366,8 @@ def test_labels_that_come_later_are_held_against_the_stored_run(tracker: nt.Trac
     assert (again.outcome, again.label_set_version) == ("already stored", 2)
     assert [one.is_new for one in again.metrics] == [True]
     assert again.notes == (
-        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+        "its labels are new (version 2 of the dataset); to compare older runs with it, evaluate them under it: "
+        "ndcg-track rescore --all --dataset default --labels 2",
     )
 
 

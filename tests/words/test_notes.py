@@ -153,6 +153,23 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 1, "first": "bm25"},
         "left out: 1 run whose group results were pruned, such as bm25",
     ),
+    "labels_changed": (
+        {
+            "version": 3,
+            "before": 2,
+            "n_changed": 1600,
+            "n": 2000,
+            "scales": [[0, 1, 4], [0, 1]],
+            "is_newer": False,
+        },
+        "labels version 3 is not like version 2: its grades are 0 and 1, those of version 2 are 0, 1 and 4; 1,600 of "
+        "2,000 labels have another grade; to compare under version 2",
+    ),
+    "summed_as_0": (
+        {"metric": "ndcg@10", "skipping": "ndcg(missing=skip)@10"},
+        "ndcg@10 counts the groups missing from a run as 0, and sums cannot leave them out; if there are any, sum up "
+        "ndcg(missing=skip)@10 for both runs",
+    ),
     "newer_labels": (
         {"newest": 3, "version": 1},
         "labels version 3 is newer than version 1, which the runs share; to use it",
@@ -259,9 +276,9 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "ranking_in_detail": ({}, "to see the ranking's part in detail"),
     "worst_group": ({}, "to see the group that lost most"),
     "different_labels": (
-        {"versions": [(1, 3), (2, 1)]},
+        {"versions": [(1, 3), (2, 1)], "most": 1},
         "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all under "
-        "the latest labels",
+        "version 1 (or under the latest, --labels 2)",
     ),
     "shown_only": (
         {"metric": "NumRet", "why": "diagnostic"},
@@ -353,7 +370,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "there were no labels of judge 'ada' to extend, so the new version has only these; to add them to version 2 "
         "(without a judge)",
     ),
-    "after_that": ({}, "after that, the same without the groups missing from a run"),
+    "after_that": ({}, "after that, ask again"),
     "alias_kept": (
         {"alias": "prod", "dataset": "shop", "here": "bm25", "there": None},
         "alias @prod of dataset 'shop' points at 'bm25' here, but is deleted in the export; it is not changed",
@@ -372,11 +389,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "run 'bm25' of dataset 'shop' has results that cannot be verified: external:clicks, ndcg@10; they are stored "
         "unchanged, and the run gets the tag 'imported=not verifiable'",
     ),
-    "missing_that_count": (
-        {"n": 3, "metric": "ndcg@10"},
-        "ndcg@10 itself counts the groups missing from a run as 0 (3 here), so they stay in; to leave them out, "
-        "compare by the metric that this command adds",
-    ),
     "runs_of_other_groups": (
         {"n": 2, "first": "covid"},
         "left out: 2 runs without any group of these labels, such as covid: are the group ids written as in the "
@@ -394,9 +406,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "one_score": ({}, "the scores of each list are all equal, so ties decide the order, not a model"),
     "groups_lacking": (
         {"runs": [("a", 5), ("b", 25)], "n_groups": 30, "metric": "ndcg@10"},
-        "ndcg@10 itself counts the groups missing from a run as 0, so they cannot be left out here: a (5 of 30), b "
-        "(25 of "
-        "30); to leave them out, rank by the metric that this command adds",
+        "ndcg@10 counts the groups missing from a run as 0: a (5 of 30), b (25 of 30); to leave them out",
     ),
     "labels_gone": (
         {"n_groups": 86, "n_labels": 2703, "version": 2},
@@ -442,12 +452,12 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "alias_moved": ({"alias": "prod", "run_id": 3}, "alias @prod now points at the new content (run 3)"),
     "new_labels": (
         {"version": 2},
-        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+        "its labels are new (version 2 of the dataset); to compare older runs with it, evaluate them under it",
     ),
     "other_version": (
         {"version": 1, "here": 4, "dataset": "shop"},
         "labels version 1 of the export is version 4 of dataset 'shop' here, the latest; runs under older versions "
-        "need rescore to be comparable",
+        "need rescore --labels 4 to be comparable",
     ),
     "not_pushed": (
         {"what": "tag", "key": "c@d"},

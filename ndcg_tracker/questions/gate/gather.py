@@ -334,13 +334,12 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     label_set = both.baseline.label_set
     runs = _repeats(tx, question, both.baseline.run, both.candidate.run)
     text, evaluations = str(question.metric), []
-    version = None if question.labels is None else label_set.version
     for run in runs:
         evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
             raise NotComparableError(
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which the runs share",
-                advice=f"type: {shlex.join(adding_command([run], [text], version, label_set.judge))}",
+                advice=f"type: {shlex.join(adding_command([run], [question.metric.requested_as], label_set.version))}",
             )
         evaluations.append(evaluation)
     if len({evaluation.n_groups for evaluation in evaluations}) > 1:

@@ -72,7 +72,7 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
     lacking = [
         side.run.name
         for side in basis.runs.sides
-        if (found := side.evaluations.get(text)) is None or (question.missing == "error" and found.n_missing)
+        if (found := side.evaluations.get(text)) is None or (question.missing != "zero" and found.n_missing)
     ]
     if lacking:
         raise NotComparableError(f"run {lacking[0]!r} lacks {text} or groups")

@@ -164,10 +164,8 @@ def refuse_nothing(of_dataset: History, metric: str, wanted: HistoryFilter) -> N
                 f"no run of dataset {dataset!r} has {metric}: the dataset has only results of other engines",
                 advice=f"see them with: {command}",
             )
-        of_judge = ["--judge", wanted.judge] if wanted.judge else []
-        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *of_judge])
         raise ReferenceNotFoundError(
-            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
+            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {of_dataset.adding}"
         )
     if not of_dataset.rows and any(note.kind == "checkpoints" for note in of_dataset.notes):
         from ndcg_tracker.compare.arms import CHECKPOINTS

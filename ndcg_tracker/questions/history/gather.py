@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
-from ndcg_tracker.compare.run_pair import known_metric
+from ndcg_tracker.compare.run_pair import adding_words, known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
@@ -64,7 +64,7 @@ class History:
 
     ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
     ``other_metrics``: the texts of the metrics that runs of the dataset have, if none has this one. ``dataset``: the
-    name of the dataset or suite.
+    name of the dataset or suite. ``adding``: the command that gives its runs the metric, if none has it.
     """
 
     rows: tuple[HistoryRow, ...]
@@ -73,6 +73,7 @@ class History:
     n_in_dataset: int
     other_metrics: tuple[str, ...] = ()
     dataset: str = ""
+    adding: str = ""
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def history_of(
     chosen, left_out = without_checkpoints(wanted.chosen([run for run in runs if run.id in newest]), wanted.tags)
     details = {run.id: run for run in chosen[-(wanted.last or 0) :] if run.id != without_run_id}
     records = [newest[run_id] for run_id in details]
-    notes = [*left_out, *different_labels(records, dataset, metric, judge)]
+    notes = [*left_out, *different_labels(records, dataset, metric)]
     versions = sorted({record.label_set_version for record in records})
     steps: dict[int, FoundStep] = {}
     if most_steps is not None and len(records) > most_steps:
@@ -181,7 +182,7 @@ def history_of(
     # iterations of one training are not retrainings
     if all(run.is_checkpoint for run in details.values()):
         notes = [note for note in notes if note.kind != "few_runs"]
-    notes += lacking_groups(list(details.values()), records, parsed, judge)
+    notes += lacking_groups(list(details.values()), records, parsed)
     notes += study_notes(list(details.values()), records, dataset, metric, judge)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     shares = judged_shares_of(tx, records, parsed)
@@ -207,7 +208,9 @@ def history_of(
         words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
         notes.append(Note("goes_with_judged", {}, ("ndcg-track", "labels", "needed", *words)))
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
-    return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset)
+    version = wanted.labels if isinstance(wanted.labels, int) else None
+    adding = "" if newest or not runs else adding_words(tx, runs, [metric], judge, version, every=True)
+    return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset, adding)
 
 
 def new_steps_of(history: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:

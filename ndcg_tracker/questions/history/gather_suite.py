@@ -101,9 +101,8 @@ def history_on_suite(
         )
     for place, dataset in enumerate(suite.datasets):
         records = [system.records[place] for system in systems]
-        judge = systems[0].judges[place] if systems else ""
-        notes += different_labels(records, dataset, metric.requested_as, judge)
-        notes += lacking_groups([system.runs[place] for system in systems], records, metric, judge)
+        notes += different_labels(records, dataset, metric.requested_as)
+        notes += lacking_groups([system.runs[place] for system in systems], records, metric)
     steps: dict[int, FoundStep] = {}
     for tasks in dict.fromkeys(system.tasks for system in systems):
         steps |= _steps(tx, [system for system in systems if system.tasks == tasks], notes)

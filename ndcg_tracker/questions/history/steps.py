@@ -39,11 +39,21 @@ _ENOUGH = 0.9
 """A run with results for a smaller share of the others' groups is left out, because few groups would remain shared."""
 
 
-def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str, judge: str = "") -> list[Note]:
-    """Return a note on runs that are evaluated under several versions of the labels, with the command to fix it."""
+def version_of_most(records: Sequence[HistoryRecord]) -> int:
+    """Return the version of the labels that most evaluations are under, the newer one if two have as many."""
+    counts = Counter(record.label_set_version for record in records)
+    return max(counts, key=lambda version: (counts[version], version))
+
+
+def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str) -> list[Note]:
+    """Return a note on runs that are evaluated under several versions of the labels, with the commands to fix it."""
     counts = sorted(Counter(record.label_set_version for record in records).items())
-    command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *judge_option(judge))
-    return [Note("different_labels", {"versions": tuple(counts)}, command)] if len(counts) > 1 else []
+    if len(counts) < 2:
+        return []
+    most = version_of_most(records)
+    asked = ("--dataset", dataset, "--metric", metric, "--labels", str(most))
+    told = Note("different_labels", {"versions": counts, "most": most}, ("ndcg-track", "rescore", "--all", *asked))
+    return [told, Note("after_that", command=("ndcg-track", "history", *asked))]
 
 
 def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
@@ -98,9 +108,7 @@ def far_apart(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
     return max(known)[1], min(known)[1]
 
 
-def lacking_groups(
-    runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric, judge: str = ""
-) -> list[Note]:
+def lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:
     """Return a note on the runs that lack groups of other runs, if the metric counts these as 0."""
     if not metric.counts_missing:
         return []
@@ -120,7 +128,7 @@ def lacking_groups(
         "metric": metric.requested_as,
     }
     skipping = str(metric.with_axes(missing="skip"))
-    of_all = ("--dataset", runs[0].dataset, "--metric", skipping, *judge_option(judge))
+    of_all = ("--dataset", runs[0].dataset, "--metric", skipping, "--labels", str(version_of_most(records)))
     command, again = ("ndcg-track", "rescore", "--all", *of_all), ("ndcg-track", "history", *of_all)
     return [Note("history_lacking", facts, command), Note("after_that", command=again)]
 

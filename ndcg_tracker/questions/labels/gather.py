@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from ndcg_tracker.compare.decide import adjusted_jointly
 from ndcg_tracker.compare.gather import CompareOptions, compared
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
-from ndcg_tracker.compare.run_pair import adding_command, check_one_dataset, label_set_ref
+from ndcg_tracker.compare.run_pair import adding_command, adding_words, check_one_dataset, label_set_ref
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aligned_weights
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -220,7 +219,7 @@ def _metric(
     if not bounded:
         raise NotComparableError(
             "the runs share no metric for which the effect of unjudged items has a known bound, such as ndcg@10",
-            advice=f"type: {shlex.join(adding_command(runs, ['ndcg@10']))}",
+            advice=f"type: {adding_words(tx, runs, [DEFAULT_METRIC])}",
         )
     return bounded[0]
 
@@ -326,7 +325,7 @@ def compared_versions(
             for name, comparison in zip(beside, corrected, strict=True):
                 comparisons_of[name][version] = comparison
     every = [comparison for of_name in comparisons_of.values() for comparison in of_name.values()]
-    metrics = list(dict.fromkeys(metric.metric for comparison in every for metric in comparison.metrics))
+    metrics = list({metric.metric: metric.requested_as for of in every for metric in of.metrics}.values())
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
         runs = [run for arm in (arms[baseline], *without) for run in arm.runs]

@@ -32,7 +32,10 @@ BySlices = Annotated[
 ]
 MissingGroups = Annotated[
     Missing,
-    Option("Groups missing from some runs: refuse them, count 0, or leave them out; skip leaves out those in no run."),
+    Option(
+        "Groups missing from some runs: error counts them as the metric does, and refuses them if it gives them no "
+        "result; zero counts them as 0; intersect leaves them out; skip also leaves out those in no run."
+    ),
 ]
 Measures = Annotated[
     Sequence[str],
@@ -62,8 +65,8 @@ def leaderboard(
     Parameters: ``runs``: references or patterns such as ``"bm25*"``, none for all of ``dataset`` (which need not be
     named where there is one). ``tags``: only runs with these tags. ``metrics``: text forms; the first metric orders the
     runs. ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t).
-    ``by``: a group attribute; also show the first metric in each of its slices. ``missing``: groups that some runs have
-    no result for: "error", "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of
+    ``by``: a group attribute; also show the first metric in each of its slices. ``missing``: groups that some runs
+    lack, as in ``compare``; "intersect" leaves them out, "skip" also those that no run has. ``measures``: numbers of
     whole runs to show next to the metrics, such as latency, by the name of their tag or parameter. ``labels``: a
     version of the labels, or "newest"; by default the latest that most runs share. ``judge``: whose labels (see
     ``compare``). Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, without_checkpoints
+from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
-from ndcg_tracker.compare.pair import places_of_ids
+from ndcg_tracker.compare.pair import lacked, places_of_ids
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.compare.run_pair import (
     adding_command,
+    adding_words,
     advice_for_lacking,
     check_one_dataset,
     check_one_sample,
@@ -133,18 +135,13 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     for metric, of_metric in zip(metrics, records, strict=True):
         runs = [run for arm in ranked for run in arm.runs]
         evaluations = [of_metric[run.id] for run in runs]
-        missing = "error" if question.missing == "skip" else question.missing
-        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], missing)
-        absent = in_no_run(tx, ids, metric, evaluations)
-        if question.missing == "skip" and absent.size:
-            is_kept = ~np.isin(ids, absent)
-            ids, values = ids[is_kept], values[:, is_kept]
-            if not ids.size:
-                raise NotComparableError(
-                    "no run has a group of the labels", advice="are their group ids written as in the labels?"
-                )
+        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], question.missing)
+        in_none, is_lacked = lacked(ids, groups_of_runs(tx, metric, ids, evaluations), question.missing)
         told = {note.kind for note in notes}
-        more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, absent.size))
+        more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, int(in_none.sum())))
+        ids, values = ids[~is_lacked], values[:, ~is_lacked]
+        if is_lacked.all():
+            raise no_group_in_all(dataset)
         notes += [note for note in more if note.kind not in told]
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
@@ -170,7 +167,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         boards[0].judged,
         [arm.runs[0].name for arm in ranked],
         dataset,
-        boards[0].metric,
+        metrics[0].requested_as,
         label_set.judge,
         question.labels,
     )
@@ -377,7 +374,7 @@ def under_labels(
         if len(having) == len(ids):
             break
     texts = [metric.requested_as for metric in metrics]
-    older = label_sets[0].version if labels is not None and label_sets and label_sets[0].version != newest else None
+    older = label_sets[0].version if labels is not None and label_sets else None
     of_judge = "" if any(is_external) else whose
     if best is None or (is_named and len(best[2]) < len(ids)) or not best[2]:
         lacking = [run for run in runs if best is None or run.id not in best[2]]
@@ -386,7 +383,7 @@ def under_labels(
             f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, "
             f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels"
             f"{f' of {judge_words(of_judge)}' if of_judge else ''}",
-            advice=advice_for_lacking(tx, runs, metrics, adding_command(lacking[:5], texts, older, of_judge)),
+            advice=advice_for_lacking(tx, runs, metrics, adding_words(tx, lacking[:5], texts, of_judge, older)),
         )
     label_set, records, having = best
     notes: list[Note] = []
@@ -395,13 +392,14 @@ def under_labels(
     if lacking:
         words = [word for text in texts for word in ("--metric", text)]
         facts = {"n": len(lacking), "first": lacking[0].name, "version": label_set.version, "metrics": tuple(texts)}
-        words += ["--labels", str(label_set.version)] if label_set.version < newest else []
-        words += ["--judge", of_judge] if of_judge and label_set.version == newest else []
+        words += ["--labels", str(label_set.version)]
         of_all = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words)
         notes.append(Note("runs_lacking", facts, adding_command(lacking, texts) if all(is_external) else of_all))
-    elif label_set.version < newest and labels is None:
+    if label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
-        notes.append(Note("newer_labels", facts, adding_command(runs, texts, judge=of_judge)))
+        notes.append(
+            Note("newer_labels", facts, adding_command([run for run in runs if run.id in having], texts, newest))
+        )
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in records], notes
 
 
@@ -410,10 +408,8 @@ def side_by_side(
 ) -> tuple[Index, Matrix]:
     """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs.
 
-    Raises: InputError for runs of different groups, unless ``missing`` says how to treat them; and for "skip".
+    Raises: InputError for runs of different groups, unless ``missing`` says how to treat them.
     """
-    if missing == "skip":
-        raise InputError(f"{argument('missing', missing)} is unknown here", advice="give error, zero or intersect")
     of_runs = []
     for ids, values in tx.evaluations.results_of([record.evaluation_id for record in records]):
         defined = ~np.isnan(values)
@@ -429,28 +425,23 @@ def side_by_side(
             f"{every.size:,}",
             advice=f"give {argument('missing', 'intersect')} for those that all have, or {argument('missing', 'zero')}",
         )
-    shared = reduce(np.intersect1d, [ids for ids, _ in of_runs]) if missing == "intersect" else every
+    shared = every if missing == "zero" else reduce(np.intersect1d, [ids for ids, _ in of_runs])
     if not shared.size:
         raise InputError("no group has a result in all runs", advice=f"give {argument('missing', 'zero')}")
     matrix = np.zeros((len(of_runs), shared.size))
     for row, (ids, values) in zip(matrix, of_runs, strict=True):
-        if missing == "intersect":
-            row[:] = values[places_of_ids(ids, shared)]
-        else:
+        if missing == "zero":
             row[np.searchsorted(shared, ids)] = values
+        else:
+            row[:] = values[places_of_ids(ids, shared)]
     return shared, matrix
 
 
-def in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
-    """Return the labelled groups that no run has but that the metric counts."""
-    if not metric.counts_missing or not all(evaluation.n_missing for evaluation in evaluations):
-        return ids[:0]
-    absent = ids
-    for evaluation in evaluations:
-        absent = np.setdiff1d(absent, tx.runs.group_ids(evaluation.run_id), assume_unique=True)
-        if not absent.size:
-            break
-    return absent
+def no_group_in_all(dataset: str) -> NotComparableError:
+    """Return the error for runs of which no group is left."""
+    return NotComparableError(
+        f"no labelled group of {dataset!r} is in all runs", advice="are their group ids written as in the labels?"
+    )
 
 
 def notes_on_groups(
@@ -478,17 +469,16 @@ def notes_on_groups(
         if evaluation.n_missing > n_in_none
     ]
     if lacking:
-        skipping = metric.with_axes(missing="skip")
-        of_all = replace(question, metrics=(skipping,), missing="intersect")
-        facts = {"runs": lacking, "n_groups": n, "metric": metric.requested_as}
-        notes.append(Note("groups_lacking", facts, adding_command(runs, [str(skipping)])))
-        notes.append(Note("after_that", command=_again(of_all, dataset)))
+        are_out = question.missing in ("intersect", "skip")
+        facts = {"runs": lacking, "n_groups": n, "metric": metric.requested_as, "are_out": are_out}
+        again = () if are_out else _again(replace(question, missing="intersect"), dataset)
+        notes.append(Note("groups_lacking", facts, again))
     return notes
 
 
 def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
     """Return the command for a question."""
-    metrics = [word for metric in question.metrics for word in ("--metric", str(metric))]
+    metrics = [word for metric in question.metrics for word in ("--metric", metric.requested_as)]
     tags = [word for key, value in question.tags.items() for word in ("--tag", f"{key}={value}")]
     by = [] if question.by is None else ["--by", question.by]
     where = ("--dataset", dataset) if question.suite is None else ("--suite", question.suite)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.gather_results import Evaluated
 from ndcg_tracker.compare.options import Version
-from ndcg_tracker.compare.run_pair import adding_command, known_metric
+from ndcg_tracker.compare.run_pair import adding_words, known_metric
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, MetricError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.kernel.mean import aggregated
@@ -36,7 +35,6 @@ from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import depends_on_sort, stored_weights
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.words.notes import command_line
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
@@ -144,18 +142,19 @@ def _chosen(
             under = [of for of in evaluations if of.judge in (label_set.judge, EXTERNAL_JUDGE)]
         if evaluations and not under:
             older = label_set.version if isinstance(labels, int) else None
-            computing = adding_command([run], [] if metric is None else [str(metric)], older, label_set.judge)
+            typed = [] if metric is None else [metric.requested_as]
+            computing = adding_words(tx, [run], typed, label_set.judge, older)
             raise ReferenceNotFoundError(
                 f"run {run.name!r} has no metric under version {label_set.version} of the labels"
                 f"{f' of {judge_words(label_set.judge)}' if label_set.judge else ''}",
-                advice=f"compute some with: {command_line(computing)}",
+                advice=f"compute some with: {computing}",
             )
         evaluations = under
     if metric is not None:
         text = str(known_metric(tx, run.dataset_id, metric))
         evaluations = [evaluation for evaluation in evaluations if evaluation.metric == text]
         if not evaluations:
-            command = command_line(adding_command([run], [text]))
+            command = adding_words(tx, [run], [text if metric.is_external else metric.requested_as], judge or "")
             adding = "store it" if metric.is_external else "compute it"
             raise ReferenceNotFoundError(f"run {run.name!r} has no {text}", advice=f"{adding} with: {command}")
     unnamed = [evaluation for evaluation in evaluations if not evaluation.judge] or evaluations
@@ -326,7 +325,8 @@ def listed_runs(
                 ranked += ranked_runs(holder, metric, dataset=of_dataset, tags=tags, judge=judge)[0]
     means = {of_run.run.id: of_run.mean for of_run in ranked}
     if metric is not None and sort == "time" and chosen and all(means.get(run.id) is None for run in chosen):
-        raise NotComparableError(
-            f"no run has {metric}", advice=f"add it with: ndcg-track rescore --all --metric {shlex.quote(metric)}"
-        )
+        of_first = [run for run in chosen if run.dataset_id == chosen[0].dataset_id]
+        with holder.store().read() as tx:
+            adding = adding_words(tx, of_first, [metric], judge or "", every=True)
+        raise NotComparableError(f"no run has {metric}", advice=f"add it with: {adding}")
     return ListedRuns(chosen[:top], metric, means, {of_run.run.id: of_run.judged for of_run in ranked}, notes)

@@ -280,7 +280,9 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
     assert report.rows[3]["step_before"] == "r3"
     assert report.notes == (
         "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all under "
-        "the latest labels: ndcg-track rescore --all --dataset default --metric ndcg@10",
+        "version 1 (or under the latest, --labels 2): ndcg-track rescore --all --dataset default --metric ndcg@10 "
+        "--labels 1",
+        "after that, ask again: ndcg-track history --dataset default --metric ndcg@10 --labels 1",
         FEW_RUNS.format(2),
     )
     tracker.rescore()
@@ -475,8 +477,11 @@ def test_groups_that_a_run_lacks_and_that_count_are_told(tracker: nt.Tracker) ->
         if note.kind == "history_lacking"
     ]
     assert found.facts == {"runs": [("half", 15)], "n_groups": 30, "metric": "ndcg@10"}
-    tracker.rescore(metrics=found.command[-1], dataset="shop")
-    for metric in (found.command[-1], "trec_eval:map"):
+    assert found.command[3:] == (
+        *("--dataset", "shop", "--metric", "ndcg(missing=skip)@10", "--labels", "1"),
+    )  # the labels that the runs have
+    tracker.rescore(metrics=found.command[-3], dataset="shop")
+    for metric in (found.command[-3], "trec_eval:map"):
         notes = tracker.history_report(metric, dataset="shop").history.notes
         assert not any(note.kind == "history_lacking" for note in notes)
 

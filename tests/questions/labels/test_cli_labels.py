@@ -178,7 +178,8 @@ def test_no_version_in_common(newer: CommandLine) -> None:
     refused = newer.refused("compare", "bm25", "dense", "--labels", "all", "--metric", "AP", code=5)
     assert refused == (
         "runs 'bm25' and 'dense' do not both have AP under one version of the labels; type: ndcg-track rescore "
-        "bm25 dense --dataset shop --metric AP"
+        "bm25 dense --dataset shop --metric AP --labels 1; that is the version of the labels that most runs have; for "
+        "the latest: --labels 2"
     )
 
 

@@ -49,7 +49,8 @@ def test_other_labels_become_the_newest_version(tracker: nt.Tracker) -> None:
     found = tracker.ingest(frame_of(DENSE), name="dense", labels=labels_frame(FEWER))
     assert found.label_set_version == 2
     assert found.notes == (
-        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+        "its labels are new (version 2 of the dataset); to compare older runs with it, evaluate them under it: "
+        "ndcg-track rescore --all --dataset default --labels 2",
     )
     assert stored_labels(tracker, 1) == LABELS
     assert stored_labels(tracker, 2) == FEWER
@@ -85,7 +86,8 @@ def test_new_pairs_in_the_run_make_the_union_a_new_version(tracker: nt.Tracker) 
     union: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}, "q9": {"z": 1}}
     assert found.label_set_version == 2
     assert found.notes == (
-        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+        "its labels are new (version 2 of the dataset); to compare older runs with it, evaluate them under it: "
+        "ndcg-track rescore --all --dataset default --labels 2",
     )
     assert stored_labels(tracker, 2) == union
     assert found.metrics[0].mean == results("ndcg@10", run, union).mean
