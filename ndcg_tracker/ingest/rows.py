@@ -30,7 +30,7 @@ class Rows:
     if they contradict the scores. It is "format" for the scores, in a format without a choice. "order" means the
     scores, if the ranks are the places of rows. "lists" means the ranks, if there is also the order of lists.
     ``documents``: what the items are chunks of, None if they are not chunks. ``in_order``: whether some scores come
-    from the order of their rows, because there were none.
+    from the order of their rows, because there were none. ``n_empty``: how many lists there are if all are empty.
     """
 
     span_keys: Keys
@@ -43,6 +43,7 @@ class Rows:
     deciding: Deciding | Literal["format", "order", "lists"] = "format"
     documents: Documents | None = None
     in_order: bool = False
+    n_empty: int = 0
 
     @property
     def n_rows(self) -> int:

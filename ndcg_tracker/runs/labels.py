@@ -16,13 +16,14 @@ from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
+from ndcg_tracker.runs.spelling import SHOWN, Doubts
 from ndcg_tracker.storage.records import NO_LABELS_HERE, LabelOrigin
 from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.texts import judge_words
+from ndcg_tracker.words.texts import counted, judge_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
-    from ndcg_tracker.rankings import Index
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
@@ -128,6 +129,13 @@ def judge_option(judge: str) -> tuple[str, ...]:
 NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
 _DATASETS_NAMED = 5
+_MOST_CHANGED = 0.1
+"""New labels may contradict this share of the grades they replace, or leave this share of the groups without any."""
+
+
+def _span(grades: Floats) -> str:
+    """Return the range of grades, one grade if all are equal."""
+    return "-".join(dict.fromkeys(f"{grade:g}" for grade in (grades.min(), grades.max())))
 
 
 class OrderedLabels(Protocol):
@@ -224,8 +232,10 @@ class RunLabels:
     are copied at the end. The first labels of a dataset are a union with nothing. ``judges``: whose labels count. By
     default, for a run without labels, that is ``counting_judge``; labels in a run are the unnamed judge's. ``further``:
     the judges after the first, whose labels the run is also evaluated by. Raises: ConflictError for a grade that
-    contradicts the latest version, and if one side identifies items by row numbers and the other by ids; InputError
-    for labels in a run together with several judges, and for a judge without labels.
+    contradicts the latest version, for labels given apart if more than a tenth of the grades do, and if one side
+    identifies items by row numbers and the other by ids; InputError for labels in a run together with several judges,
+    for a judge without labels, and for labels without a group in common with the latest version, unless ``doubts``
+    allow it; then ``notes`` tell it.
     """
 
     def __init__(
@@ -234,8 +244,11 @@ class RunLabels:
         dataset: DatasetRecord,
         given: LabelLists | None,
         source: str | None,
-        judges: JudgeNames = None,
+        judges: JudgeNames,
+        doubts: Doubts,
     ) -> None:
+        self.notes: list[Note] = []
+        self._doubts = doubts
         self._judges = [judges] if isinstance(judges, str) else list(judges or ())
         self._judge = ""
         self.further: list[str] = []
@@ -247,9 +260,12 @@ class RunLabels:
         self._version: LabelSetRecord | None = None
         self._labels: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
         if given is not None:
+            before = tx.labels.newest(dataset.id, self._only_judge())
             added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()))
             self._version = added.label_set
             self._is_new = added.is_new
+            if added.is_new and before is not None:
+                self._check_change(given, before)
             return
         self._n_blocks = 0
         self._begun: int | None = None
@@ -258,13 +274,37 @@ class RunLabels:
     def _only_judge(self) -> str:
         """Return the only judge of labels in a run (InputError for several)."""
         if len(set(self._judges)) > 1 or EVERY_JUDGE in self._judges:
+            every = f"{argument('judge', EVERY_JUDGE)} means every judge"
             raise InputError(
-                f"the labels in a run belong to one judge, but {len(self._judges)} are named"
-                if EVERY_JUDGE not in self._judges
-                else f"the labels in a run belong to one judge, but {argument('judge', EVERY_JUDGE)} means every judge",
+                "the labels in a run belong to one judge, but "
+                f"{every if EVERY_JUDGE in self._judges else f'{len(self._judges)} are named'}",
                 advice="name one, and add the labels of others with ndcg-track labels add FILE --judge NAME",
             )
         return self._judges[0] if self._judges else ""
+
+    def _check_change(self, given: LabelLists, before: LabelSetRecord) -> None:
+        """Refuse labels to replace the version before if they are of other groups, or contradict much of it."""
+        stored = label_source(self._tx, before)().of(given.group_keys)
+        if not stored.n_groups:
+            self._refuse_elsewhere(given.group_keys, before)
+        rows, stored_rows = matching_rows(given, stored)
+        new, old = given.grades[rows], stored.grades[stored_rows]
+        share = float((new != old).mean()) if rows.size else 0.0
+        if share > _MOST_CHANGED:
+            raise ConflictError(
+                f"{share:.0%} of grades differ, {_span(old)} became {_span(new)}",
+                advice=f"another judge ({argument('judge', 'clicks')}), another {argument('dataset')}, or a correction "
+                f"({shlex.join(_add_command(self._source, self._dataset.name, before.judge))})?",
+                joint=": ",
+            )
+
+    def _refuse_elsewhere(self, keys: Keys, before: LabelSetRecord) -> None:
+        """Refuse labels without a group in common with the version before, unless that is allowed."""
+        ids = self._tx.labels.group_ids(before.id)[:SHOWN]
+        known = self._tx.groups.keys(self._dataset.id, ids).to_list()
+        facts: dict[str, Fact] = {"of_labels": keys.to_list()[:SHOWN], "known": known, "version": before.version}
+        advice = f"write the ids the same way, or use another {argument('dataset')}"
+        self.notes.append(self._doubts.passed(Note("labels_elsewhere", facts), "no-overlap", advice))
 
     def _settle(self, block: RankedTable) -> None:
         """Decide whose labels count, by whether the first block has labels."""
@@ -284,6 +324,7 @@ class RunLabels:
 
     def _begin_with(self, newest: LabelSetRecord | None) -> None:
         self._version = newest
+        self._n_shared, self._keys = 0, NO_LABELS.group_keys
         self._digest, self._n_groups, self._n_labels = joined_digest([]), 0, 0
         if newest is not None:
             self._labels = label_source(self._tx, newest)()
@@ -301,8 +342,10 @@ class RunLabels:
             refuse_other_items(self._version, block.by_row_number, self._dataset)
         self._n_blocks += 1
         stored = self._labels.of(group_keys_of(block))
+        self._n_shared += stored.n_groups
         if block.labels is None:
             return stored
+        self._keys = self._keys if len(self._keys) else block.labels.group_keys
         both = union_of_labels(stored, block.labels, self._dataset, self._judge or None)
         if both is not stored:
             if self._tx.keep_creators_out() and (newest := self._newest()) != self._version:
@@ -349,6 +392,8 @@ class RunLabels:
             self._tx.write.labels.discard(self._begun)
             return existing, False
         if self._version is not None:
+            if not self._n_shared:
+                self._refuse_elsewhere(self._keys, self._version)
             self._tx.write.labels.append_from(self._begun, self._version.id)
         return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
 
@@ -377,6 +422,7 @@ class WholeLabels:
     """
 
     further: Sequence[str] = ()
+    notes: Sequence[Note] = ()
 
     def __init__(self, tx: WriteTransaction, dataset: DatasetRecord, digest: str, source: str | None) -> None:
         earlier = [label_set for label_set in tx.labels.sets(dataset.id, None) if label_set.by_row_number is not None]
@@ -439,21 +485,32 @@ def add_labels(
     origin: LabelOrigin,
     *,
     extend: bool = False,
+    may_drop: bool = True,
 ) -> AddedLabels:
     """Return the version that equals labels of a judge; if there is none, store them as the judge's latest.
 
-    ``extend``: join them with that judge's latest version. Raises: ConflictError for a grade that contradicts the
-    latest version when they are joined.
+    ``extend``: join them with that judge's latest version. ``may_drop``: whether more than a tenth of the groups of
+    that version may have no labels afterwards. Raises: ConflictError if they have none and may not, and for a grade
+    that contradicts the latest version when they are joined.
     """
     whole = settled_lists(tx, dataset, lists, origin.judge, extend=extend)
     existing = stored_version(tx, dataset, whole.digest(), origin.judge)
     if existing is not None:
         return AddedLabels(tx.write.labels.tell_origin(existing, origin), is_new=False)
     if tx.keep_creators_out():  # another process may have stored them just now
-        return add_labels(tx, dataset, lists, origin, extend=extend)
-    before = tx.labels.newest(dataset.id, origin.judge) if extend else None
-    if before is not None:
+        return add_labels(tx, dataset, lists, origin, extend=extend, may_drop=may_drop)
+    before = tx.labels.newest(dataset.id, origin.judge)
+    if before is not None and extend:
         origin = replace(origin, extends=before.version)
+    elif before is not None and not may_drop:
+        old = tx.groups.keys(dataset.id, tx.labels.group_ids(before.id))
+        n_gone = int((places_of(old, whole.group_keys) < 0).sum())
+        if n_gone > _MOST_CHANGED * len(old):
+            raise ConflictError(
+                f"{n_gone:,} of the {counted(len(old), 'group')} of version {before.version} would have no labels left",
+                advice=f"add to that version with {argument('extend', True)}, or replace it with "
+                f"{argument('replace', True)}",
+            )
     added = tx.write.labels.insert(dataset.id, whole, origin)
     return AddedLabels(added, is_new=True, extends=added.extends)
 
@@ -476,29 +533,32 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
     record = tx.datasets.named(dataset)
     every = [] if record is None else tx.labels.sets(record.id, None)
     own = next((label_set for label_set in every if label_set.version == version), None)
-    before = [
-        label_set
-        for label_set in every
-        if own is not None and label_set.judge == own.judge and label_set.version < version
-    ]
-    if own is not None and not before and extends:
-        others = [
-            label_set for label_set in every if label_set.version < version and label_set.judge not in NO_LABELS_HERE
-        ]
-        if others:
-            of_other = ("--judge", others[-1].judge) if others[-1].judge else ()
-            facts: dict[str, Fact] = {"judge": own.judge, "other": others[-1].judge, "version": others[-1].version}
-            command = ("ndcg-track", "labels", "add", "FILE", "--extend", "--dataset", dataset, *of_other)
-            return [Note("nothing_to_extend", facts, command)]
-    if own is None or not before:
+    if own is None:
         return []
+    others = [of for of in every if of.version < version and of.judge not in NO_LABELS_HERE]
+    before = [of for of in others if of.judge == own.judge]
+    if not before:
+        if not extends or not others:
+            return []
+        facts: dict[str, Fact] = {"judge": own.judge, "other": others[-1].judge, "version": others[-1].version}
+        return [Note("nothing_to_extend", facts, _add_command(own.source, dataset, others[-1].judge, "--extend"))]
     old, new = tx.labels.lists(before[-1].id), tx.labels.lists(own.id)
     n_gone = int((places_of(old.group_keys, new.group_keys) < 0).sum())
     n_new = int((places_of(new.group_keys, old.group_keys) < 0).sum())
-    n_labels = old.n_items - matching_rows(old, new)[0].size
+    rows, new_rows = matching_rows(old, new)
+    n_labels = old.n_items - rows.size
     facts = {"n_groups": n_gone, "n_labels": n_labels, "version": before[-1].version}
-    gone = [Note("labels_gone", facts)] if n_labels else []
+    command = _add_command(before[-1].source, dataset, own.judge, "--extend")
+    if (old.grades[rows] != new.grades[new_rows]).any():  # these could not be joined
+        facts["may_extend"], command = False, ()
+    gone = [Note("labels_gone", facts, command)] if n_labels else []
     return [*gone, *([Note("new_groups", {"n": n_new, "n_groups": new.n_groups})] if n_new else [])]
+
+
+def _add_command(source: str | None, dataset: str, judge: str, *options: str) -> tuple[str, ...]:
+    """Return the command that adds the labels of a file, whose name is left open for a pipe or a frame."""
+    file = "FILE" if source in (None, "-") else str(source)
+    return ("ndcg-track", "labels", "add", file, *options, "--dataset", dataset, *judge_option(judge))
 
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:
@@ -526,9 +586,7 @@ def _changing(dataset: DatasetRecord, judge: str | None) -> str:
     """Return the advice for labels that contradict stored ones; ``judge``: see ``union_of_labels``."""
     if judge is None:
         return "to change labels, make a new version with ndcg-track labels add FILE"
-    add = ["ndcg-track", "labels", "add", "FILE", "--dataset", dataset.name]
-    replace = shlex.join([*add, *(["--judge", judge] if judge else [])])
-    keep = shlex.join([*add, "--judge", "NAME"])
+    replace, keep = (shlex.join(_add_command(None, dataset.name, whose)) for whose in (judge, "NAME"))
     return f"to replace those, make a new version with: {replace}; to keep both, as labels of another judge: {keep}"
 
 
