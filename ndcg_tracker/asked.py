@@ -90,24 +90,6 @@ class Pairs:
         return mapping
 
 
-DOUBTS = {"no-overlap": "a run and labels, or labels and those stored before, have no group or item in common"}
-"""The names by which doubtful input may be let pass, and what each lets pass."""
-
-
-def allowed(names: str | Iterable[str]) -> frozenset[str]:
-    """Return the names of ``DOUBTS`` that a caller allows (InputError for any other).
-
-    >>> sorted(allowed("no-overlap,")), sorted(allowed([]))
-    (['no-overlap'], [])
-    """
-    texts = [names] if isinstance(names, str) else names
-    chosen = [name.strip() for text in texts for name in text.split(",") if name.strip()]
-    for name in chosen:
-        if name not in DOUBTS:
-            raise InputError(f"{argument('allow', name)} is unknown", advice=f"give {' or '.join(DOUBTS)}")
-    return frozenset(chosen)
-
-
 NOTHING = inspect.Parameter.empty
 """The default of a required argument."""
 
@@ -136,6 +118,22 @@ def declared(function: Callable[..., Any]) -> list[Declared]:
     return arguments
 
 
+DOUBTS = {"no-overlap": "a run and labels, or labels and those stored before, have no group or item in common"}
+"""The names by which doubtful input may be let pass, and what each lets pass."""
+
+
+def allowed(names: str | Iterable[str]) -> frozenset[str]:
+    """Return the names of ``DOUBTS`` that a caller allows (InputError for any other).
+
+    >>> sorted(allowed("no-overlap,")), sorted(allowed([]))
+    (['no-overlap'], [])
+    """
+    chosen = {name.strip() for text in ([names] if isinstance(names, str) else names) for name in text.split(",")}
+    for name in sorted(chosen - DOUBTS.keys() - {""}):
+        raise InputError(f"{argument('allow', name)} is unknown", advice=f"give {' or '.join(DOUBTS)}")
+    return frozenset(chosen - {""})
+
+
 Texts = list[str] | None
 """The value of a repeatable option."""
 
@@ -158,8 +156,7 @@ Judge = Annotated[
 ]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
 Allow = Annotated[
-    str | Sequence[str],
-    Option("Doubtful input to let pass by name: no-overlap; repeatable.", metavar="WHAT", typed=Texts),
+    str | Sequence[str], Option("Doubtful input to let pass; repeatable.", metavar="|".join(DOUBTS), typed=Texts)
 ]
 Run = Annotated[
     str, Option("Name, id, @alias, latest, latest~2 or a unique prefix.", metavar="RUN", is_positional=True)

@@ -567,7 +567,7 @@ class _Match:
             of_ties = [*unordered_notes(self.unordered), *unstable_sort_notes(self.on_sort)]
             return [*swapped, *self.spelling.notes(), *meeting, *of_ties, *below_rel_notes(metrics, self.highest)]
         n_shared = int(self.meeting[1] - self.meeting[0])
-        return [self.spelling.none_met(n_shared, self.of_run, self.of_labels, doubts), *swapped]
+        return [doubts.none_met(self.spelling, n_shared, self.of_run, self.of_labels), *swapped]
 
 
 def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:

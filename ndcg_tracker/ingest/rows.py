@@ -70,6 +70,7 @@ class Rows:
             self.deciding,
             self.documents,
             self.in_order,
+            self.n_empty,
         )
 
     def with_documents(self, documents: Documents | None) -> Rows:

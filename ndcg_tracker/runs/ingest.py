@@ -411,7 +411,7 @@ def _stored(
     label_set, is_new = coming.labels.settled()
     weights = settle_weights(tx, dataset, coming.weights)
     twins = [twin.name for twin in tx.runs.with_digest(dataset.id, run.digest) if twin.name != run.name]
-    notes = [*coming.labels.notes, *(Note("same_content", {"run": name}) for name in twins[:1])]
+    notes = [Note("same_content", {"run": name}) for name in twins[:1]]
     notes += [] if run.n_items else [Note("nothing_found")]
     done = _stored_metrics(tx, run, label_set)
     new = [metric for metric in wanted if str(metric) not in done]
@@ -423,7 +423,7 @@ def _stored(
         if not scores.n_judged and run.n_items:
             both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
             of_run, of_labels = (tx.groups.keys(dataset.id, ids[:SHOWN]).to_list() for ids in both)
-            notes.append(scores.spelling.none_met(label_set.n_groups - n_missing, of_run, of_labels, doubts))
+            notes.append(doubts.none_met(scores.spelling, label_set.n_groups - n_missing, of_run, of_labels))
         else:
             notes += scores.spelling.notes()
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
@@ -433,6 +433,7 @@ def _stored(
         notes += unstable_sort_notes(n_on_sort(scores.groups(on_unstable_sort(new))))
         n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
         notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)
+    notes += coming.labels.notes()
     notes += [] if run.sampled is None else [sampled_note(run.sampled)]
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:

@@ -23,7 +23,7 @@ from ndcg_tracker.words.texts import counted, judge_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
-    from ndcg_tracker.rankings import Floats, Index
+    from ndcg_tracker.rankings import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
@@ -133,9 +133,8 @@ _MOST_CHANGED = 0.1
 """New labels may contradict this share of the grades they replace, or leave this share of the groups without any."""
 
 
-def _span(grades: Floats) -> str:
-    """Return the range of grades, one grade if all are equal."""
-    return "-".join(dict.fromkeys(f"{grade:g}" for grade in (grades.min(), grades.max())))
+def _some(keys: Keys, most: int = SHOWN) -> list[str]:
+    return keys.slice(0, min(len(keys), most)).to_list()
 
 
 class OrderedLabels(Protocol):
@@ -232,10 +231,8 @@ class RunLabels:
     are copied at the end. The first labels of a dataset are a union with nothing. ``judges``: whose labels count. By
     default, for a run without labels, that is ``counting_judge``; labels in a run are the unnamed judge's. ``further``:
     the judges after the first, whose labels the run is also evaluated by. Raises: ConflictError for a grade that
-    contradicts the latest version, for labels given apart if more than a tenth of the grades do, and if one side
-    identifies items by row numbers and the other by ids; InputError for labels in a run together with several judges,
-    for a judge without labels, and for labels without a group in common with the latest version, unless ``doubts``
-    allow it; then ``notes`` tell it.
+    contradicts the latest version, and if one side identifies items by row numbers and the other by ids; InputError
+    for labels in a run together with several judges, and for a judge without labels; see also ``notes``.
     """
 
     def __init__(
@@ -247,8 +244,10 @@ class RunLabels:
         judges: JudgeNames,
         doubts: Doubts,
     ) -> None:
-        self.notes: list[Note] = []
         self._doubts = doubts
+        self._given = given
+        self._before: LabelSetRecord | None = None
+        self._n_shared, self._keys = 0, list[str]()
         self._judges = [judges] if isinstance(judges, str) else list(judges or ())
         self._judge = ""
         self.further: list[str] = []
@@ -260,12 +259,10 @@ class RunLabels:
         self._version: LabelSetRecord | None = None
         self._labels: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
         if given is not None:
-            before = tx.labels.newest(dataset.id, self._only_judge())
+            self._before = tx.labels.newest(dataset.id, self._only_judge())
             added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()))
             self._version = added.label_set
             self._is_new = added.is_new
-            if added.is_new and before is not None:
-                self._check_change(given, before)
             return
         self._n_blocks = 0
         self._begun: int | None = None
@@ -281,30 +278,6 @@ class RunLabels:
                 advice="name one, and add the labels of others with ndcg-track labels add FILE --judge NAME",
             )
         return self._judges[0] if self._judges else ""
-
-    def _check_change(self, given: LabelLists, before: LabelSetRecord) -> None:
-        """Refuse labels to replace the version before if they are of other groups, or contradict much of it."""
-        stored = label_source(self._tx, before)().of(given.group_keys)
-        if not stored.n_groups:
-            self._refuse_elsewhere(given.group_keys, before)
-        rows, stored_rows = matching_rows(given, stored)
-        new, old = given.grades[rows], stored.grades[stored_rows]
-        share = float((new != old).mean()) if rows.size else 0.0
-        if share > _MOST_CHANGED:
-            raise ConflictError(
-                f"{share:.0%} of grades differ, {_span(old)} became {_span(new)}",
-                advice=f"another judge ({argument('judge', 'clicks')}), another {argument('dataset')}, or a correction "
-                f"({shlex.join(_add_command(self._source, self._dataset.name, before.judge))})?",
-                joint=": ",
-            )
-
-    def _refuse_elsewhere(self, keys: Keys, before: LabelSetRecord) -> None:
-        """Refuse labels without a group in common with the version before, unless that is allowed."""
-        ids = self._tx.labels.group_ids(before.id)[:SHOWN]
-        known = self._tx.groups.keys(self._dataset.id, ids).to_list()
-        facts: dict[str, Fact] = {"of_labels": keys.to_list()[:SHOWN], "known": known, "version": before.version}
-        advice = f"write the ids the same way, or use another {argument('dataset')}"
-        self.notes.append(self._doubts.passed(Note("labels_elsewhere", facts), "no-overlap", advice))
 
     def _settle(self, block: RankedTable) -> None:
         """Decide whose labels count, by whether the first block has labels."""
@@ -324,7 +297,7 @@ class RunLabels:
 
     def _begin_with(self, newest: LabelSetRecord | None) -> None:
         self._version = newest
-        self._n_shared, self._keys = 0, NO_LABELS.group_keys
+        self._before, self._n_shared = newest, 0
         self._digest, self._n_groups, self._n_labels = joined_digest([]), 0, 0
         if newest is not None:
             self._labels = label_source(self._tx, newest)()
@@ -345,7 +318,7 @@ class RunLabels:
         self._n_shared += stored.n_groups
         if block.labels is None:
             return stored
-        self._keys = self._keys if len(self._keys) else block.labels.group_keys
+        self._keys += _some(block.labels.group_keys, SHOWN - len(self._keys))
         both = union_of_labels(stored, block.labels, self._dataset, self._judge or None)
         if both is not stored:
             if self._tx.keep_creators_out() and (newest := self._newest()) != self._version:
@@ -392,10 +365,41 @@ class RunLabels:
             self._tx.write.labels.discard(self._begun)
             return existing, False
         if self._version is not None:
-            if not self._n_shared:
-                self._refuse_elsewhere(self._keys, self._version)
             self._tx.write.labels.append_from(self._begun, self._version.id)
+        self._is_new = True
         return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
+
+    def notes(self) -> list[Note]:
+        """Return notes on labels that are new, once they are settled; refuse those that fit the version before badly.
+
+        Raises: InputError for no group in common, unless that is allowed; ConflictError for given labels that
+        contradict more than a tenth.
+        """
+        before, n_shared, keys = self._before, self._n_shared, self._keys
+        if before is None or not self._is_new:
+            return []
+        if self._given is not None:
+            stored = label_source(self._tx, before)().of(self._given.group_keys)
+            n_shared, keys = stored.n_groups, _some(self._given.group_keys)
+            rows, stored_rows = matching_rows(self._given, stored)
+            new, old = self._given.grades[rows], stored.grades[stored_rows]
+            if (new != old).sum() > _MOST_CHANGED * rows.size:
+                spans = [
+                    "-".join(dict.fromkeys(f"{of:g}" for of in (min(grades), max(grades)))) for grades in (old, new)
+                ]
+                correct = shlex.join(_add_command(self._source, self._dataset.name, before.judge))
+                raise ConflictError(
+                    f"{(new != old).mean():.0%} of grades differ, {' became '.join(spans)}",
+                    advice=f"another judge ({argument('judge', 'clicks')}), another {argument('dataset')}, or a "
+                    f"correction ({correct})?",
+                    joint=": ",
+                )
+        if n_shared:
+            return []
+        known = self._tx.groups.keys(self._dataset.id, self._tx.labels.group_ids(before.id)[:SHOWN]).to_list()
+        facts: dict[str, Fact] = {"of_labels": keys, "known": known, "version": before.version}
+        advice = f"write the ids the same way, or use another {argument('dataset')}"
+        return [self._doubts.passed(Note("labels_elsewhere", facts), "no-overlap", advice)]
 
     def _append(self, stored: LabelLists, both: LabelLists) -> None:
         """Write the lists of ``both`` that are longer than those in ``stored``."""
@@ -422,7 +426,6 @@ class WholeLabels:
     """
 
     further: Sequence[str] = ()
-    notes: Sequence[Note] = ()
 
     def __init__(self, tx: WriteTransaction, dataset: DatasetRecord, digest: str, source: str | None) -> None:
         earlier = [label_set for label_set in tx.labels.sets(dataset.id, None) if label_set.by_row_number is not None]
@@ -447,6 +450,10 @@ class WholeLabels:
             self._n_groups += block.labels.n_groups
             self._n_labels += block.labels.n_items
         return block.labels
+
+    def notes(self) -> list[Note]:
+        """Return no notes."""
+        return []
 
     def rest(self) -> Iterator[LabelLists]:
         """Yield nothing: every group with labels is in a block."""

@@ -160,8 +160,7 @@ def store_labels(
     ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without the results.
     """
     if extend and replace:
-        both = f"{argument('extend', True)} does not go with {argument('replace', True)}"
-        raise InputError(both, advice="leave one out")
+        raise InputError(f"{argument('extend')} does not go with {argument('replace')}", advice="leave one out")
     ready: dict[tuple[int, str], ReadyScores] = {}
     with store.read() as rx:
         is_of_runs = isinstance(dataset, OwnName) and (rescore or bool(origin.judge))

@@ -27,26 +27,6 @@ _WHOLE = re.compile(r"(-?[0-9]+)\.0")
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Doubts:
-    """The doubtful input that a caller allows (see ``asked.DOUBTS``), and what of it came: ``let_pass``.
-
-    ``run``: the name of the run, "" if it has none yet.
-    """
-
-    allow: Collection[str]
-    run: str = ""
-    let_pass: set[str] = field(default_factory=set)
-
-    def passed(self, note: Note, name: str, advice: str = "") -> Note:
-        """Return a note on doubtful input if it is allowed by name, else raise it as an InputError."""
-        if name not in self.allow:
-            meant = f"if that is meant, give {argument('allow', name)}"
-            raise InputError(note_text(note), where=self.run, advice=f"{advice}; {meant}" if advice else meant)
-        self.let_pass.add(name)
-        return note
-
-
 @dataclass(slots=True)
 class Spelling:
     """How the items without label and the labels without item differ, in some groups.
@@ -126,18 +106,8 @@ class Spelling:
         facts: dict[str, Fact] = {"how": how, "of_run": of_run, "of_labels": of_labels}
         return [Note("spelled_otherwise", facts | {"n": self.met[how], "of": self.n})]
 
-    def none_met(self, n_shared: int, of_run: Sequence[str], of_labels: Sequence[str], doubts: Doubts) -> Note:
-        """Return the note that no item of a run has a label, with an example of either side.
-
-        Parameters: ``n_shared``: how many groups both have. ``of_run``, ``of_labels``: some groups of either.
-        Raises: InputError if there are none, or ``DOUBTED`` or more of them, unless that is allowed.
-        """
-        if not n_shared:
-            return doubts.passed(Note("no_group_label", {"of_run": of_run, "of_labels": of_labels}), "no-overlap")
-        note = self._no_item_met()
-        return note if n_shared < DOUBTED else doubts.passed(note, "no-overlap")
-
-    def _no_item_met(self) -> Note:
+    def none_met(self) -> Note:
+        """Return the note that no item has a label, with an example of either side if they share a group."""
         if self.example is None:
             return Note("no_label")
         how = self._likely(1)
@@ -150,6 +120,37 @@ class Spelling:
             return Note("no_label", facts | {"how": "parts"})
         pattern = f"{mark}.*" if mark in "#_:/-@~ " else f"\\{mark}.*"
         return Note("no_label", facts | {"how": how}, ("--item-to-document", pattern))
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """The doubtful input that a caller allows (see ``asked.DOUBTS``), and what of it came: ``let_pass``.
+
+    ``run``: the name of the run, "" if it has none yet.
+    """
+
+    allow: Collection[str]
+    run: str = ""
+    let_pass: set[str] = field(default_factory=set)
+
+    def passed(self, note: Note, name: str, advice: str = "") -> Note:
+        """Return a note on doubtful input if it is allowed by name, else raise it as an InputError."""
+        if name not in self.allow:
+            meant = f"if that is meant, give {argument('allow', name)}"
+            raise InputError(note_text(note), where=self.run, advice=f"{advice}; {meant}" if advice else meant)
+        self.let_pass.add(name)
+        return note
+
+    def none_met(self, spelling: Spelling, n_shared: int, of_run: Sequence[str], of_labels: Sequence[str]) -> Note:
+        """Return the note that no item of a run has a label.
+
+        ``n_shared``: how many groups both have. ``of_run``, ``of_labels``: some groups of either. Raises: InputError
+        for none or ``DOUBTED`` shared groups or more, unless that is allowed.
+        """
+        note = (
+            Note("no_group_label", {"of_run": of_run, "of_labels": of_labels}) if not n_shared else spelling.none_met()
+        )
+        return note if 0 < n_shared < DOUBTED else self.passed(note, "no-overlap")
 
 
 def _unmet(both: Judged) -> Iterator[tuple[list[str], list[str]]]:
