@@ -290,6 +290,7 @@ class SparkLogging:
     tags: Mapping[str, str]
     created_at: str | None
     replace: bool
+    allow: Sequence[str]
 
 
 def logged_by_spark(

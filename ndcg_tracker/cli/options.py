@@ -106,6 +106,7 @@ EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, i
 Replace = Annotated[
     bool, typer.Option("--replace", help="Replace a stored run of the same name that has other content.")
 ]
+Allow = Annotated[asked.Texts, told(asked.Allow, "--allow")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
 OfJudge = Annotated[

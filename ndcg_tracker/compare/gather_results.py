@@ -433,7 +433,8 @@ def _condensed(side: JudgedRanking, metric: Metric, keys: Keys) -> Floats:
 
 def refuse_other_groups(both: RunPair) -> None:
     """Raise NotComparableError where some runs have no group of the labels: all of them would count as missing."""
-    without = [side for side in both.sides if any(_has_no_group(side, metric) for metric in both.metrics)]
+    lists = [side for side in both.sides if side.run.n_groups]  # without any, all of them are empty
+    without = [side for side in lists if any(_has_no_group(side, metric) for metric in both.metrics)]
     if 0 < len(without) < len(both.sides):
         raise no_group_of_labels(without[0].run, without[0].label_set)
 

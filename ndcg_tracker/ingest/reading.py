@@ -32,7 +32,15 @@ from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups,
 from ndcg_tracker.ingest.records import cell_id, opened_records
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
-from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score, ranked_table, refuse_no_chunk
+from ndcg_tracker.ingest.table import (
+    NO_LISTS,
+    RankedTable,
+    label_lists,
+    no_row,
+    no_score,
+    ranked_table,
+    refuse_no_chunk,
+)
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
@@ -485,7 +493,7 @@ def ranked_blocks(
     ``is_whole``: whether there is only one block, in which the rows of a group need not be contiguous.
     """
     seen = SeenGroups()
-    n_rows = n_items = 0
+    n_rows = n_items = n_empty = 0
     chunks: list[Chunks] = []
     with nullcontext(blocks) if is_whole else reading_ahead(blocks) as parsed:  # parsed by one thread, checked here
         for block in parsed:
@@ -493,7 +501,8 @@ def ranked_blocks(
             n_rows += block.rows.n_rows
             if is_whole and scores is not None:
                 scores.finish(source, n_rows)
-            if not block.rows.n_rows and not is_whole:
+            n_empty += block.rows.n_empty
+            if not block.rows.n_rows and (not is_whole or n_empty):
                 continue
             checked = partial(_checked, scores=block_scores, documents=documents, seen=None if is_whole else seen)
             table = block.assembled(checked)
@@ -505,6 +514,9 @@ def ranked_blocks(
             del table, block  # frees memory while the next block is read
     if scores is not None and not is_whole:
         scores.finish(source, n_rows)
+    if not n_rows and n_empty:
+        yield NO_LISTS
+        return
     if not n_rows:
         raise no_row(source.error)
     if not n_items:

@@ -32,6 +32,7 @@ class Rows:
     scores, if the ranks are the places of rows. "lists" means the ranks, if there is also the order of lists.
     ``documents``: what the items are chunks of, None if they are not chunks. ``in_order``: whether some scores come
     from the order of their rows, because there were none. ``tie_order``: what breaks ties (see ``Ranking``).
+    ``n_empty``: how many lists there are if all are empty.
     """
 
     span_keys: Keys
@@ -45,6 +46,7 @@ class Rows:
     documents: Documents | None = None
     in_order: bool = False
     tie_order: str | None = None
+    n_empty: int = 0
 
     @property
     def n_rows(self) -> int:

@@ -21,6 +21,7 @@ from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.ranking import (
     MAX_WEIGHT,
+    NO_ITEMS,
     GroupedItems,
     GroupWeights,
     LabelLists,
@@ -230,6 +231,10 @@ class _Grouped:
         return place + int(self.rows.start) if isinstance(self.rows, slice) else int(self.rows[place])
 
 
+NO_LISTS = RankedTable(NO_ITEMS, None, None)
+"""A run of which every list is empty."""
+
+
 def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> RankedTable:
     """Return the run, the labels and the weights of a table.
 
@@ -238,6 +243,8 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     NUL byte, and for two rows of one (group, item). Raises it also for a table without rows or scores, and for an
     empty or negative weight.
     """
+    if rows.n_empty:
+        return NO_LISTS
     grouping = _grouping(rows, places)
     if rows.scores is None and not is_part:
         raise places.whole("there are no scores; a run needs one per item")
@@ -371,7 +378,7 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
 
 
 def _grouping(rows: Rows, places: Places) -> Grouping:
-    if not rows.n_rows:
+    if not rows.n_rows and not rows.n_empty:
         raise no_row(places.whole)
     _check_ids(rows.span_keys, "group", places, rows)
     if rows.items is not None:

@@ -73,6 +73,8 @@ class InformationRetrievalEvaluator:
             raise InputError("no query has a relevant document", advice="check the ids of queries and relevant_docs")
         if not corpus:
             raise InputError("the corpus is empty", advice="give {id: text}")
+        if not any(document in corpus for relevant in self._grades.values() for document in relevant):
+            raise InputError("no relevant document is in the corpus", advice="check the ids of both")
         self._queries = {str(query): queries[query] for query in queries if str(query) in self._grades}
         self._corpus = {str(document): text for document, text in corpus.items()}
         most_relevant = max(len(relevant) for relevant in self._grades.values())
@@ -149,6 +151,7 @@ class InformationRetrievalEvaluator:
                     parameters={"similarity": kind, **place},
                     tags={**self._tags, "training": self._run, "stage": "iteration" if stage else "final"},
                     replace=self._replace,
+                    allow="no-overlap",  # an untrained model may find no relevant document
                 )
             except NameTakenError:
                 raise taken from None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.api.evaluation import evaluate
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, allowed
 from ndcg_tracker.compare.arms import FEATURES, LABELS, ROWS
 from ndcg_tracker.errors import (
     ConflictError,
@@ -205,8 +205,9 @@ class TrainingRuns(ABC):
     iteration, None for none. ``database``: see ``Tracker``; it is opened at once, so that errors show before
     the training. ``parameters``, ``tags``, ``git_commit``: stored with every run, in addition to the model's
     parameters. ``replace``: replace an earlier training of this name; ``store`` deletes its other iterations.
-    ``tensorboard``: a folder in which each stored mean also becomes a scalar (``ndcg_at_10``) at its iteration. Raises:
-    InputError for rows that do not fit together, and for a library that is missing; MetricError; DatabaseError.
+    ``tensorboard``: a folder in which each stored mean also becomes a scalar (``ndcg_at_10``) at its iteration.
+    ``allow``: see ``Tracker.ingest``. Raises: InputError for rows that do not fit together, and for a library that is
+    missing; MetricError; DatabaseError.
     """
 
     def __init__(
@@ -228,6 +229,7 @@ class TrainingRuns(ABC):
         git_commit: str | None = None,
         replace: bool = False,
         tensorboard: str | os.PathLike[str] | None = None,
+        allow: str | Sequence[str] = (),
     ) -> None:
         if every is not None and (isinstance(every, bool) or not isinstance(every, int) or every < 1):
             raise InputError(f"every is {every!r}", advice="give a whole number from 1, or None to store no iterations")
@@ -235,6 +237,7 @@ class TrainingRuns(ABC):
         checked_name("run", name)
         checked_name("run", iteration_name(name, 1))
         self.name, self.dataset, self.every, self.replace = name, dataset, every, replace
+        self._allow = allowed(allow)
         self.stored: list[IngestResult] = []
         self._features = self._prepared(features)
         self._rows = ValidationRows(labels, group=group, group_sizes=group_sizes, item=item, weight=weight)
@@ -323,6 +326,7 @@ class TrainingRuns(ABC):
                 },
                 git_commit=self._git_commit,
                 replace=self.replace,
+                allow=sorted(self._allow),
             )
         except NameTakenError as error:
             keep = f"keep both with {argument('name', f'{self.name}-2')}"

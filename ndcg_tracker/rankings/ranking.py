@@ -387,6 +387,10 @@ def are_whole(numbers: Floats) -> bool:
     return all(bool((some == np.rint(some)).all()) for some in (numbers[:_N_FIRST], numbers))
 
 
+NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
+"""A run that ranks nothing."""
+
+
 def may_be_grades(scores: Floats) -> bool:
     """Return whether scores look like grades: whole numbers from 0, unlike scores from ranks, which are negative.
 

@@ -23,7 +23,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, Run
+from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Ranking, Run
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.spelling import Spelling
 from ndcg_tracker.words.notes import Fact, Note, labels_command
@@ -41,8 +41,6 @@ TieBounds = tuple[float | None, float | None]
 _FIRST_GROUPS = 64
 _FEWEST_LISTS = 5
 _COLUMNS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
-
-NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)

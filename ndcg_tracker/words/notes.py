@@ -35,6 +35,7 @@ Kind = Literal[
     "small_slices",
     # ingest, evaluate and import
     "rank_conflict", "scores_like_ranks", "order_of_lists", "ties_by_input", "no_score", "no_label", "no_group_label",
+    "labels_elsewhere", "nothing_found",
     "far_fewer_judged", "few_labels_met", "spelled_otherwise",
     "sampled", "documents_in_ten", "runs_of_other_samples", "history_of_samples",
     "some_groups_missing", "one_score", "all_one", "below_rel", "unstable_sort",

@@ -161,6 +161,23 @@ def _no_label(of_run: str = "", of_labels: str = "", how: str = "") -> str:
     return f"{told}: the run has {shown(of_run)}, but the labels have {shown(of_labels)}{more}"
 
 
+_N_SHOWN = 3
+
+
+def _some(ids: Sequence[str]) -> str:
+    listed = ", ".join(map(shown, ids[:_N_SHOWN]))
+    return f"{listed} and others" if len(ids) > _N_SHOWN else listed or "none"
+
+
+def _no_group_label(of_run: Sequence[str], of_labels: Sequence[str]) -> str:
+    told = (
+        f"no group of the run has labels: the run has {_some(of_run)}, the labels have {_some(of_labels)}; give labels "
+        "of the same groups, with ids written the same way"
+    )
+    is_numbered = bool(of_run) and list(of_run) == [str(place) for place in range(len(of_run))]
+    return f"{told}; lists without ids are numbered from 0: give a dict, {{id: list}}" if is_numbered else told
+
+
 def _sampled(n: int, of: int, rank: int, chance: float) -> str:
     return (
         f"items are ranked among {n:,} sampled negatives of {of:,}: an item truly at rank {rank:,} is in the first ten "
@@ -216,11 +233,11 @@ def _slices_regressed(slices: Sequence[tuple[str, str, float, int]], are_sure: b
     return f"{what} regressed although all groups together pass: {named_slices(slices)}{doubt}; to see all"
 
 
-def _labels_gone(n_groups: int, n_labels: int, version: int) -> str:
+def _labels_gone(n_groups: int, n_labels: int, version: int, may_extend: bool = True) -> str:
     groups = f", and {counted(n_groups, 'group')} {'has' if n_groups == 1 else 'have'} none left" if n_groups else ""
     return (
-        f"{counted(n_labels, 'label')} of version {version} {'is' if n_labels == 1 else 'are'} not in it{groups}: to "
-        "keep such labels, add with extend"
+        f"{counted(n_labels, 'label')} of version {version} {'is' if n_labels == 1 else 'are'} not in it{groups}"
+        f"{'; to keep them' if may_extend else ''}"
     )
 
 
@@ -477,9 +494,12 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "spelled_otherwise": _spelled_otherwise,
     "no_label": _no_label,
-    "no_group_label": (
-        "none of its groups has labels, so every result is 0 or undefined: are the group ids written as in the labels?"
+    "no_group_label": _no_group_label,
+    "labels_elsewhere": lambda of_labels, known, version: (
+        f"its labels have no group in common with version {version} of the dataset's labels: they have "
+        f"{_some(of_labels)}, version {version} has {_some(known)}"
     ),
+    "nothing_found": "all its lists are empty",
     "some_groups_missing": _some_groups_missing,
     "one_score": "the scores of each list are all equal, so ties decide the order, not a model",
     "all_one": (

@@ -47,7 +47,7 @@ def many(files: None, folder: Path) -> list[str]:
     ranks = "".join(f"q1 Q0 {item} {rank} {score}.5 t\n" for rank, (item, score) in enumerate([("a", 1), ("b", 2)], 1))
     (folder / "ranks.run").write_text(ranks, encoding="utf-8")
     (folder / "convention.csv").write_text("qid,docno,score\nq1,a,1\nq2,b,2\n", encoding="utf-8")
-    write_trec(folder / "strangers.run", {"Q1": {"A": 1.0}})
+    write_trec(folder / "strangers.run", {"q1": {"A": 1.0}})
     names = "bm25.csv dense.run own.csv twin.run packed.run.gz ranks.run convention.csv strangers.run"
     return names.split()
 

@@ -217,6 +217,7 @@ def test_the_default_weight_goes_along(store: MlflowStore, tracker: nt.Tracker, 
 def test_the_newest_labels_go_to_mlflow(store: MlflowStore, tracker: nt.Tracker, other: nt.Tracker) -> None:
     shop_of(tracker)
     newer = {**LABELS, "q3": {"e": 3, "f": 2}}
+    tracker.add_labels(labels_frame(newer), dataset="shop")
     tracker.ingest(frame_of(BM25), labels=labels_frame(newer), name="bm25", dataset="shop", metrics=["ndcg@10"])
     pushed = push(tracker, "bm25", experiment="shop")
     assert store.run(pushed.mlflow_run_id).data.tags["ndcg_tracker.labels"] == "2"

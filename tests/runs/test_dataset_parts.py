@@ -248,6 +248,7 @@ LABELS_TOO = (
 def test_labels_that_come_with_a_run_are_of_the_part(parts: nt.Tracker) -> None:
     opened = Contents(parts, "shop").groups
     frame = run_of(GROUPS)
+    parts.add_labels(labels_of(GROUPS, 3), dataset="shop")
     given = parts.ingest(frame, name="given", dataset="shop", labels=labels_of(GROUPS, 3))
     assert given.label_set_version == 4
     with_column = frame | {"label": [3 if str(item).startswith("Mark") else 0 for item in frame["item"]]}

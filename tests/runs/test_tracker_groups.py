@@ -149,7 +149,8 @@ def test_only_means_that_rest_on_a_changed_weight_are_recomputed(tracker: nt.Tra
     one: Run = {"q1": {"a": 1.0}}
     other: Run = {"q2": {"b": 1.0}}
     tracker.ingest(frame_of(one), name="one", labels=labels_frame(one), metrics=[WEIGHTED, "ndcg@10"])
-    tracker.ingest(frame_of(other), name="other", labels=labels_frame(other), metrics=[WEIGHTED, "ndcg@10"])
+    metrics = [WEIGHTED, "ndcg@10"]
+    tracker.ingest(frame_of(other), name="other", labels=labels_frame(other), metrics=metrics, allow="no-overlap")
     assert tracker.set_groups(weights_frame({"q1": 3.0})).n_recomputed == 1
     assert tracker.set_groups(weights_frame({"q1": 3.0, "q2": 5.0})).n_recomputed == 1
     assert tracker.set_groups(weights_frame({"q1": 4.0, "q2": 6.0})).n_recomputed == 2
@@ -157,6 +158,7 @@ def test_only_means_that_rest_on_a_changed_weight_are_recomputed(tracker: nt.Tra
 
 def test_means_under_every_version_of_the_labels_are_recomputed(shop: nt.Tracker) -> None:
     newer = {**LABELS, "q2": {"a": 2, "x": 3}, "q6": {"z": 1}}
+    shop.add_labels(labels_frame(newer), dataset="shop")
     for name, run in (("bm25", BM25), ("dense", DENSE)):
         shop.ingest(frame_of(run), name=name, labels=labels_frame(newer), dataset="shop", metrics=METRICS)
     assert shop.set_groups(weights_frame({**WEIGHTS, "q6": 9.0}), dataset="shop").n_recomputed == 8

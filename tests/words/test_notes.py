@@ -395,9 +395,16 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "labels?",
     ),
     "no_group_label": (
-        {},
-        "none of its groups has labels, so every result is 0 or undefined: are the group ids written as in the labels?",
+        {"of_run": ["Q1"], "of_labels": ["q1", "q2", "q3", "q4"]},
+        "no group of the run has labels: the run has 'Q1', the labels have 'q1', 'q2', 'q3' and others; give labels of "
+        "the same groups, with ids written the same way",
     ),
+    "labels_elsewhere": (
+        {"of_labels": ["1", "2"], "known": ["q1"], "version": 3},
+        "its labels have no group in common with version 3 of the dataset's labels: they have '1', '2', version 3 has "
+        "'q1'",
+    ),
+    "nothing_found": ({}, "all its lists are empty"),
     "unstable_sort": (
         {"tool": "ranx", "metric": "ranx:ndcg@10", "from_items": 16, "n": 2},
         "ranx may sort equal scores in any order in lists of 16 items or more: in 2 groups, ranx:ndcg@10 depends on "
@@ -410,7 +417,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "labels_gone": (
         {"n_groups": 86, "n_labels": 2703, "version": 2},
-        "2,703 labels of version 2 are not in it, and 86 groups have none left: to keep such labels, add with extend",
+        "2,703 labels of version 2 are not in it, and 86 groups have none left; to keep them",
     ),
     "new_groups": (
         {"n": 20, "n_groups": 50},

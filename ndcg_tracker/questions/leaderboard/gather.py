@@ -105,7 +105,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     runs = [run for run in runs if run.id in records[0]]
     if not all(metric.is_external for metric in metrics):
         runs = of_one_sample(runs, notes, is_named=is_named)
-    others = [run for run in runs if _has_no_group(label_set, [of_metric[run.id] for of_metric in records])]
+    others = [run for run in runs if run.n_groups and _has_no_group(label_set, [of[run.id] for of in records])]
     if others and len(others) < len(runs):
         if is_named:
             raise no_group_of_labels(others[0], label_set)
