@@ -19,7 +19,7 @@ depends_on: str | None = None
 
 TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
-COMMENT = "input if its own order breaks ties in scores; NULL where the item id does, descending."
+COMMENT = "input if its order breaks ties in scores; NULL where item ids do, descending."
 FURTHER = """,
                r.tie_order AS tie_order"""
 """The column that the view of runs gets, its last one."""

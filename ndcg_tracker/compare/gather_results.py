@@ -80,11 +80,11 @@ def _same_lists(tx: ReadTransaction, both: RunPair, ids: Index) -> Mask:
     return same
 
 
-def _ranks(ranking: Ranking) -> tuple[Index, Mask]:
-    """Return the rank of each item from 0, and whether it is tied with the one above it."""
+def _ranks(ranking: Ranking) -> tuple[Index, Index]:
+    """Return the rank of each item from 0, and how it is tied with the one above it: 0 for not."""
     starts = np.repeat(ranking.offsets[:-1], np.diff(ranking.offsets))
     ranks = np.arange(ranking.n_items) - starts
-    return ranks, (ranks > 0) & (np.diff(ranking.scores, prepend=np.nan) == 0)
+    return ranks, ((ranks > 0) & (np.diff(ranking.scores, prepend=np.nan) == 0)) * (2 if ranking.tie_order else 1)
 
 
 def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:

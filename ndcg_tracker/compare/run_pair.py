@@ -282,7 +282,7 @@ def check_one_sample(runs: Sequence[RunRecord]) -> None:
 
 
 def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
-    """Return notes on what runs rank: samples of the items, and documents instead of chunks."""
+    """Return notes on what runs rank: samples of the items, documents instead of chunks, and how ties are broken."""
     notes = [] if runs[0].sampled is None else [sampled_note(runs[0].sampled)]
     in_ten = {run.name: run.documents_in_ten for run in runs if run.documents_in_ten is not None}
     if in_ten:
@@ -292,6 +292,10 @@ def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
         if len({*collapsed.values()}) > 1:
             facts["collapsed"] = list(collapsed.items())
         notes.append(Note("documents_in_ten", facts))
+    orders = {run.name: run.tie_order for run in runs}
+    if any(orders.values()):
+        by_id = [name for name, order in orders.items() if order is None]
+        notes.append(Note("tie_orders", {"by_input": [name for name in orders if name not in by_id], "by_id": by_id}))
     return notes
 
 

@@ -29,7 +29,7 @@ from ndcg_tracker.rankings.ranking import (
     run_of_groups,
     single_means,
 )
-from ndcg_tracker.rankings.sorting import descending_order
+from ndcg_tracker.rankings.sorting import descending_order, repeats_before
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import shown
 
@@ -78,7 +78,13 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
     every, joined = list(notes), list[Note]()
     if any(note.facts.get("deciding") == "lists" for note in every):  # the order does not decide
         every = [note for note in every if note.kind != "order_of_lists"]
-    for kind in ("order_of_lists", "rank_conflict", "scores_like_ranks", *(() if has_labels else ("no_score",))):
+    for kind in (
+        "order_of_lists",
+        "ties_by_input",
+        "rank_conflict",
+        "scores_like_ranks",
+        *(() if has_labels else ("no_score",)),
+    ):
         parts = [note for note in every if note.kind == kind]
         n = sum(cast("int", note.facts.get("n", 0)) for note in parts)
         joined += [replace(note, facts={**note.facts, "n": n}) if n else note for note in parts[:1]]
@@ -310,6 +316,10 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         if rows.documents.collapse == "sum":
             _refuse_no_sum(keys, offsets, collapsed[0], scores, places)
         run = run_of_groups(keys, *collapsed)
+    if rows.tie_order is not None:
+        run = replace(run, tie_order=rows.tie_order)
+        in_order = run if isinstance(run, Ranking) else run.in_order
+        notes += [Note("ties_by_input")] if repeats_before(in_order.scores, in_order.offsets).any() else []
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes), chunks)
 
 

@@ -415,7 +415,7 @@ class _Import:
         """Store a run that is not here yet, and return it, the outcome, and its items if they are new here."""
         dataset = self.datasets[row["dataset"]]
         kept = row if gone is None else row | {"n_items": gone["n_kept_items"]}
-        ranking = Ranking.from_rows(*self.reader.part("items", kept))
+        ranking = replace(Ranking.from_rows(*self.reader.part("items", kept)), tie_order=row["tie_order"])
         if gone is None:
             self.reader.check_whole("items", f"run {row['run']!r}", ranking, row["digest"])
         groups = None if gone is None else next(self.reader.part("pruned_groups", gone))

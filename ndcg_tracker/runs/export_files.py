@@ -20,6 +20,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys, arrow_texts, keys_of_arrow
+from ndcg_tracker.rankings.ranking import BY_INPUT
 from ndcg_tracker.runs.samples import is_sample
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 
@@ -99,8 +100,9 @@ TABLES = {
             json="parameters tags",
             count="n_groups n_items",
         )
-        | _columns(text="sampled sample_digest collapsed", number="documents_in_ten"),
-        later=("sampled", "sample_digest", "collapsed", "documents_in_ten"),
+        | _columns(text="sampled sample_digest collapsed", number="documents_in_ten")
+        | _columns(text="tie_order"),
+        later=("sampled", "sample_digest", "collapsed", "documents_in_ten", "tie_order"),
         needed=("digest", "created_at_utc", "parameters", "tags", "n_groups", "n_items"),
     ),
     "items": Table(
@@ -427,6 +429,8 @@ class ExportReader:
         """Return the facts about a run in a row of the runs (InputError for facts that no export has)."""
         if not is_sample(row["sampled"]):
             raise self.error("runs", f"says of run {row['run']!r} that it is sampled {row['sampled']!r}")
+        if row["tie_order"] not in (None, BY_INPUT):
+            raise self.error("runs", f"says of run {row['run']!r} that {row['tie_order']!r} breaks its ties")
         return {
             "source": row["source"],
             "git_commit": row["git_commit"],
@@ -437,6 +441,7 @@ class ExportReader:
             "sample_digest": row["sample_digest"],
             "collapsed": row["collapsed"],
             "documents_in_ten": row["documents_in_ten"],
+            "tie_order": row["tie_order"],
         }
 
     def error(self, table: str, what: str) -> InputError:

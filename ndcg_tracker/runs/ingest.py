@@ -210,6 +210,7 @@ class _Coming:
         self._may_be_grades = self._are_whole = True
         self._chunks: Chunks | None = None
         self._samples: list[str] = []
+        self._tie_order: str | None = None
 
     def whole_digest(self) -> str | None:
         """Return the digest of the content before any of it is used, None if it comes in several blocks."""
@@ -224,6 +225,7 @@ class _Coming:
             self.digest = joined_digest([self.digest, ranking.digest()])
             self.n_groups += ranking.n_groups
             self.n_items += ranking.n_items
+            self._tie_order = ranking.tie_order
             if self._is_sampled:
                 self._samples.append(ranking.sample_digest())
             if block.weights is not None:
@@ -247,12 +249,13 @@ class _Coming:
 
     @property
     def ranked(self) -> RankedFacts:
-        """What the run ranks: a sample of the items, or documents instead of chunks."""
+        """What the run ranks: a sample of the items, or documents instead of chunks; and what breaks its ties."""
         chunks = self._chunks
         return {
             "sample_digest": joined_digest(self._samples) if self._samples else None,
             "collapsed": None if chunks is None else chunks.collapse,
             "documents_in_ten": None if chunks is None else chunks.n_documents / max(chunks.n_groups, 1),
+            "tie_order": self._tie_order,
         }
 
     @property

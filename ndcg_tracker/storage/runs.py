@@ -53,7 +53,7 @@ IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
 
 
 class RankedFacts(TypedDict, total=False):
-    """What a run ranks, known once all of it has arrived: a sample of the items, or documents instead of chunks."""
+    """What a run ranks, known once all of it has arrived: a sample, documents instead of chunks; what breaks ties."""
 
     sample_digest: str | None
     collapsed: str | None
@@ -116,6 +116,7 @@ class RunReads:
             self._dataset_of[run.id] = run.dataset_id
             prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
         self._session.keep("pruning", prunings)
+        self._session.keep("tie order", {run.id: run.tie_order for run in by_id.values()})
         return by_id
 
     def _open(self, query: Select[Any]) -> Select[Any]:
@@ -221,7 +222,9 @@ class RunReads:
                 wanted = np.intersect1d(group_ids, of_run)
             if not lists.group_ids.size or lists.group_ids.size < wanted.size:
                 raise pruning.refusal(self.with_id(run_id).name)
-        return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)))
+        query = sa.select(schema.runs.c.tie_order).where(schema.runs.c.id == run_id)
+        tie_order = self._session.once(("tie order", run_id), lambda: self._session.rows(query)[0].tie_order)
+        return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)), tie_order=tie_order)
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return the pruning records of incomplete runs (of all runs, or of these), by run id."""

@@ -165,7 +165,7 @@ VIEWS = (
         | {
             "collapsed": "How chunks became documents: max, first or sum; NULL where nothing was collapsed.",
             "documents_in_ten": "Mean of the documents among a group's first ten chunks; NULL without chunks.",
-            "tie_order": "input if its own order breaks ties in scores; NULL where the item id does, descending.",
+            "tie_order": "input if its order breaks ties in scores; NULL where item ids do, descending.",
         },
     ),
     View("run_parameters", "One row per parameter of a run.", _RUN | _DATASET | _fact("parameter")),

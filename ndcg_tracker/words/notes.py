@@ -12,8 +12,8 @@ from ndcg_tracker.words.sentences import T_INTERVAL, WORDS
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
-    "older_than_judge", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers",
-    "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
+    "older_than_judge", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers", "diagnostic",
+    "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties", "tie_orders",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
     "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
@@ -33,7 +33,7 @@ Kind = Literal[
     "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
     "small_slices",
     # ingest, evaluate and import
-    "rank_conflict", "scores_like_ranks", "order_of_lists", "no_score", "no_label", "no_group_label",
+    "rank_conflict", "scores_like_ranks", "order_of_lists", "ties_by_input", "no_score", "no_label", "no_group_label",
     "far_fewer_judged", "few_labels_met", "spelled_otherwise",
     "sampled", "documents_in_ten", "runs_of_other_samples", "history_of_samples",
     "some_groups_missing", "one_score", "all_one", "below_rel", "unstable_sort",

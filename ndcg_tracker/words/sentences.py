@@ -391,6 +391,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{' and '.join(map(repr, runs))} and the baseline together; to add the results"
     ),
     "ties": _ties,
+    "tie_orders": lambda by_input, by_id: (
+        f"in {in_a_row(by_input)}, items of equal score keep the order of the input"
+        f"{f'; in {in_a_row(by_id)}, their ids decide' if by_id else ''}"
+    ),
     "no_alias": "gate against a pinned alias: otherwise small drops add up unnoticed; pin this baseline with",
     "pruned": "run {run!r} was pruned at {at}: its items are gone, so none are shown".format,
     "without_items": lambda run, kept_share: (
@@ -439,6 +443,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "in a list, but the highest score counts as the best: if the lowest is best, negate the scores; a minus before "
         "the name of a score column does that"
     ),
+    "ties_by_input": "items of equal score keep the order of the input",
     "order_of_lists": "its lists have no scores, so their order is the ranking, the best item first",
     "no_score": lambda n: (
         f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, so {'its item counts' if n == 1 else 'their '}"

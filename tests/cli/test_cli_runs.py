@@ -73,7 +73,7 @@ def test_show(shop: CommandLine) -> None:
     shown = shop.rows("runs", "show", "den")
     assert list(shown) == [
         "run", "run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups",
-        "n_items", "digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten",
+        "n_items", "digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten", "tie_order",
         "evaluations", "coverages", "hardest", "attribute", "slices", "aliases",
         "metric",
     ]  # fmt: skip

@@ -177,6 +177,7 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("label_sets", lambda table: table.slice(1), "lacks version 1 of dataset 'default'"),
     ("runs", with_column("tags", first_value(None)), "has a row without tags"),
     ("runs", with_column("n_items", first_value(None)), "has a row without n_items"),
+    ("runs", with_column("tie_order", first_value("x")), "says of run 'bm25' that 'x' breaks its ties"),
     ("groups", with_column("group_key", first_value(None)), "has a row without group_key"),
     ("evaluations", with_column("metric", first_value(None)), "has a row without metric"),
     ("group_results", with_column("metric", first_value("x")), "its rows are not in the order in which they were"),

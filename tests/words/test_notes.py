@@ -223,6 +223,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "ties in scores could change the decision: depending on how they are broken, delta is between -0.0100 and "
         "+0.0200",
     ),
+    "tie_orders": (
+        {"by_input": ["es", "os"], "by_id": ["bm25"]},
+        "in es and os, items of equal score keep the order of the input; in bm25, their ids decide",
+    ),
     "no_alias": (
         {},
         "gate against a pinned alias: otherwise small drops add up unnoticed; pin this baseline with",
@@ -324,6 +328,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "the scores of all 3,000 groups, such as 'q7', look like positions in a list, but the highest score counts "
         "as the best: if the lowest is best, negate the scores; a minus before the name of a score column does that",
     ),
+    "ties_by_input": ({}, "items of equal score keep the order of the input"),
     "order_of_lists": ({}, "its lists have no scores, so their order is the ranking, the best item first"),
     "no_score": (
         {"n": 1200},

@@ -18,7 +18,7 @@ from ndcg_tracker.errors import InputError, MetricError, NotComparableError, Ref
 from ndcg_tracker.metrics.kernel.mean import aggregated
 from ndcg_tracker.metrics.kernel.values import group_results, values_with_bounds
 from ndcg_tracker.metrics.language.dialects import DIALECTS, differences
-from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.metric import LISTED, Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard import ranked_runs
 from ndcg_tracker.questions.show.decide import (
@@ -110,6 +110,7 @@ def shown_run(
         run.sampled,
         run.collapsed,
         run.documents_in_ten,
+        run.tie_order,
         means,
         tuple(
             ShownCoverage(version, coverage.cutoff, coverage.judged_share)
@@ -223,7 +224,7 @@ class Convention:
 
     ``text``: the metric as the tool writes it; ``metric``: its canonical form. ``mean``: None if the tool has none; if
     the tool refuses, ``refusal`` says why. ``effects``: the axes that change the value, the largest change first; they
-    add up to the difference from our own default.
+    add up to the difference from our own default. ``tie_order``: that of the run, where the metric names no rule.
     """
 
     text: str
@@ -232,6 +233,7 @@ class Convention:
     effects: tuple[Effect, ...]
     refusal: str = ""
     open_ties: OpenTies | None = None
+    tie_order: str | None = None
 
 
 def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, judge: str | None = None) -> list[Convention]:
@@ -253,7 +255,8 @@ def _convention(both: JudgedRanking, text: str, weights: GroupWeights | None, un
     except MetricError as error:
         return Convention(text, str(metric), None, (), str(error))
     open_ties = None if unstable_from is None else _open_ties(both, metric, weights, unstable_from)
-    return Convention(text, str(metric), mean, _effects(both, metric, weights), open_ties=open_ties)
+    tie_order = both.ranking.tie_order if metric.tie_rule(both.ranking.tie_order) == LISTED else None
+    return Convention(text, str(metric), mean, _effects(both, metric, weights), "", open_ties, tie_order)
 
 
 def _open_ties(both: JudgedRanking, metric: Metric, weights: GroupWeights | None, from_items: int) -> OpenTies | None:
