@@ -42,7 +42,7 @@ MOST_PARAMETERS = 6
 VALUE_WIDTH = 40
 """The largest width of a parameter's value in a sentence."""
 MOST_CHANGES = 3
-"""How many changes of labels, the latest ones, are named beside a sparkline."""
+"""How many of the latest changes of labels are named next to a sparkline."""
 MOST_SENTENCES = 10
 """How many steps and drifts are shown in words, by default the largest ones."""
 

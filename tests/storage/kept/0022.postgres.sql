@@ -221,7 +221,7 @@ COMMENT ON COLUMN public.runs.sampled IS 'Sampled negatives that its items are a
 COMMENT ON COLUMN public.runs.sample_digest IS 'Digest of all (group, item) of a sampled run; NULL of others.';
 COMMENT ON COLUMN public.runs.collapsed IS 'How chunks became documents: max, first or sum; NULL where its items are its own.';
 COMMENT ON COLUMN public.runs.documents_in_ten IS 'Mean of the documents among a group''s first ten chunks; NULL without chunks.';
-COMMENT ON COLUMN public.runs.tie_order IS 'input if its own order breaks ties in scores; NULL where the item id does, descending.';
+COMMENT ON COLUMN public.runs.tie_order IS 'input if its order breaks ties in scores; NULL where item ids do, descending.';
 CREATE VIEW public.dataset_list AS
  SELECT name AS dataset,
     ( SELECT count(*) AS count
@@ -1145,13 +1145,13 @@ COMMENT ON COLUMN public.texts.text IS 'Text of the query, or of the item; NULL 
 COMMENT ON COLUMN public.texts.title IS 'Title; NULL where none was given.';
 COMMENT ON COLUMN public.texts.url IS 'Where to find it, as it was given; NULL where nothing was given.';
 INSERT INTO public.alias_moves VALUES
-	(1, 1, 'baseline', 1, 'bm25', '2026-11-28T11:10:50.720153Z'),
-	(2, 1, 'prod', 1, 'bm25', '2026-11-28T11:10:51.511353Z');
+	(1, 1, 'baseline', 1, 'bm25', '2026-11-28T12:21:35.146343Z'),
+	(2, 1, 'prod', 1, 'bm25', '2026-11-28T12:21:35.391158Z');
 INSERT INTO public.aliases VALUES
-	(1, 'baseline', 1, '2026-11-28T11:10:50.718277Z', '2026-11-28T11:10:50.718277Z', NULL, NULL),
-	(1, 'prod', 1, '2026-11-28T11:10:51.506271Z', '2026-11-28T11:10:51.506271Z', 0.05, 40);
+	(1, 'baseline', 1, '2026-11-28T12:21:35.144536Z', '2026-11-28T12:21:35.144536Z', NULL, NULL),
+	(1, 'prod', 1, '2026-11-28T12:21:35.389763Z', '2026-11-28T12:21:35.389763Z', 0.05, 40);
 INSERT INTO public.budget_resets VALUES
-	(1, 1, 'bm25', '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'é', 'ada', 3, '2026-11-28T11:10:51.690863Z');
+	(1, 1, 'bm25', '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'é', 'ada', 3, '2026-11-28T12:21:35.459526Z');
 INSERT INTO public.coverages VALUES
 	(1, 1, 10, 0.5625),
 	(1, 1, 0, 0.5625),
@@ -1165,19 +1165,21 @@ INSERT INTO public.coverages VALUES
 	(6, 4, 0, 0.7291666666666666),
 	(6, 4, 2, 0.75),
 	(2, 5, 10, 0.6388888888888888),
-	(9, 8, 10, 0.5);
+	(9, 8, 10, 0.5),
+	(10, 9, 10, 0.5);
 INSERT INTO public.datasets VALUES
-	(1, 'shop', '2026-11-28T11:10:49.882019Z'),
-	(2, 'books', '2026-11-28T11:10:50.252977Z'),
-	(3, 'rows', '2026-11-28T11:10:50.340959Z'),
-	(4, 'clicks', '2026-11-28T11:10:51.260597Z'),
-	(5, 'sealed', '2026-11-28T11:10:51.882187Z'),
-	(6, 'chunks', '2026-11-28T11:10:51.944214Z');
+	(1, 'shop', '2026-11-28T12:21:34.878395Z'),
+	(2, 'books', '2026-11-28T12:21:34.998809Z'),
+	(3, 'rows', '2026-11-28T12:21:35.024709Z'),
+	(4, 'clicks', '2026-11-28T12:21:35.314209Z'),
+	(5, 'sealed', '2026-11-28T12:21:35.526932Z'),
+	(6, 'chunks', '2026-11-28T12:21:35.548637Z'),
+	(7, 'lists', '2026-11-28T12:21:35.574655Z');
 INSERT INTO public.decisions VALUES
-	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS), or a margin above 0.94 (PASS)', NULL, NULL, '2026-11-28T11:10:50.539197Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL),
-	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-28T11:10:50.631756Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL),
-	(3, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T11:10:51.663581Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}'),
-	(4, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T11:10:51.864096Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}');
+	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS), or a margin above 0.94 (PASS)', NULL, NULL, '2026-11-28T12:21:35.090438Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL),
+	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-28T12:21:35.116102Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL),
+	(3, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T12:21:35.448318Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}'),
+	(4, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T12:21:35.522726Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}');
 INSERT INTO public.design_runs VALUES
 	(1, 0, 1, 'bm25'),
 	(1, 1, 2, 'dense'),
@@ -1185,33 +1187,34 @@ INSERT INTO public.design_runs VALUES
 	(2, 1, 2, 'dense'),
 	(2, 2, NULL, 'deleted');
 INSERT INTO public.designs VALUES
-	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-28T11:10:51.403866Z', 8, 6, 1, 1, 4, false, NULL),
-	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-28T11:10:51.403866Z', 8, 6, 5, 2, 20, true, 4);
+	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-28T12:21:35.359893Z', 8, 6, 1, 1, 4, false, NULL),
+	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-28T12:21:35.359893Z', 8, 6, 5, 2, 20, true, 4);
 INSERT INTO public.drawn_items VALUES
 	(1, 2, '''; DROP TABLE runs; --', 0.2224712944651696, NULL, NULL),
 	(1, 3, 'NULL', 1, NULL, NULL),
 	(1, 3, '\N', 0.7385743797189627, NULL, NULL),
 	(1, 4, 'z', 0.432038316128981, NULL, NULL),
-	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-28T11:10:51.468923Z'),
+	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-28T12:21:35.377125Z'),
 	(2, 2, 'b', 1, NULL, NULL),
-	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-28T11:10:51.493166Z'),
-	(2, 2, '日本語', NULL, 1, '2026-11-28T11:10:51.493166Z');
+	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-28T12:21:35.385117Z'),
+	(2, 2, '日本語', NULL, 1, '2026-11-28T12:21:35.385117Z');
 INSERT INTO public.evaluations VALUES
-	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T11:10:49.962013Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-28T11:10:49.928994Z', 1, 1),
-	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-28T11:10:49.969437Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-28T11:10:49.928994Z', 1, 1),
-	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-28T11:10:49.976662Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-28T11:10:49.928994Z', 1, 1),
-	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T11:10:50.086750Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-28T11:10:50.055616Z', 1, 1),
-	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-28T11:10:50.102205Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-28T11:10:50.055616Z', 1, 1),
-	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-28T11:10:50.106456Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-28T11:10:50.055616Z', 1, 1),
-	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-28T11:10:51.280580Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T11:10:51.269424Z', 4, 1),
-	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-28T11:10:51.334612Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T11:10:51.324534Z', 4, 1),
-	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T11:10:50.302746Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-28T11:10:50.284285Z', 2, 1),
-	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T11:10:50.385100Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-28T11:10:50.364917Z', 3, 1),
-	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-28T11:10:50.881908Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-28T11:10:50.849682Z', 1, 2),
-	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-28T11:10:50.896366Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-28T11:10:50.849682Z', 1, 2),
-	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-28T11:10:50.910136Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-28T11:10:50.849682Z', 1, 2),
-	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T11:10:51.238592Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T11:10:50.055616Z', 1, 3),
-	(18, 9, 8, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T11:10:51.986139Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-28T11:10:51.966196Z', 6, 1);
+	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T12:21:34.906633Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-28T12:21:34.896579Z', 1, 1),
+	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-28T12:21:34.913578Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-28T12:21:34.896579Z', 1, 1),
+	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-28T12:21:34.915866Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-28T12:21:34.896579Z', 1, 1),
+	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T12:21:34.949948Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-28T12:21:34.941568Z', 1, 1),
+	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-28T12:21:34.952829Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-28T12:21:34.941568Z', 1, 1),
+	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-28T12:21:34.954766Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-28T12:21:34.941568Z', 1, 1),
+	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-28T12:21:35.321091Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T12:21:35.317840Z', 4, 1),
+	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-28T12:21:35.335578Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T12:21:35.333285Z', 4, 1),
+	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T12:21:35.013197Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-28T12:21:35.008701Z', 2, 1),
+	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T12:21:35.038343Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-28T12:21:35.032875Z', 3, 1),
+	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-28T12:21:35.195227Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-28T12:21:35.185688Z', 1, 2),
+	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-28T12:21:35.198142Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-28T12:21:35.185688Z', 1, 2),
+	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-28T12:21:35.199984Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-28T12:21:35.185688Z', 1, 2),
+	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T12:21:35.302412Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T12:21:34.941568Z', 1, 3),
+	(18, 9, 8, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T12:21:35.562435Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-28T12:21:35.556571Z', 6, 1),
+	(19, 10, 9, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-28T12:21:35.589326Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-28T12:21:35.584566Z', 7, 1);
 INSERT INTO public.group_results VALUES
 	(1, 1, 0.58688267143572, 2.1309297535714578, 3.6309297535714578, NULL),
 	(1, 2, 0.6199062332840657, 1.6309297535714575, 2.6309297535714578, NULL),
@@ -1269,7 +1272,8 @@ INSERT INTO public.group_results VALUES
 	(15, 3, 0, 0, 1, NULL),
 	(15, 4, 0, 0, 0, NULL),
 	(15, 5, NULL, 0, 0, 'no label'),
-	(18, 16, 0.6309297535714575, 0.6309297535714575, 1, NULL);
+	(18, 16, 0.6309297535714575, 0.6309297535714575, 1, NULL),
+	(19, 17, 1, 1, 1, NULL);
 INSERT INTO public.groups VALUES
 	(2, 1, 'röd tröja', NULL, NULL),
 	(3, 1, '{x,y}', NULL, NULL),
@@ -1286,7 +1290,8 @@ INSERT INTO public.groups VALUES
 	(13, 5, 'röd tröja', NULL, NULL),
 	(14, 5, '{x,y}', NULL, NULL),
 	(15, 5, 'nothing relevant', NULL, NULL),
-	(16, 6, 'q', NULL, NULL);
+	(16, 6, 'q', NULL, NULL),
+	(17, 7, 'q', NULL, NULL);
 INSERT INTO public.label_lists VALUES
 	(1, 1, '{a,b,c}', '{0,3,1}'),
 	(1, 2, '{日本語,"a\\b\"c"}', '{2,1}'),
@@ -1310,16 +1315,18 @@ INSERT INTO public.label_lists VALUES
 	(7, 13, '{日本語,"a\\b\"c"}', '{2,1}'),
 	(7, 14, '{"NULL"}', '{1}'),
 	(7, 15, '{y}', '{0}'),
-	(8, 16, '{b}', '{1}');
+	(8, 16, '{b}', '{1}'),
+	(9, 17, '{b}', '{1}');
 INSERT INTO public.label_sets VALUES
-	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T11:10:49.887924Z', false, '', NULL, NULL, NULL),
-	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T11:10:50.254510Z', false, '', NULL, NULL, NULL),
-	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-28T11:10:50.347588Z', true, '', NULL, NULL, NULL),
-	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-28T11:10:50.810408Z', false, '', NULL, NULL, NULL),
-	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-28T11:10:51.152746Z', false, 'modèle 7b', NULL, NULL, NULL),
-	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-28T11:10:51.261957Z', NULL, 'sums of other engines', NULL, NULL, NULL),
-	(7, 5, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T11:10:51.883681Z', false, '', NULL, NULL, NULL),
-	(8, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T11:10:51.945840Z', false, '', NULL, NULL, NULL);
+	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T12:21:34.881389Z', false, '', NULL, NULL, NULL),
+	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T12:21:34.999914Z', false, '', NULL, NULL, NULL),
+	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-28T12:21:35.028339Z', true, '', NULL, NULL, NULL),
+	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-28T12:21:35.172141Z', false, '', NULL, NULL, NULL),
+	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-28T12:21:35.273765Z', false, 'modèle 7b', NULL, NULL, NULL),
+	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-28T12:21:35.315302Z', NULL, 'sums of other engines', NULL, NULL, NULL),
+	(7, 5, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T12:21:35.527961Z', false, '', NULL, NULL, NULL),
+	(8, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T12:21:35.550044Z', false, '', NULL, NULL, NULL),
+	(9, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T12:21:35.576591Z', false, '', NULL, NULL, NULL);
 INSERT INTO public.metrics VALUES
 	(1, 'ndcg@10'),
 	(2, 'AP'),
@@ -1327,11 +1334,11 @@ INSERT INTO public.metrics VALUES
 INSERT INTO public.ndcg_tracker_version VALUES
 	('0022');
 INSERT INTO public.paired_sums VALUES
-	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-28T11:10:51.343529Z');
+	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-28T12:21:35.338165Z');
 INSERT INTO public.prunings VALUES
-	(4, '2026-11-28T11:10:50.671157Z', false, '\x0600000000000000', NULL),
-	(7, '2026-11-28T11:10:51.268078Z', true, '\x', 0),
-	(8, '2026-11-28T11:10:51.324173Z', true, '\x', 0);
+	(4, '2026-11-28T12:21:35.126889Z', false, '\x0600000000000000', NULL),
+	(7, '2026-11-28T12:21:35.317300Z', true, '\x', 0),
+	(8, '2026-11-28T12:21:35.332988Z', true, '\x', 0);
 INSERT INTO public.ranked_lists VALUES
 	(1, 1, '{a,b,c,d}', '{3.5,2.25,2.25,-1}'),
 	(1, 2, '{"''; DROP TABLE runs; --","a\\b\"c",日本語}', '{5,0.30000000000000004,1e-300}'),
@@ -1348,28 +1355,30 @@ break"}', '{1,0.5,0.25}'),
 	(6, 2, '{日本語,"a\\b\"c","''; DROP TABLE runs; --"}', '{-1e-300,-0.30000000000000004,-5}'),
 	(6, 5, '{x}', '{-1}'),
 	(6, 4, '{z,y}', '{-1,-2}'),
-	(9, 16, '{a,b}', '{3,0.30000000000000004}');
+	(9, 16, '{a,b}', '{3,0.30000000000000004}'),
+	(10, 17, '{b,ä}', '{1,1}');
 INSERT INTO public.runs VALUES
-	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T11:10:49.928994Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL),
-	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T11:10:50.055616Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
-	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T11:10:50.284285Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL),
-	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-28T11:10:50.364917Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL),
-	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T11:10:50.849682Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
-	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-28T11:10:51.269424Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
-	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-28T11:10:51.324534Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
-	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-28T11:10:51.966196Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL);
+	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T12:21:34.896579Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL),
+	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T12:21:34.941568Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
+	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T12:21:35.008701Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL),
+	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-28T12:21:35.032875Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL),
+	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T12:21:35.185688Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
+	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-28T12:21:35.317840Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
+	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-28T12:21:35.333285Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
+	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-28T12:21:35.556571Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL),
+	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-28T12:21:35.584566Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input');
 INSERT INTO public.seals VALUES
-	(5, true, 0.05, 40, NULL, '2026-11-28T11:10:51.922120Z');
+	(5, true, 0.05, 40, NULL, '2026-11-28T12:21:35.541105Z');
 INSERT INTO public.staged_batches VALUES
 	(1, '5f0c', 0, 3, 2, '\x00ff');
 INSERT INTO public.staged_runs VALUES
 	(1, 'shop', 'nightly', 'etl@driver-7, process 4711', '2026-11-20T02:00:00.000000Z');
 INSERT INTO public.suite_datasets VALUES
-	('löcal', 1, 0, '2026-11-28T11:10:50.962684Z'),
-	('löcal', 2, 1, '2026-11-28T11:10:50.962684Z'),
-	('shöp', 1, 0, '2026-11-28T11:10:50.976781Z');
+	('löcal', 1, 0, '2026-11-28T12:21:35.214979Z'),
+	('löcal', 2, 1, '2026-11-28T12:21:35.214979Z'),
+	('shöp', 1, 0, '2026-11-28T12:21:35.219162Z');
 INSERT INTO public.suite_decisions VALUES
-	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged; to decide: a margin above 0.94 (PASS)', NULL, NULL, '2026-11-28T11:10:51.119474Z', 'range', -0.15497655832101642, 0.05970038570274072, '');
+	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged; to decide: a margin above 0.94 (PASS)', NULL, NULL, '2026-11-28T12:21:35.263396Z', 'range', -0.15497655832101642, 0.05970038570274072, '');
 INSERT INTO public.texts VALUES
 	(1, 1, '', 'light ''shoes''
 [2J', NULL, NULL),
@@ -1377,13 +1386,13 @@ INSERT INTO public.texts VALUES
 	(1, 1, 'a', NULL, 'ü‮', 'https://shop.example/?a=1&b=2');
 SELECT pg_catalog.setval('public.alias_moves_id_seq', 2, true);
 SELECT pg_catalog.setval('public.budget_resets_id_seq', 1, true);
-SELECT pg_catalog.setval('public.datasets_id_seq', 6, true);
+SELECT pg_catalog.setval('public.datasets_id_seq', 7, true);
 SELECT pg_catalog.setval('public.decisions_id_seq', 4, true);
 SELECT pg_catalog.setval('public.designs_id_seq', 2, true);
-SELECT pg_catalog.setval('public.evaluations_id_seq', 18, true);
-SELECT pg_catalog.setval('public.label_sets_id_seq', 8, true);
+SELECT pg_catalog.setval('public.evaluations_id_seq', 19, true);
+SELECT pg_catalog.setval('public.label_sets_id_seq', 9, true);
 SELECT pg_catalog.setval('public.metrics_id_seq', 3, true);
-SELECT pg_catalog.setval('public.runs_id_seq', 9, true);
+SELECT pg_catalog.setval('public.runs_id_seq', 10, true);
 SELECT pg_catalog.setval('public.staged_runs_id_seq', 1, true);
 SELECT pg_catalog.setval('public.suite_decisions_id_seq', 1, true);
 ALTER TABLE ONLY public.ndcg_tracker_version
