@@ -29,7 +29,7 @@ CREATE VIEW dataset_list AS
           WHERE (r.dataset_id = d.id)) AS n_runs,
     ( SELECT count(*) AS count
            FROM groups g
-          WHERE (g.dataset_id = d.id)) AS n_groups,
+          WHERE ((g.key <> ''::text) AND (g.dataset_id = d.id))) AS n_groups,
     ( SELECT max(s.version) AS max
            FROM label_sets s
           WHERE ((s.dataset_id = d.id) AND (s.judge = ''::text))) AS label_set_version
@@ -195,9 +195,9 @@ CREATE VIEW group_list AS
     g.weight
    FROM (groups g
      JOIN datasets d ON ((d.id = g.dataset_id)))
-  WHERE (NOT (g.dataset_id IN ( SELECT z.dataset_id
+  WHERE ((g.key <> ''::text) AND (NOT (g.dataset_id IN ( SELECT z.dataset_id
            FROM seals z
-          WHERE z.is_sealed)));
+          WHERE z.is_sealed))));
 ;
 CREATE VIEW items AS
  SELECT r.name AS run,

@@ -560,13 +560,6 @@ CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.
             JOIN json_each(g.attributes) e
         WHERE g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
-CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
-               (SELECT count(*) FROM groups g WHERE g.dataset_id = d.id) AS n_groups,
-               (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
-               AS label_set_version
-        FROM datasets d
-        WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
-;
 CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
                e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
                e.n_missing AS n_missing, e.n_undefined AS n_undefined,
@@ -626,10 +619,17 @@ CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version
         JOIN label_sets s ON s.id = c.label_set_id
         WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
+CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
+               (SELECT count(*) FROM groups g WHERE g.key <> '' AND g.dataset_id = d.id) AS n_groups,
+               (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
+               AS label_set_version
+        FROM datasets d
+        WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
 CREATE VIEW group_list AS SELECT d.name AS dataset, g.key AS group_key, g.weight AS weight
         FROM groups g
         JOIN datasets d ON d.id = g.dataset_id
-        WHERE g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+        WHERE g.key <> '' AND g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;

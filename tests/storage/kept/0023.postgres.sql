@@ -221,7 +221,7 @@ COMMENT ON COLUMN public.runs.sampled IS 'Sampled negatives that its items are a
 COMMENT ON COLUMN public.runs.sample_digest IS 'Digest of all (group, item) of a sampled run; NULL of others.';
 COMMENT ON COLUMN public.runs.collapsed IS 'How chunks became documents: max, first or sum; NULL where its items are its own.';
 COMMENT ON COLUMN public.runs.documents_in_ten IS 'Mean of the documents among a group''s first ten chunks; NULL without chunks.';
-COMMENT ON COLUMN public.runs.tie_order IS 'input if its own order breaks ties in scores; NULL where the item id does, descending.';
+COMMENT ON COLUMN public.runs.tie_order IS 'input if its order breaks ties in scores; NULL where item ids do, descending.';
 CREATE VIEW public.dataset_list AS
  SELECT name AS dataset,
     ( SELECT count(*) AS count
@@ -229,7 +229,7 @@ CREATE VIEW public.dataset_list AS
           WHERE (r.dataset_id = d.id)) AS n_runs,
     ( SELECT count(*) AS count
            FROM public.groups g
-          WHERE (g.dataset_id = d.id)) AS n_groups,
+          WHERE ((g.key <> ''::text) AND (g.dataset_id = d.id))) AS n_groups,
     ( SELECT max(s.version) AS max
            FROM public.label_sets s
           WHERE ((s.dataset_id = d.id) AND (s.judge = ''::text))) AS label_set_version
@@ -633,7 +633,7 @@ CREATE VIEW public.group_history AS
         CASE
             WHEN (e.judge = ANY (ARRAY['external results'::text, 'sums of other engines'::text])) THEN NULL::boolean
             WHEN (v.undefined_reason = 'missing from the run'::text) THEN true
-            WHEN (e.n_missing = 0) THEN false
+            WHEN ((e.n_missing = 0) OR (v.dcg <> (0)::double precision)) THEN false
             WHEN (EXISTS ( SELECT 1
                FROM public.ranked_lists l
               WHERE ((l.run_id = e.run_id) AND (l.group_id = v.group_id)))) THEN false
@@ -654,9 +654,9 @@ CREATE VIEW public.group_list AS
     g.weight
    FROM (public.groups g
      JOIN public.datasets d ON ((d.id = g.dataset_id)))
-  WHERE (NOT (g.dataset_id IN ( SELECT z.dataset_id
+  WHERE ((g.key <> ''::text) AND (NOT (g.dataset_id IN ( SELECT z.dataset_id
            FROM public.seals z
-          WHERE z.is_sealed)));
+          WHERE z.is_sealed))));
 CREATE VIEW public.items AS
  SELECT r.name AS run,
     r.id AS run_id,
@@ -1149,13 +1149,13 @@ COMMENT ON COLUMN public.texts.text IS 'Text of the query, or of the item; NULL 
 COMMENT ON COLUMN public.texts.title IS 'Title; NULL where none was given.';
 COMMENT ON COLUMN public.texts.url IS 'Where to find it, as it was given; NULL where nothing was given.';
 INSERT INTO public.alias_moves VALUES
-	(1, 1, 'baseline', 1, 'bm25', '2026-11-28T11:13:31.703134Z'),
-	(2, 1, 'prod', 1, 'bm25', '2026-11-28T11:13:32.493528Z');
+	(1, 1, 'baseline', 1, 'bm25', '2026-11-28T12:23:52.995408Z'),
+	(2, 1, 'prod', 1, 'bm25', '2026-11-28T12:23:53.235706Z');
 INSERT INTO public.aliases VALUES
-	(1, 'baseline', 1, '2026-11-28T11:13:31.693609Z', '2026-11-28T11:13:31.693609Z', NULL, NULL),
-	(1, 'prod', 1, '2026-11-28T11:13:32.486799Z', '2026-11-28T11:13:32.486799Z', 0.05, 40);
+	(1, 'baseline', 1, '2026-11-28T12:23:52.993565Z', '2026-11-28T12:23:52.993565Z', NULL, NULL),
+	(1, 'prod', 1, '2026-11-28T12:23:53.234336Z', '2026-11-28T12:23:53.234336Z', 0.05, 40);
 INSERT INTO public.budget_resets VALUES
-	(1, 1, 'bm25', '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'é', 'ada', 3, '2026-11-28T11:13:32.681966Z');
+	(1, 1, 'bm25', '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'é', 'ada', 3, '2026-11-28T12:23:53.300796Z');
 INSERT INTO public.coverages VALUES
 	(1, 1, 10, 0.5625),
 	(1, 1, 0, 0.5625),
@@ -1169,19 +1169,21 @@ INSERT INTO public.coverages VALUES
 	(6, 4, 0, 0.7291666666666666),
 	(6, 4, 2, 0.75),
 	(2, 5, 10, 0.6388888888888888),
-	(9, 8, 10, 0.5);
+	(9, 8, 10, 0.5),
+	(10, 9, 10, 0.5);
 INSERT INTO public.datasets VALUES
-	(1, 'shop', '2026-11-28T11:13:30.794198Z'),
-	(2, 'books', '2026-11-28T11:13:31.215771Z'),
-	(3, 'rows', '2026-11-28T11:13:31.287977Z'),
-	(4, 'clicks', '2026-11-28T11:13:32.245968Z'),
-	(5, 'sealed', '2026-11-28T11:13:32.937983Z'),
-	(6, 'chunks', '2026-11-28T11:13:33.027090Z');
+	(1, 'shop', '2026-11-28T12:23:52.728436Z'),
+	(2, 'books', '2026-11-28T12:23:52.844370Z'),
+	(3, 'rows', '2026-11-28T12:23:52.872846Z'),
+	(4, 'clicks', '2026-11-28T12:23:53.159634Z'),
+	(5, 'sealed', '2026-11-28T12:23:53.366837Z'),
+	(6, 'chunks', '2026-11-28T12:23:53.385396Z'),
+	(7, 'lists', '2026-11-28T12:23:53.408489Z');
 INSERT INTO public.decisions VALUES
-	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS), or a margin above 0.94 (PASS)', NULL, NULL, '2026-11-28T11:13:31.539160Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, '41ab7f8ea88da5baf3be7922101f3a1f'),
-	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-28T11:13:31.602406Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, '276331c1252a0e408f352d556f11a0e5'),
-	(3, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T11:13:32.658345Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'ab04fe9102b47edd09caf9d48ccfe6e3'),
-	(4, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T11:13:32.920269Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', '69812ca9d8a55facd761969944ac1cda');
+	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS), or a margin above 0.9207 (PASS)', NULL, NULL, '2026-11-28T12:23:52.941824Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, '41ab7f8ea88da5baf3be7922101f3a1f'),
+	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-28T12:23:52.967368Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, '276331c1252a0e408f352d556f11a0e5'),
+	(3, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T12:23:53.291920Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'ab04fe9102b47edd09caf9d48ccfe6e3'),
+	(4, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T12:23:53.362941Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', '69812ca9d8a55facd761969944ac1cda');
 INSERT INTO public.design_runs VALUES
 	(1, 0, 1, 'bm25'),
 	(1, 1, 2, 'dense'),
@@ -1189,33 +1191,34 @@ INSERT INTO public.design_runs VALUES
 	(2, 1, 2, 'dense'),
 	(2, 2, NULL, 'deleted');
 INSERT INTO public.designs VALUES
-	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-28T11:13:32.374341Z', 8, 6, 1, 1, 4, false, NULL),
-	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-28T11:13:32.374341Z', 8, 6, 5, 2, 20, true, 4);
+	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-28T12:23:53.205736Z', 8, 6, 1, 1, 4, false, NULL),
+	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-28T12:23:53.205736Z', 8, 6, 5, 2, 20, true, 4);
 INSERT INTO public.drawn_items VALUES
 	(1, 2, '''; DROP TABLE runs; --', 0.2224712944651696, NULL, NULL),
 	(1, 3, 'NULL', 1, NULL, NULL),
 	(1, 3, '\N', 0.7385743797189627, NULL, NULL),
 	(1, 4, 'z', 0.432038316128981, NULL, NULL),
-	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-28T11:13:32.437246Z'),
+	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-28T12:23:53.223114Z'),
 	(2, 2, 'b', 1, NULL, NULL),
-	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-28T11:13:32.471399Z'),
-	(2, 2, '日本語', NULL, 1, '2026-11-28T11:13:32.471399Z');
+	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-28T12:23:53.230056Z'),
+	(2, 2, '日本語', NULL, 1, '2026-11-28T12:23:53.230056Z');
 INSERT INTO public.evaluations VALUES
-	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T11:13:30.886083Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-28T11:13:30.849999Z', 1, 1),
-	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-28T11:13:30.898323Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-28T11:13:30.849999Z', 1, 1),
-	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-28T11:13:30.902678Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-28T11:13:30.849999Z', 1, 1),
-	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T11:13:31.040638Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-28T11:13:31.016501Z', 1, 1),
-	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-28T11:13:31.046474Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-28T11:13:31.016501Z', 1, 1),
-	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-28T11:13:31.055123Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-28T11:13:31.016501Z', 1, 1),
-	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-28T11:13:32.272509Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T11:13:32.268731Z', 4, 1),
-	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-28T11:13:32.324897Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T11:13:32.318571Z', 4, 1),
-	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T11:13:31.261012Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-28T11:13:31.243787Z', 2, 1),
-	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T11:13:31.338198Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-28T11:13:31.319179Z', 3, 1),
-	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-28T11:13:31.875527Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-28T11:13:31.843393Z', 1, 2),
-	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-28T11:13:31.886450Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-28T11:13:31.843393Z', 1, 2),
-	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-28T11:13:31.888382Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-28T11:13:31.843393Z', 1, 2),
-	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T11:13:32.226801Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T11:13:31.016501Z', 1, 3),
-	(18, 9, 8, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T11:13:33.086401Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-28T11:13:33.062081Z', 6, 1);
+	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T12:23:52.758420Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-28T12:23:52.746506Z', 1, 1),
+	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-28T12:23:52.761887Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-28T12:23:52.746506Z', 1, 1),
+	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-28T12:23:52.763786Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-28T12:23:52.746506Z', 1, 1),
+	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T12:23:52.797426Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-28T12:23:52.790123Z', 1, 1),
+	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-28T12:23:52.799702Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-28T12:23:52.790123Z', 1, 1),
+	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-28T12:23:52.801269Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-28T12:23:52.790123Z', 1, 1),
+	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-28T12:23:53.166286Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T12:23:53.163344Z', 4, 1),
+	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-28T12:23:53.181638Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T12:23:53.179225Z', 4, 1),
+	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T12:23:52.860304Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-28T12:23:52.854398Z', 2, 1),
+	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T12:23:52.885822Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-28T12:23:52.880031Z', 3, 1),
+	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-28T12:23:53.046156Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-28T12:23:53.032961Z', 1, 2),
+	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-28T12:23:53.049097Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-28T12:23:53.032961Z', 1, 2),
+	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-28T12:23:53.050796Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-28T12:23:53.032961Z', 1, 2),
+	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T12:23:53.151663Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T12:23:52.790123Z', 1, 3),
+	(18, 9, 8, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T12:23:53.397387Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-28T12:23:53.392558Z', 6, 1),
+	(19, 10, 9, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-28T12:23:53.421016Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-28T12:23:53.416148Z', 7, 1);
 INSERT INTO public.group_results VALUES
 	(1, 1, 0.58688267143572, 2.1309297535714578, 3.6309297535714578, NULL),
 	(1, 2, 0.6199062332840657, 1.6309297535714575, 2.6309297535714578, NULL),
@@ -1273,7 +1276,8 @@ INSERT INTO public.group_results VALUES
 	(15, 3, 0, 0, 1, NULL),
 	(15, 4, 0, 0, 0, NULL),
 	(15, 5, NULL, 0, 0, 'no label'),
-	(18, 16, 0.6309297535714575, 0.6309297535714575, 1, NULL);
+	(18, 16, 0.6309297535714575, 0.6309297535714575, 1, NULL),
+	(19, 17, 1, 1, 1, NULL);
 INSERT INTO public.groups VALUES
 	(2, 1, 'röd tröja', NULL, NULL),
 	(3, 1, '{x,y}', NULL, NULL),
@@ -1290,7 +1294,8 @@ INSERT INTO public.groups VALUES
 	(13, 5, 'röd tröja', NULL, NULL),
 	(14, 5, '{x,y}', NULL, NULL),
 	(15, 5, 'nothing relevant', NULL, NULL),
-	(16, 6, 'q', NULL, NULL);
+	(16, 6, 'q', NULL, NULL),
+	(17, 7, 'q', NULL, NULL);
 INSERT INTO public.label_lists VALUES
 	(1, 1, '{a,b,c}', '{0,3,1}'),
 	(1, 2, '{日本語,"a\\b\"c"}', '{2,1}'),
@@ -1314,16 +1319,18 @@ INSERT INTO public.label_lists VALUES
 	(7, 13, '{日本語,"a\\b\"c"}', '{2,1}'),
 	(7, 14, '{"NULL"}', '{1}'),
 	(7, 15, '{y}', '{0}'),
-	(8, 16, '{b}', '{1}');
+	(8, 16, '{b}', '{1}'),
+	(9, 17, '{b}', '{1}');
 INSERT INTO public.label_sets VALUES
-	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T11:13:30.802563Z', false, '', NULL, NULL, NULL),
-	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T11:13:31.219449Z', false, '', NULL, NULL, NULL),
-	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-28T11:13:31.301422Z', true, '', NULL, NULL, NULL),
-	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-28T11:13:31.790623Z', false, '', NULL, NULL, NULL),
-	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-28T11:13:32.131795Z', false, 'modèle 7b', NULL, NULL, NULL),
-	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-28T11:13:32.256425Z', NULL, 'sums of other engines', NULL, NULL, NULL),
-	(7, 5, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T11:13:32.941730Z', false, '', NULL, NULL, NULL),
-	(8, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T11:13:33.028825Z', false, '', NULL, NULL, NULL);
+	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T12:23:52.731047Z', false, '', NULL, NULL, NULL),
+	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T12:23:52.845500Z', false, '', NULL, NULL, NULL),
+	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-28T12:23:52.875950Z', true, '', NULL, NULL, NULL),
+	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-28T12:23:53.021464Z', false, '', NULL, NULL, NULL),
+	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-28T12:23:53.124887Z', false, 'modèle 7b', NULL, NULL, NULL),
+	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-28T12:23:53.160739Z', NULL, 'sums of other engines', NULL, NULL, NULL),
+	(7, 5, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T12:23:53.367765Z', false, '', NULL, NULL, NULL),
+	(8, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T12:23:53.386758Z', false, '', NULL, NULL, NULL),
+	(9, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T12:23:53.409883Z', false, '', NULL, NULL, NULL);
 INSERT INTO public.metrics VALUES
 	(1, 'ndcg@10'),
 	(2, 'AP'),
@@ -1331,11 +1338,11 @@ INSERT INTO public.metrics VALUES
 INSERT INTO public.ndcg_tracker_version VALUES
 	('0023');
 INSERT INTO public.paired_sums VALUES
-	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-28T11:13:32.329527Z');
+	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-28T12:23:53.184023Z');
 INSERT INTO public.prunings VALUES
-	(4, '2026-11-28T11:13:31.642968Z', false, '\x0600000000000000', NULL),
-	(7, '2026-11-28T11:13:32.268059Z', true, '\x', 0),
-	(8, '2026-11-28T11:13:32.317329Z', true, '\x', 0);
+	(4, '2026-11-28T12:23:52.978076Z', false, '\x0600000000000000', NULL),
+	(7, '2026-11-28T12:23:53.162844Z', true, '\x', 0),
+	(8, '2026-11-28T12:23:53.178898Z', true, '\x', 0);
 INSERT INTO public.ranked_lists VALUES
 	(1, 1, '{a,b,c,d}', '{3.5,2.25,2.25,-1}'),
 	(1, 2, '{"''; DROP TABLE runs; --","a\\b\"c",日本語}', '{5,0.30000000000000004,1e-300}'),
@@ -1352,28 +1359,30 @@ break"}', '{1,0.5,0.25}'),
 	(6, 2, '{日本語,"a\\b\"c","''; DROP TABLE runs; --"}', '{-1e-300,-0.30000000000000004,-5}'),
 	(6, 5, '{x}', '{-1}'),
 	(6, 4, '{z,y}', '{-1,-2}'),
-	(9, 16, '{a,b}', '{3,0.30000000000000004}');
+	(9, 16, '{a,b}', '{3,0.30000000000000004}'),
+	(10, 17, '{b,ä}', '{1,1}');
 INSERT INTO public.runs VALUES
-	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T11:13:30.849999Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL),
-	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T11:13:31.016501Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
-	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T11:13:31.243787Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL),
-	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-28T11:13:31.319179Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL),
-	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T11:13:31.843393Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
-	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-28T11:13:32.268731Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
-	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-28T11:13:32.318571Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
-	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-28T11:13:33.062081Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL);
+	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T12:23:52.746506Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL),
+	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T12:23:52.790123Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
+	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T12:23:52.854398Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL),
+	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-28T12:23:52.880031Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL),
+	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T12:23:53.032961Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
+	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-28T12:23:53.163344Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
+	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-28T12:23:53.179225Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
+	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-28T12:23:53.392558Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL),
+	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-28T12:23:53.416148Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input');
 INSERT INTO public.seals VALUES
-	(5, true, 0.05, 40, NULL, '2026-11-28T11:13:32.990923Z');
+	(5, true, 0.05, 40, NULL, '2026-11-28T12:23:53.378186Z');
 INSERT INTO public.staged_batches VALUES
 	(1, '5f0c', 0, 3, 2, '\x00ff');
 INSERT INTO public.staged_runs VALUES
 	(1, 'shop', 'nightly', 'etl@driver-7, process 4711', '2026-11-20T02:00:00.000000Z');
 INSERT INTO public.suite_datasets VALUES
-	('löcal', 1, 0, '2026-11-28T11:13:31.930398Z'),
-	('löcal', 2, 1, '2026-11-28T11:13:31.930398Z'),
-	('shöp', 1, 0, '2026-11-28T11:13:31.938872Z');
+	('löcal', 1, 0, '2026-11-28T12:23:53.067792Z'),
+	('löcal', 2, 1, '2026-11-28T12:23:53.067792Z'),
+	('shöp', 1, 0, '2026-11-28T12:23:53.070937Z');
 INSERT INTO public.suite_decisions VALUES
-	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged; to decide: a margin above 0.94 (PASS)', NULL, NULL, '2026-11-28T11:13:32.088564Z', 'range', -0.15497655832101642, 0.05970038570274072, '', 'b9ecf524661a6a0063af47df8a16bc4d');
+	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged; to decide: a margin above 0.9207 (PASS)', NULL, NULL, '2026-11-28T12:23:53.114487Z', 'range', -0.15497655832101642, 0.05970038570274072, '', 'b9ecf524661a6a0063af47df8a16bc4d');
 INSERT INTO public.texts VALUES
 	(1, 1, '', 'light ''shoes''
 [2J', NULL, NULL),
@@ -1381,13 +1390,13 @@ INSERT INTO public.texts VALUES
 	(1, 1, 'a', NULL, 'ü‮', 'https://shop.example/?a=1&b=2');
 SELECT pg_catalog.setval('public.alias_moves_id_seq', 2, true);
 SELECT pg_catalog.setval('public.budget_resets_id_seq', 1, true);
-SELECT pg_catalog.setval('public.datasets_id_seq', 6, true);
+SELECT pg_catalog.setval('public.datasets_id_seq', 7, true);
 SELECT pg_catalog.setval('public.decisions_id_seq', 4, true);
 SELECT pg_catalog.setval('public.designs_id_seq', 2, true);
-SELECT pg_catalog.setval('public.evaluations_id_seq', 18, true);
-SELECT pg_catalog.setval('public.label_sets_id_seq', 8, true);
+SELECT pg_catalog.setval('public.evaluations_id_seq', 19, true);
+SELECT pg_catalog.setval('public.label_sets_id_seq', 9, true);
 SELECT pg_catalog.setval('public.metrics_id_seq', 3, true);
-SELECT pg_catalog.setval('public.runs_id_seq', 9, true);
+SELECT pg_catalog.setval('public.runs_id_seq', 10, true);
 SELECT pg_catalog.setval('public.staged_runs_id_seq', 1, true);
 SELECT pg_catalog.setval('public.suite_decisions_id_seq', 1, true);
 ALTER TABLE ONLY public.ndcg_tracker_version

@@ -10,8 +10,8 @@ CREATE TABLE alias_moves (
 	CONSTRAINT fk_alias_moves_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT fk_alias_moves_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
 );
-INSERT INTO "alias_moves" VALUES(1,1,'baseline',1,'bm25','2026-11-28T11:13:27.720658Z');
-INSERT INTO "alias_moves" VALUES(2,1,'prod',1,'bm25','2026-11-28T11:13:28.737765Z');
+INSERT INTO "alias_moves" VALUES(1,1,'baseline',1,'bm25','2026-11-28T12:23:51.799990Z');
+INSERT INTO "alias_moves" VALUES(2,1,'prod',1,'bm25','2026-11-28T12:23:52.044031Z');
 CREATE TABLE aliases (
 	dataset_id INTEGER NOT NULL, 
 	name TEXT NOT NULL, 
@@ -22,8 +22,8 @@ CREATE TABLE aliases (
 	CONSTRAINT fk_aliases_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT fk_aliases_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
 );
-INSERT INTO "aliases" VALUES(1,'baseline',1,'2026-11-28T11:13:27.719001Z','2026-11-28T11:13:27.719001Z',NULL,NULL);
-INSERT INTO "aliases" VALUES(1,'prod',1,'2026-11-28T11:13:28.736171Z','2026-11-28T11:13:28.736171Z',0.05,40);
+INSERT INTO "aliases" VALUES(1,'baseline',1,'2026-11-28T12:23:51.797986Z','2026-11-28T12:23:51.797986Z',NULL,NULL);
+INSERT INTO "aliases" VALUES(1,'prod',1,'2026-11-28T12:23:52.042594Z','2026-11-28T12:23:52.042594Z',0.05,40);
 CREATE TABLE budget_resets (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	dataset_id INTEGER NOT NULL, 
@@ -35,7 +35,7 @@ CREATE TABLE budget_resets (
 	created_at_utc TEXT NOT NULL, 
 	CONSTRAINT fk_budget_resets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 );
-INSERT INTO "budget_resets" VALUES(1,1,'bm25','{"digest": "c85dc080e9053d4b2a8f82bc34d862a6", "lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}}','é','ada',3,'2026-11-28T11:13:28.947708Z');
+INSERT INTO "budget_resets" VALUES(1,1,'bm25','{"digest": "c85dc080e9053d4b2a8f82bc34d862a6", "lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}}','é','ada',3,'2026-11-28T12:23:52.095826Z');
 CREATE TABLE coverages (
 	run_id INTEGER NOT NULL, 
 	label_set_id INTEGER NOT NULL, 
@@ -60,6 +60,7 @@ INSERT INTO "coverages" VALUES(6,4,0,7.29166666666666629659e-01);
 INSERT INTO "coverages" VALUES(6,4,2,0.75);
 INSERT INTO "coverages" VALUES(2,5,10,6.38888888888888839545e-01);
 INSERT INTO "coverages" VALUES(9,8,10,0.5);
+INSERT INTO "coverages" VALUES(10,9,10,0.5);
 CREATE TABLE datasets (
 	id INTEGER NOT NULL, 
 	name TEXT NOT NULL, 
@@ -67,12 +68,13 @@ CREATE TABLE datasets (
 	CONSTRAINT pk_datasets PRIMARY KEY (id), 
 	CONSTRAINT uq_datasets_name UNIQUE (name)
 );
-INSERT INTO "datasets" VALUES(1,'shop','2026-11-28T11:13:26.144809Z');
-INSERT INTO "datasets" VALUES(2,'books','2026-11-28T11:13:26.559792Z');
-INSERT INTO "datasets" VALUES(3,'rows','2026-11-28T11:13:26.680867Z');
-INSERT INTO "datasets" VALUES(4,'clicks','2026-11-28T11:13:28.373161Z');
-INSERT INTO "datasets" VALUES(5,'sealed','2026-11-28T11:13:29.132554Z');
-INSERT INTO "datasets" VALUES(6,'chunks','2026-11-28T11:13:29.215532Z');
+INSERT INTO "datasets" VALUES(1,'shop','2026-11-28T12:23:51.417324Z');
+INSERT INTO "datasets" VALUES(2,'books','2026-11-28T12:23:51.517481Z');
+INSERT INTO "datasets" VALUES(3,'rows','2026-11-28T12:23:51.537493Z');
+INSERT INTO "datasets" VALUES(4,'clicks','2026-11-28T12:23:51.958424Z');
+INSERT INTO "datasets" VALUES(5,'sealed','2026-11-28T12:23:52.154510Z');
+INSERT INTO "datasets" VALUES(6,'chunks','2026-11-28T12:23:52.172803Z');
+INSERT INTO "datasets" VALUES(7,'lists','2026-11-28T12:23:52.189181Z');
 CREATE TABLE decisions (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	dataset_id INTEGER NOT NULL, 
@@ -100,10 +102,10 @@ CREATE TABLE decisions (
 	CONSTRAINT fk_decisions_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT fk_decisions_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id)
 );
-INSERT INTO "decisions" VALUES(1,1,1,2,'bm25','dense',NULL,'ndcg@10',1,'population',0.5,-1.54976558321016422148e-01,-0.940030707163521,1.0,0.01,'inconclusive','delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS), or a margin above 0.94 (PASS)',NULL,NULL,'2026-11-28T11:13:27.424531Z',NULL,'range',-1.54976558321016422148e-01,5.97003857027407214275e-02,NULL,NULL,NULL,NULL,NULL,'41ab7f8ea88da5baf3be7922101f3a1f');
-INSERT INTO "decisions" VALUES(2,1,1,NULL,'bm25','deleted',NULL,'ndcg@10',1,'set',0.0,0.0,NULL,NULL,NULL,'pass','identical on all 4 groups',NULL,NULL,'2026-11-28T11:13:27.566587Z',NULL,'range',0.0,0.0,NULL,NULL,NULL,NULL,NULL,'276331c1252a0e408f352d556f11a0e5');
-INSERT INTO "decisions" VALUES(3,1,1,2,'bm25','dense',NULL,'ndcg@10',1,'population',0.5,-1.54976558321016422148e-01,-1.0,1.0,0.00125,'inconclusive','delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)',NULL,NULL,'2026-11-28T11:13:28.894335Z',NULL,'range',-1.54976558321016422148e-01,5.97003857027407214275e-02,NULL,0.05,40,1,'{"digest": "c85dc080e9053d4b2a8f82bc34d862a6", "lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}}','ab04fe9102b47edd09caf9d48ccfe6e3');
-INSERT INTO "decisions" VALUES(4,1,1,2,'bm25','dense',NULL,'ndcg@10',1,'population',0.25,-1.54976558321016422148e-01,-1.0,1.0,0.00125,'inconclusive','delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)',NULL,NULL,'2026-11-28T11:13:29.100330Z',NULL,'range',-1.54976558321016422148e-01,5.97003857027407214275e-02,NULL,0.05,40,1,'{"digest": "c85dc080e9053d4b2a8f82bc34d862a6", "lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}}','69812ca9d8a55facd761969944ac1cda');
+INSERT INTO "decisions" VALUES(1,1,1,2,'bm25','dense',NULL,'ndcg@10',1,'population',0.5,-1.54976558321016422148e-01,-9.20748344807218344065e-01,1.0,0.01,'inconclusive','delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS), or a margin above 0.9207 (PASS)',NULL,NULL,'2026-11-28T12:23:51.752498Z',NULL,'range',-1.54976558321016422148e-01,5.97003857027407214275e-02,NULL,NULL,NULL,NULL,NULL,'41ab7f8ea88da5baf3be7922101f3a1f');
+INSERT INTO "decisions" VALUES(2,1,1,NULL,'bm25','deleted',NULL,'ndcg@10',1,'set',0.0,0.0,NULL,NULL,NULL,'pass','identical on all 4 groups',NULL,NULL,'2026-11-28T12:23:51.774263Z',NULL,'range',0.0,0.0,NULL,NULL,NULL,NULL,NULL,'276331c1252a0e408f352d556f11a0e5');
+INSERT INTO "decisions" VALUES(3,1,1,2,'bm25','dense',NULL,'ndcg@10',1,'population',0.5,-1.54976558321016422148e-01,-1.0,1.0,0.00125,'inconclusive','delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)',NULL,NULL,'2026-11-28T12:23:52.087661Z',NULL,'range',-1.54976558321016422148e-01,5.97003857027407214275e-02,NULL,0.05,40,1,'{"digest": "c85dc080e9053d4b2a8f82bc34d862a6", "lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}}','ab04fe9102b47edd09caf9d48ccfe6e3');
+INSERT INTO "decisions" VALUES(4,1,1,2,'bm25','dense',NULL,'ndcg@10',1,'population',0.25,-1.54976558321016422148e-01,-1.0,1.0,0.00125,'inconclusive','delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)',NULL,NULL,'2026-11-28T12:23:52.148559Z',NULL,'range',-1.54976558321016422148e-01,5.97003857027407214275e-02,NULL,0.05,40,1,'{"digest": "c85dc080e9053d4b2a8f82bc34d862a6", "lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}}','69812ca9d8a55facd761969944ac1cda');
 CREATE TABLE design_runs (
 	design_id INTEGER NOT NULL, 
 	place INTEGER NOT NULL, 
@@ -143,8 +145,8 @@ CREATE TABLE designs (
 	CONSTRAINT fk_designs_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id), 
 	CONSTRAINT uq_designs_dataset_id_number UNIQUE (dataset_id, number)
 );
-INSERT INTO "designs" VALUES(1,1,1,5,'zoë','ndcg@10',1,1,4,4,'é',0,NULL,'2026-11-28T11:13:28.584150Z',8,6);
-INSERT INTO "designs" VALUES(2,1,2,5,'zoë','dcg@10',5,2,20,8,'é',1,4.0,'2026-11-28T11:13:28.584150Z',8,6);
+INSERT INTO "designs" VALUES(1,1,1,5,'zoë','ndcg@10',1,1,4,4,'é',0,NULL,'2026-11-28T12:23:52.016772Z',8,6);
+INSERT INTO "designs" VALUES(2,1,2,5,'zoë','dcg@10',5,2,20,8,'é',1,4.0,'2026-11-28T12:23:52.016772Z',8,6);
 CREATE TABLE drawn_items (
 	design_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -161,13 +163,13 @@ CREATE TABLE drawn_items (
 	CONSTRAINT fk_drawn_items_group_id FOREIGN KEY(group_id) REFERENCES groups (id)
 );
 INSERT INTO "drawn_items" VALUES(1,2,'''; DROP TABLE runs; --',2.22471294465169611154e-01,NULL,NULL);
-INSERT INTO "drawn_items" VALUES(1,2,'日本語',2.22471294465169611154e-01,1.0,'2026-11-28T11:13:28.661950Z');
+INSERT INTO "drawn_items" VALUES(1,2,'日本語',2.22471294465169611154e-01,1.0,'2026-11-28T12:23:52.032142Z');
 INSERT INTO "drawn_items" VALUES(1,3,'NULL',1.0,NULL,NULL);
 INSERT INTO "drawn_items" VALUES(1,3,'\N',7.3857437971896267026e-01,NULL,NULL);
 INSERT INTO "drawn_items" VALUES(1,4,'z',0.432038316128981,NULL,NULL);
-INSERT INTO "drawn_items" VALUES(2,2,'a',3.00000000000000044408e-01,4.0,'2026-11-28T11:13:28.718912Z');
+INSERT INTO "drawn_items" VALUES(2,2,'a',3.00000000000000044408e-01,4.0,'2026-11-28T12:23:52.038331Z');
 INSERT INTO "drawn_items" VALUES(2,2,'b',1.0,NULL,NULL);
-INSERT INTO "drawn_items" VALUES(2,2,'日本語',NULL,1.0,'2026-11-28T11:13:28.718912Z');
+INSERT INTO "drawn_items" VALUES(2,2,'日本語',NULL,1.0,'2026-11-28T12:23:52.038331Z');
 CREATE TABLE evaluations (
 	id INTEGER NOT NULL, 
 	run_id INTEGER NOT NULL, 
@@ -199,21 +201,22 @@ CREATE TABLE evaluations (
 	CONSTRAINT fk_evaluations_run_id FOREIGN KEY(run_id) REFERENCES runs (id), 
 	CONSTRAINT uq_evaluations_run_id_label_set_id_metric_id UNIQUE (run_id, label_set_id, metric_id)
 );
-INSERT INTO "evaluations" VALUES(1,1,1,1,5.51697226179946431656e-01,5.51697226179946431656e-01,5.69727009521619809362e-01,4.12809758685272143452e-01,4,0,1,'2026-11-28T11:13:26.208480Z',NULL,'bm25','shop','ndcg@10','','2026-11-28T11:13:26.168886Z',1,1,X'0100000000000000',X'1CFA0C2BBEC7E23FDC54D19845D6E33F000000000000F03F0000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(2,1,1,2,5.41666666666666629659e-01,5.41666666666666629659e-01,5.41666666666666629659e-01,4.11073571859687292295e-01,4,0,1,'2026-11-28T11:13:26.220647Z','map','bm25','shop','AP','','2026-11-28T11:13:26.168886Z',1,1,X'0100000000000000',X'AAAAAAAAAAAAE23FAAAAAAAAAAAAE23F000000000000F03F0000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(3,1,1,3,0.375,0.375,0.375,0.25,4,0,1,'2026-11-28T11:13:26.226605Z','P_2','bm25','shop','P@2','','2026-11-28T11:13:26.168886Z',1,1,X'0100000000000000',X'000000000000E03F000000000000E03F000000000000E03F0000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(4,2,1,1,0.39672066785893,0.39672066785893,4.14750451200603331702e-01,4.88153704211349626085e-01,4,1,1,'2026-11-28T11:13:26.344965Z',NULL,'dense','shop','ndcg@10','','2026-11-28T11:13:26.315245Z',1,1,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(5,2,1,2,3.95833333333333314829e-01,3.95833333333333314829e-01,3.95833333333333314829e-01,4.87695829613317755057e-01,4,1,1,'2026-11-28T11:13:26.346844Z','map','dense','shop','AP','','2026-11-28T11:13:26.315245Z',1,1,X'0100000000000000',X'AAAAAAAAAAAAE23F000000000000F03F00000000000000000000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(6,2,1,3,0.375,0.375,0.375,4.78713553878169051358e-01,4,1,1,'2026-11-28T11:13:26.347856Z','P_2','dense','shop','P@2','','2026-11-28T11:13:26.315245Z',1,1,X'0100000000000000',X'000000000000E03F000000000000F03F00000000000000000000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(10,4,2,1,5.51697226179946431656e-01,5.51697226179946431656e-01,5.69727009521619809362e-01,4.12809758685272143452e-01,4,0,1,'2026-11-28T11:13:26.632245Z',NULL,'bm25','books','ndcg@10','','2026-11-28T11:13:26.619512Z',2,1,X'0600000000000000',X'1CFA0C2BBEC7E23FDC54D19845D6E33F000000000000F03F0000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(11,5,3,1,6.30929753571457530014e-01,6.30929753571457530014e-01,6.30929753571457530014e-01,NULL,1,0,0,'2026-11-28T11:13:26.706523Z',NULL,'bm25','rows','ndcg@10','','2026-11-28T11:13:26.698659Z',3,1,X'0B00000000000000',X'3E3535989330E43F');
-INSERT INTO "evaluations" VALUES(12,6,4,1,0.517376534287144,0.517376534287144,5.31800360960482665362e-01,5.01507447321733690337e-01,5,1,0,'2026-11-28T11:13:27.867871Z',NULL,'newest','shop','ndcg@10','','2026-11-28T11:13:27.848032Z',1,2,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F03F');
-INSERT INTO "evaluations" VALUES(13,6,4,2,5.16666666666666607454e-01,5.16666666666666607454e-01,5.16666666666666607454e-01,5.01386965216377489262e-01,5,1,0,'2026-11-28T11:13:27.869796Z','map','newest','shop','AP','','2026-11-28T11:13:27.848032Z',1,2,X'0100000000000000',X'AAAAAAAAAAAAE23F000000000000F03F00000000000000000000000000000000000000000000F03F');
-INSERT INTO "evaluations" VALUES(14,6,4,3,0.4,0.4,0.4,4.18330013267037781332e-01,5,1,0,'2026-11-28T11:13:27.879271Z','P_2','newest','shop','P@2','','2026-11-28T11:13:27.848032Z',1,2,X'0100000000000000',X'000000000000E03F000000000000F03F00000000000000000000000000000000000000000000E03F');
-INSERT INTO "evaluations" VALUES(15,2,5,1,0.39672066785893,0.39672066785893,4.14750451200603331702e-01,4.88153704211349626085e-01,4,1,1,'2026-11-28T11:13:28.335725Z',NULL,'dense','shop','ndcg@10','modèle 7b','2026-11-28T11:13:26.315245Z',1,3,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(16,7,6,1,0.45,NULL,NULL,2.27303028283097591222e-01,4,0,1,'2026-11-28T11:13:28.389253Z',NULL,'week 1','clicks','ndcg@10','sums of other engines','2026-11-28T11:13:28.383572Z',4,1,X'',X'');
-INSERT INTO "evaluations" VALUES(17,8,6,1,3.95833333333333314829e-01,NULL,NULL,0.125,4,0,1,'2026-11-28T11:13:28.439108Z',NULL,'week 2','clicks','ndcg@10','sums of other engines','2026-11-28T11:13:28.416297Z',4,1,X'',X'');
-INSERT INTO "evaluations" VALUES(18,9,8,1,6.30929753571457530014e-01,6.30929753571457530014e-01,6.30929753571457530014e-01,NULL,1,0,0,'2026-11-28T11:13:29.231644Z',NULL,'sampled','chunks','ndcg@10','','2026-11-28T11:13:29.228934Z',6,1,X'1000000000000000',X'3E3535989330E43F');
+INSERT INTO "evaluations" VALUES(1,1,1,1,5.51697226179946431656e-01,5.51697226179946431656e-01,5.69727009521619809362e-01,4.12809758685272143452e-01,4,0,1,'2026-11-28T12:23:51.441449Z',NULL,'bm25','shop','ndcg@10','','2026-11-28T12:23:51.431465Z',1,1,X'0100000000000000',X'1CFA0C2BBEC7E23FDC54D19845D6E33F000000000000F03F0000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(2,1,1,2,5.41666666666666629659e-01,5.41666666666666629659e-01,5.41666666666666629659e-01,4.11073571859687292295e-01,4,0,1,'2026-11-28T12:23:51.447227Z','map','bm25','shop','AP','','2026-11-28T12:23:51.431465Z',1,1,X'0100000000000000',X'AAAAAAAAAAAAE23FAAAAAAAAAAAAE23F000000000000F03F0000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(3,1,1,3,0.375,0.375,0.375,0.25,4,0,1,'2026-11-28T12:23:51.448204Z','P_2','bm25','shop','P@2','','2026-11-28T12:23:51.431465Z',1,1,X'0100000000000000',X'000000000000E03F000000000000E03F000000000000E03F0000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(4,2,1,1,0.39672066785893,0.39672066785893,4.14750451200603331702e-01,4.88153704211349626085e-01,4,1,1,'2026-11-28T12:23:51.478277Z',NULL,'dense','shop','ndcg@10','','2026-11-28T12:23:51.471746Z',1,1,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(5,2,1,2,3.95833333333333314829e-01,3.95833333333333314829e-01,3.95833333333333314829e-01,4.87695829613317755057e-01,4,1,1,'2026-11-28T12:23:51.479298Z','map','dense','shop','AP','','2026-11-28T12:23:51.471746Z',1,1,X'0100000000000000',X'AAAAAAAAAAAAE23F000000000000F03F00000000000000000000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(6,2,1,3,0.375,0.375,0.375,4.78713553878169051358e-01,4,1,1,'2026-11-28T12:23:51.480057Z','P_2','dense','shop','P@2','','2026-11-28T12:23:51.471746Z',1,1,X'0100000000000000',X'000000000000E03F000000000000F03F00000000000000000000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(10,4,2,1,5.51697226179946431656e-01,5.51697226179946431656e-01,5.69727009521619809362e-01,4.12809758685272143452e-01,4,0,1,'2026-11-28T12:23:51.528693Z',NULL,'bm25','books','ndcg@10','','2026-11-28T12:23:51.525493Z',2,1,X'0600000000000000',X'1CFA0C2BBEC7E23FDC54D19845D6E33F000000000000F03F0000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(11,5,3,1,6.30929753571457530014e-01,6.30929753571457530014e-01,6.30929753571457530014e-01,NULL,1,0,0,'2026-11-28T12:23:51.546214Z',NULL,'bm25','rows','ndcg@10','','2026-11-28T12:23:51.542751Z',3,1,X'0B00000000000000',X'3E3535989330E43F');
+INSERT INTO "evaluations" VALUES(12,6,4,1,0.517376534287144,0.517376534287144,5.31800360960482665362e-01,5.01507447321733690337e-01,5,1,0,'2026-11-28T12:23:51.834586Z',NULL,'newest','shop','ndcg@10','','2026-11-28T12:23:51.827519Z',1,2,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F03F');
+INSERT INTO "evaluations" VALUES(13,6,4,2,5.16666666666666607454e-01,5.16666666666666607454e-01,5.16666666666666607454e-01,5.01386965216377489262e-01,5,1,0,'2026-11-28T12:23:51.836189Z','map','newest','shop','AP','','2026-11-28T12:23:51.827519Z',1,2,X'0100000000000000',X'AAAAAAAAAAAAE23F000000000000F03F00000000000000000000000000000000000000000000F03F');
+INSERT INTO "evaluations" VALUES(14,6,4,3,0.4,0.4,0.4,4.18330013267037781332e-01,5,1,0,'2026-11-28T12:23:51.836948Z','P_2','newest','shop','P@2','','2026-11-28T12:23:51.827519Z',1,2,X'0100000000000000',X'000000000000E03F000000000000F03F00000000000000000000000000000000000000000000E03F');
+INSERT INTO "evaluations" VALUES(15,2,5,1,0.39672066785893,0.39672066785893,4.14750451200603331702e-01,4.88153704211349626085e-01,4,1,1,'2026-11-28T12:23:51.946453Z',NULL,'dense','shop','ndcg@10','modèle 7b','2026-11-28T12:23:51.471746Z',1,3,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(16,7,6,1,0.45,NULL,NULL,2.27303028283097591222e-01,4,0,1,'2026-11-28T12:23:51.964567Z',NULL,'week 1','clicks','ndcg@10','sums of other engines','2026-11-28T12:23:51.962130Z',4,1,X'',X'');
+INSERT INTO "evaluations" VALUES(17,8,6,1,3.95833333333333314829e-01,NULL,NULL,0.125,4,0,1,'2026-11-28T12:23:51.975588Z',NULL,'week 2','clicks','ndcg@10','sums of other engines','2026-11-28T12:23:51.974175Z',4,1,X'',X'');
+INSERT INTO "evaluations" VALUES(18,9,8,1,6.30929753571457530014e-01,6.30929753571457530014e-01,6.30929753571457530014e-01,NULL,1,0,0,'2026-11-28T12:23:52.180568Z',NULL,'sampled','chunks','ndcg@10','','2026-11-28T12:23:52.177943Z',6,1,X'1000000000000000',X'3E3535989330E43F');
+INSERT INTO "evaluations" VALUES(19,10,9,1,1.0,6.30929753571457530014e-01,1.0,NULL,1,0,0,'2026-11-28T12:23:52.197141Z',NULL,'listed','lists','ndcg@10','','2026-11-28T12:23:52.194417Z',7,1,X'1100000000000000',X'000000000000F03F');
 CREATE TABLE group_results (
 	evaluation_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -285,6 +288,7 @@ INSERT INTO "group_results" VALUES(15,3,0.0,0.0,1.0,NULL);
 INSERT INTO "group_results" VALUES(15,4,0.0,0.0,0.0,NULL);
 INSERT INTO "group_results" VALUES(15,5,NULL,0.0,0.0,'no label');
 INSERT INTO "group_results" VALUES(18,16,6.30929753571457530014e-01,6.30929753571457530014e-01,1.0,NULL);
+INSERT INTO "group_results" VALUES(19,17,1.0,1.0,1.0,NULL);
 CREATE TABLE groups (
 	id INTEGER NOT NULL, 
 	dataset_id INTEGER NOT NULL, 
@@ -312,6 +316,7 @@ INSERT INTO "groups" VALUES(13,5,'röd tröja',NULL,NULL);
 INSERT INTO "groups" VALUES(14,5,'{x,y}',NULL,NULL);
 INSERT INTO "groups" VALUES(15,5,'nothing relevant',NULL,NULL);
 INSERT INTO "groups" VALUES(16,6,'q',NULL,NULL);
+INSERT INTO "groups" VALUES(17,7,'q',NULL,NULL);
 CREATE TABLE label_lists (
 	label_set_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -342,6 +347,7 @@ INSERT INTO "label_lists" VALUES(7,13,'["日本語","a\\b\"c"]','[2.0,1.0]');
 INSERT INTO "label_lists" VALUES(7,14,'["NULL"]','[1.0]');
 INSERT INTO "label_lists" VALUES(7,15,'["y"]','[0.0]');
 INSERT INTO "label_lists" VALUES(8,16,'["b"]','[1.0]');
+INSERT INTO "label_lists" VALUES(9,17,'["b"]','[1.0]');
 CREATE TABLE label_sets (
 	id INTEGER NOT NULL, 
 	dataset_id INTEGER NOT NULL, 
@@ -359,14 +365,15 @@ CREATE TABLE label_sets (
 	CONSTRAINT fk_label_sets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_label_sets_dataset_id_version UNIQUE (dataset_id, version)
 );
-INSERT INTO "label_sets" VALUES(1,1,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-28T11:13:26.148760Z',0,'',NULL,NULL,NULL);
-INSERT INTO "label_sets" VALUES(2,2,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-28T11:13:26.561628Z',0,'',NULL,NULL,NULL);
-INSERT INTO "label_sets" VALUES(3,3,1,'d423432464299f072ca75631a6a52f0c',1,2,NULL,'2026-11-28T11:13:26.695838Z',1,'',NULL,NULL,NULL);
-INSERT INTO "label_sets" VALUES(4,1,2,'c8f87edb7817b6feec6eeddb34910898',5,8,NULL,'2026-11-28T11:13:27.797813Z',0,'',NULL,NULL,NULL);
-INSERT INTO "label_sets" VALUES(5,1,3,'975c520a4f5e657a75ee48251f4a8924',4,7,'answers.jsonl','2026-11-28T11:13:28.237586Z',0,'modèle 7b',NULL,NULL,NULL);
-INSERT INTO "label_sets" VALUES(6,4,1,'0000000000000000000000000000000f',0,0,NULL,'2026-11-28T11:13:28.378153Z',NULL,'sums of other engines',NULL,NULL,NULL);
-INSERT INTO "label_sets" VALUES(7,5,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-28T11:13:29.133700Z',0,'',NULL,NULL,NULL);
-INSERT INTO "label_sets" VALUES(8,6,1,'36555188958af619c3fbe3367a66195d',1,1,NULL,'2026-11-28T11:13:29.216760Z',0,'',NULL,NULL,NULL);
+INSERT INTO "label_sets" VALUES(1,1,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-28T12:23:51.420923Z',0,'',NULL,NULL,NULL);
+INSERT INTO "label_sets" VALUES(2,2,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-28T12:23:51.519828Z',0,'',NULL,NULL,NULL);
+INSERT INTO "label_sets" VALUES(3,3,1,'d423432464299f072ca75631a6a52f0c',1,2,NULL,'2026-11-28T12:23:51.540355Z',1,'',NULL,NULL,NULL);
+INSERT INTO "label_sets" VALUES(4,1,2,'c8f87edb7817b6feec6eeddb34910898',5,8,NULL,'2026-11-28T12:23:51.817839Z',0,'',NULL,NULL,NULL);
+INSERT INTO "label_sets" VALUES(5,1,3,'975c520a4f5e657a75ee48251f4a8924',4,7,'answers.jsonl','2026-11-28T12:23:51.922352Z',0,'modèle 7b',NULL,NULL,NULL);
+INSERT INTO "label_sets" VALUES(6,4,1,'0000000000000000000000000000000f',0,0,NULL,'2026-11-28T12:23:51.960332Z',NULL,'sums of other engines',NULL,NULL,NULL);
+INSERT INTO "label_sets" VALUES(7,5,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-28T12:23:52.155622Z',0,'',NULL,NULL,NULL);
+INSERT INTO "label_sets" VALUES(8,6,1,'36555188958af619c3fbe3367a66195d',1,1,NULL,'2026-11-28T12:23:52.174218Z',0,'',NULL,NULL,NULL);
+INSERT INTO "label_sets" VALUES(9,7,1,'36555188958af619c3fbe3367a66195d',1,1,NULL,'2026-11-28T12:23:52.190617Z',0,'',NULL,NULL,NULL);
 CREATE TABLE metrics (
 	id INTEGER NOT NULL, 
 	text TEXT NOT NULL, 
@@ -402,7 +409,7 @@ CREATE TABLE paired_sums (
 	CONSTRAINT fk_paired_sums_evaluation_id FOREIGN KEY(evaluation_id) REFERENCES evaluations (id), 
 	CONSTRAINT fk_paired_sums_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id)
 );
-INSERT INTO "paired_sums" VALUES(17,7,4,0.45,-5.41666666666666823948e-02,2.85208333333333341474e-01,-0.0694392361111111,2,1,0,0,1,'{"attribute": "länd", "cluster": "user", "clusters": [{"losses": 0, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "n": 2, "n_groups": 1, "wins": 1}, {"losses": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "n": 1, "n_groups": 2, "wins": 0}], "slices": [{"baseline_mean": 0.45, "clusters": [{"losses": 0, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "n": 2, "n_groups": 1, "wins": 1}, {"losses": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "n": 1, "n_groups": 2, "wins": 0}], "differences": {"losses": 1, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "n": 4, "wins": 2}, "only_in_baseline": 0, "only_in_candidate": 0, "slice": "日本", "undefined": 1}, {"baseline_mean": 0.0, "clusters": [], "differences": {"losses": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "n": 0, "wins": 0}, "only_in_baseline": 0, "only_in_candidate": 0, "slice": null, "undefined": 0}]}','2026-11-28T11:13:28.440985Z');
+INSERT INTO "paired_sums" VALUES(17,7,4,0.45,-5.41666666666666823948e-02,2.85208333333333341474e-01,-0.0694392361111111,2,1,0,0,1,'{"attribute": "länd", "cluster": "user", "clusters": [{"losses": 0, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "n": 2, "n_groups": 1, "wins": 1}, {"losses": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "n": 1, "n_groups": 2, "wins": 0}], "slices": [{"baseline_mean": 0.45, "clusters": [{"losses": 0, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "n": 2, "n_groups": 1, "wins": 1}, {"losses": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "n": 1, "n_groups": 2, "wins": 0}], "differences": {"losses": 1, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "n": 4, "wins": 2}, "only_in_baseline": 0, "only_in_candidate": 0, "slice": "日本", "undefined": 1}, {"baseline_mean": 0.0, "clusters": [], "differences": {"losses": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "n": 0, "wins": 0}, "only_in_baseline": 0, "only_in_candidate": 0, "slice": null, "undefined": 0}]}','2026-11-28T12:23:51.977033Z');
 CREATE TABLE prunings (
 	run_id INTEGER NOT NULL, 
 	created_at_utc TEXT NOT NULL, 
@@ -412,9 +419,9 @@ CREATE TABLE prunings (
 	CONSTRAINT pk_prunings PRIMARY KEY (run_id), 
 	CONSTRAINT fk_prunings_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
 );
-INSERT INTO "prunings" VALUES(4,'2026-11-28T11:13:27.639973Z',0,X'0600000000000000',NULL);
-INSERT INTO "prunings" VALUES(7,'2026-11-28T11:13:28.383016Z',1,X'',0.0);
-INSERT INTO "prunings" VALUES(8,'2026-11-28T11:13:28.416089Z',1,X'',0.0);
+INSERT INTO "prunings" VALUES(4,'2026-11-28T12:23:51.787498Z',0,X'0600000000000000',NULL);
+INSERT INTO "prunings" VALUES(7,'2026-11-28T12:23:51.961483Z',1,X'',0.0);
+INSERT INTO "prunings" VALUES(8,'2026-11-28T12:23:51.973972Z',1,X'',0.0);
 CREATE TABLE ranked_lists (
 	run_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -437,6 +444,7 @@ INSERT INTO "ranked_lists" VALUES(6,2,'["日本語","a\\b\"c","''; DROP TABLE ru
 INSERT INTO "ranked_lists" VALUES(6,5,'["x"]','[-1.0]');
 INSERT INTO "ranked_lists" VALUES(6,4,'["z","y"]','[-1.0,-2.0]');
 INSERT INTO "ranked_lists" VALUES(9,16,'["a","b"]','[3.0,0.30000000000000004]');
+INSERT INTO "ranked_lists" VALUES(10,17,'["b","ä"]','[1.0,1.0]');
 CREATE TABLE runs (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	dataset_id INTEGER NOT NULL, 
@@ -453,14 +461,15 @@ CREATE TABLE runs (
 	CONSTRAINT fk_runs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_runs_dataset_id_name UNIQUE (dataset_id, name)
 );
-INSERT INTO "runs" VALUES(1,1,'bm25','c85dc080e9053d4b2a8f82bc34d862a6','2026-11-28T11:13:26.168886Z',NULL,'abc123','{"lr": "0.1"}','{"branch": "main", "why": "é"}',5,13,'shop',NULL,NULL,NULL,NULL,NULL);
-INSERT INTO "runs" VALUES(2,1,'dense','86a0b2807af2b64123184b9236bfb170','2026-11-28T11:13:26.315245Z',NULL,NULL,'{}','{}',4,10,'shop',NULL,NULL,NULL,NULL,NULL);
-INSERT INTO "runs" VALUES(4,2,'bm25','c85dc080e9053d4b2a8f82bc34d862a6','2026-11-28T11:13:26.619512Z',NULL,NULL,'{}','{}',5,13,'books',NULL,NULL,NULL,NULL,NULL);
-INSERT INTO "runs" VALUES(5,3,'bm25','28727da92765238697166e46bda7bb5d','2026-11-28T11:13:26.698659Z',NULL,NULL,'{}','{}',1,2,'rows',NULL,NULL,NULL,NULL,NULL);
-INSERT INTO "runs" VALUES(6,1,'newest','86a0b2807af2b64123184b9236bfb170','2026-11-28T11:13:27.848032Z',NULL,NULL,'{}','{}',4,10,'shop',NULL,NULL,NULL,NULL,NULL);
-INSERT INTO "runs" VALUES(7,4,'week 1','00000000000000000000000000000000','2026-11-28T11:13:28.383572Z',NULL,NULL,'{}','{}',5,0,'clicks',NULL,NULL,NULL,NULL,NULL);
-INSERT INTO "runs" VALUES(8,4,'week 2','00000000000000000000000000000000','2026-11-28T11:13:28.416297Z',NULL,NULL,'{}','{}',5,0,'clicks',NULL,NULL,NULL,NULL,NULL);
-INSERT INTO "runs" VALUES(9,6,'sampled','6143b1172022daa888cbf504f2e88a2e','2026-11-28T11:13:29.228934Z',NULL,NULL,'{}','{}',1,2,'chunks','100/50000','e87b60e7bb85aa6941c5ea9d0b3a28be','sum',2.0,NULL);
+INSERT INTO "runs" VALUES(1,1,'bm25','c85dc080e9053d4b2a8f82bc34d862a6','2026-11-28T12:23:51.431465Z',NULL,'abc123','{"lr": "0.1"}','{"branch": "main", "why": "é"}',5,13,'shop',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO "runs" VALUES(2,1,'dense','86a0b2807af2b64123184b9236bfb170','2026-11-28T12:23:51.471746Z',NULL,NULL,'{}','{}',4,10,'shop',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO "runs" VALUES(4,2,'bm25','c85dc080e9053d4b2a8f82bc34d862a6','2026-11-28T12:23:51.525493Z',NULL,NULL,'{}','{}',5,13,'books',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO "runs" VALUES(5,3,'bm25','28727da92765238697166e46bda7bb5d','2026-11-28T12:23:51.542751Z',NULL,NULL,'{}','{}',1,2,'rows',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO "runs" VALUES(6,1,'newest','86a0b2807af2b64123184b9236bfb170','2026-11-28T12:23:51.827519Z',NULL,NULL,'{}','{}',4,10,'shop',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO "runs" VALUES(7,4,'week 1','00000000000000000000000000000000','2026-11-28T12:23:51.962130Z',NULL,NULL,'{}','{}',5,0,'clicks',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO "runs" VALUES(8,4,'week 2','00000000000000000000000000000000','2026-11-28T12:23:51.974175Z',NULL,NULL,'{}','{}',5,0,'clicks',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO "runs" VALUES(9,6,'sampled','6143b1172022daa888cbf504f2e88a2e','2026-11-28T12:23:52.177943Z',NULL,NULL,'{}','{}',1,2,'chunks','100/50000','e87b60e7bb85aa6941c5ea9d0b3a28be','sum',2.0,NULL);
+INSERT INTO "runs" VALUES(10,7,'listed','f1a1a5443d9999647bd295cf4005ced3','2026-11-28T12:23:52.194417Z',NULL,NULL,'{}','{}',1,2,'lists',NULL,NULL,NULL,NULL,'input');
 CREATE TABLE seals (
 	dataset_id INTEGER NOT NULL, 
 	is_sealed BOOLEAN NOT NULL, 
@@ -471,7 +480,7 @@ CREATE TABLE seals (
 	CONSTRAINT pk_seals PRIMARY KEY (dataset_id), 
 	CONSTRAINT fk_seals_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 );
-INSERT INTO "seals" VALUES(5,1,0.05,40,NULL,'2026-11-28T11:13:29.179493Z');
+INSERT INTO "seals" VALUES(5,1,0.05,40,NULL,'2026-11-28T12:23:52.165490Z');
 ANALYZE "sqlite_master";
 INSERT INTO "sqlite_stat1" VALUES('datasets','sqlite_autoindex_datasets_1','5 1');
 INSERT INTO "sqlite_stat1" VALUES('metrics','sqlite_autoindex_metrics_1','10 1');
@@ -517,9 +526,9 @@ CREATE TABLE suite_datasets (
 	CONSTRAINT pk_suite_datasets PRIMARY KEY (suite, dataset_id), 
 	CONSTRAINT fk_suite_datasets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 );
-INSERT INTO "suite_datasets" VALUES('löcal',1,0,'2026-11-28T11:13:27.940696Z');
-INSERT INTO "suite_datasets" VALUES('löcal',2,1,'2026-11-28T11:13:27.940696Z');
-INSERT INTO "suite_datasets" VALUES('shöp',1,0,'2026-11-28T11:13:27.971980Z');
+INSERT INTO "suite_datasets" VALUES('löcal',1,0,'2026-11-28T12:23:51.848297Z');
+INSERT INTO "suite_datasets" VALUES('löcal',2,1,'2026-11-28T12:23:51.848297Z');
+INSERT INTO "suite_datasets" VALUES('shöp',1,0,'2026-11-28T12:23:51.853096Z');
 CREATE TABLE suite_decisions (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	suite TEXT NOT NULL, 
@@ -541,7 +550,7 @@ CREATE TABLE suite_decisions (
 	created_at_utc TEXT NOT NULL, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, judge TEXT DEFAULT '' NOT NULL, question TEXT, 
 	CONSTRAINT ck_suite_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive'))
 );
-INSERT INTO "suite_decisions" VALUES(1,'shöp','bm25','dense',NULL,'{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}','ndcg@10',0.5,0.25,-1.54976558321016422148e-01,-0.940030707163521,1.0,0.01,'inconclusive','delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged; to decide: a margin above 0.94 (PASS)',NULL,NULL,'2026-11-28T11:13:28.132289Z','range',-1.54976558321016422148e-01,5.97003857027407214275e-02,'','b9ecf524661a6a0063af47df8a16bc4d');
+INSERT INTO "suite_decisions" VALUES(1,'shöp','bm25','dense',NULL,'{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}','ndcg@10',0.5,0.25,-1.54976558321016422148e-01,-9.20748344807218344065e-01,1.0,0.01,'inconclusive','delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged; to decide: a margin above 0.9207 (PASS)',NULL,NULL,'2026-11-28T12:23:51.894105Z','range',-1.54976558321016422148e-01,5.97003857027407214275e-02,'','b9ecf524661a6a0063af47df8a16bc4d');
 CREATE TABLE texts (
 	dataset_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -733,12 +742,6 @@ CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.
             JOIN datasets d ON d.id = g.dataset_id
             JOIN json_each(g.attributes) e
         WHERE g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed);
-CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
-               (SELECT count(*) FROM groups g WHERE g.dataset_id = d.id) AS n_groups,
-               (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
-               AS label_set_version
-        FROM datasets d
-        WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed);
 CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
                e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
                e.n_missing AS n_missing, e.n_undefined AS n_undefined,
@@ -770,7 +773,7 @@ CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset 
                g.weight AS weight,
                CASE WHEN e.judge IN ('external results', 'sums of other engines') THEN NULL
                     WHEN v.undefined_reason = 'missing from the run' THEN true
-                    WHEN e.n_missing = 0 THEN false
+                    WHEN e.n_missing = 0 OR v.dcg <> 0 THEN false
                     WHEN EXISTS (SELECT 1 FROM ranked_lists l WHERE l.run_id = e.run_id AND l.group_id = v.group_id)
                     THEN false
                     WHEN EXISTS (SELECT 1 FROM prunings p WHERE p.run_id = e.run_id) THEN NULL
@@ -794,12 +797,18 @@ CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version
         JOIN datasets d ON d.id = r.dataset_id
         JOIN label_sets s ON s.id = c.label_set_id
         WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed);
+CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
+               (SELECT count(*) FROM groups g WHERE g.key <> '' AND g.dataset_id = d.id) AS n_groups,
+               (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
+               AS label_set_version
+        FROM datasets d
+        WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed);
 CREATE VIEW group_list AS SELECT d.name AS dataset, g.key AS group_key, g.weight AS weight
         FROM groups g
         JOIN datasets d ON d.id = g.dataset_id
-        WHERE g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed);
+        WHERE g.key <> '' AND g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed);
 DELETE FROM "sqlite_sequence";
-INSERT INTO "sqlite_sequence" VALUES('runs',9);
+INSERT INTO "sqlite_sequence" VALUES('runs',10);
 INSERT INTO "sqlite_sequence" VALUES('decisions',4);
 INSERT INTO "sqlite_sequence" VALUES('suite_decisions',1);
 INSERT INTO "sqlite_sequence" VALUES('designs',2);
