@@ -1,4 +1,4 @@
--- 0020
+-- 0023
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,
@@ -29,7 +29,7 @@ CREATE VIEW dataset_list AS
           WHERE (r.dataset_id = d.id)) AS n_runs,
     ( SELECT count(*) AS count
            FROM groups g
-          WHERE (g.dataset_id = d.id)) AS n_groups,
+          WHERE ((g.key <> ''::text) AND (g.dataset_id = d.id))) AS n_groups,
     ( SELECT max(s.version) AS max
            FROM label_sets s
           WHERE ((s.dataset_id = d.id) AND (s.judge = ''::text))) AS label_set_version
@@ -168,13 +168,36 @@ CREATE VIEW group_history AS
     (e.run_created_at_utc)::timestamp with time zone AS created_at,
     ((e.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (NOT (EXISTS ( SELECT 1
            FROM evaluations n
-          WHERE ((n.run_id = e.run_id) AND (n.metric_id = e.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > e.label_set_version)))))) AS is_newest_labels
+          WHERE ((n.run_id = e.run_id) AND (n.metric_id = e.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > e.label_set_version)))))) AS is_newest_labels,
+    g.weight,
+        CASE
+            WHEN (e.judge = ANY (ARRAY['external results'::text, 'sums of other engines'::text])) THEN NULL::boolean
+            WHEN (v.undefined_reason = 'missing from the run'::text) THEN true
+            WHEN ((e.n_missing = 0) OR (v.dcg <> (0)::double precision)) THEN false
+            WHEN (EXISTS ( SELECT 1
+               FROM ranked_lists l
+              WHERE ((l.run_id = e.run_id) AND (l.group_id = v.group_id)))) THEN false
+            WHEN (EXISTS ( SELECT 1
+               FROM prunings p
+              WHERE (p.run_id = e.run_id))) THEN NULL::boolean
+            ELSE true
+        END AS is_missing
    FROM ((evaluations e
      JOIN group_results v ON ((v.evaluation_id = e.id)))
      JOIN groups g ON (((g.id = v.group_id) AND (g.dataset_id = e.dataset_id))))
   WHERE (NOT (e.dataset_id IN ( SELECT z.dataset_id
            FROM seals z
           WHERE z.is_sealed)));
+;
+CREATE VIEW group_list AS
+ SELECT d.name AS dataset,
+    g.key AS group_key,
+    g.weight
+   FROM (groups g
+     JOIN datasets d ON ((d.id = g.dataset_id)))
+  WHERE ((g.key <> ''::text) AND (NOT (g.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed))));
 ;
 CREATE VIEW items AS
  SELECT r.name AS run,
@@ -205,7 +228,9 @@ CREATE VIEW label_coverage AS
     ((s.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (NOT (EXISTS ( SELECT 1
            FROM (coverages n
              JOIN label_sets t ON ((t.id = n.label_set_id)))
-          WHERE ((n.run_id = c.run_id) AND (n.cutoff = c.cutoff) AND (t.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (t.version > s.version)))))) AS is_newest_labels
+          WHERE ((n.run_id = c.run_id) AND (n.cutoff = c.cutoff) AND (t.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (t.version > s.version)))))) AS is_newest_labels,
+    r.created_at_utc,
+    (r.created_at_utc)::timestamp with time zone AS created_at
    FROM (((coverages c
      JOIN runs r ON ((r.id = c.run_id)))
      JOIN datasets d ON ((d.id = r.dataset_id)))
@@ -279,7 +304,8 @@ CREATE VIEW run_details AS
           WHERE (p.run_id = r.id)) AS pruned_at_utc,
     sampled,
     collapsed,
-    documents_in_ten
+    documents_in_ten,
+    tie_order
    FROM runs r
   WHERE (NOT (dataset_id IN ( SELECT z.dataset_id
            FROM seals z

@@ -42,7 +42,7 @@ CREATE TABLE runs (
 	parameters TEXT NOT NULL, 
 	tags TEXT NOT NULL, 
 	n_groups INTEGER NOT NULL, 
-	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, sampled TEXT, sample_digest TEXT, collapsed TEXT, documents_in_ten DOUBLE, 
+	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, sampled TEXT, sample_digest TEXT, collapsed TEXT, documents_in_ten DOUBLE, tie_order TEXT, 
 	CONSTRAINT ck_runs_counts CHECK (n_groups >= 0 AND n_items >= 0), 
 	CONSTRAINT fk_runs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_runs_dataset_id_name UNIQUE (dataset_id, name)
@@ -125,7 +125,7 @@ CREATE TABLE decisions (
 	reason TEXT NOT NULL, 
 	acknowledged_reason TEXT, 
 	acknowledged_by TEXT, 
-	created_at_utc TEXT NOT NULL, repeats TEXT, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, checked_by TEXT, budget DOUBLE, looks INTEGER, look INTEGER, baseline_lists TEXT, 
+	created_at_utc TEXT NOT NULL, repeats TEXT, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, checked_by TEXT, budget DOUBLE, looks INTEGER, look INTEGER, baseline_lists TEXT, question TEXT, 
 	CONSTRAINT ck_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive')), 
 	CONSTRAINT fk_decisions_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id), 
 	CONSTRAINT fk_decisions_candidate_run_id FOREIGN KEY(candidate_run_id) REFERENCES runs (id), 
@@ -295,7 +295,7 @@ CREATE TABLE suite_decisions (
 	reason TEXT NOT NULL, 
 	acknowledged_reason TEXT, 
 	acknowledged_by TEXT, 
-	created_at_utc TEXT NOT NULL, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, judge TEXT DEFAULT '' NOT NULL, 
+	created_at_utc TEXT NOT NULL, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, judge TEXT DEFAULT '' NOT NULL, question TEXT, 
 	CONSTRAINT ck_suite_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive'))
 )
 ;
@@ -386,19 +386,6 @@ CREATE TABLE seals (
 	CONSTRAINT fk_seals_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 )
 ;
-CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, g.key AS group_key, e.metric AS metric,
-               e.label_set_version AS label_set_version, v.value AS value, e.run_created_at_utc AS created_at_utc,
-               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
-               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
-                   SELECT 1 FROM evaluations n
-                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
-                         AND n.label_set_version > e.label_set_version
-               )) AS is_newest_labels
-        FROM evaluations e
-        JOIN group_results v ON v.evaluation_id = e.id
-        JOIN groups g ON g.id = v.group_id AND g.dataset_id = e.dataset_id
-        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
-;
 CREATE VIEW metric_list AS SELECT e.dataset AS dataset, e.metric AS metric, max(coalesce(e.requested_as, e.metric)) AS requested_as,
                count(DISTINCT e.run_id) AS n_runs
         FROM evaluations e
@@ -436,20 +423,6 @@ CREATE VIEW run_aliases AS SELECT r.dataset AS dataset, a.name AS alias, r.name 
                a.updated_at_utc AS updated_at_utc, a.updated_at_utc AS updated_at
         FROM aliases a
         JOIN runs r ON r.id = a.run_id
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
-;
-CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
-               nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge,
-               c.run_id AS run_id,
-               (s.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
-                   SELECT 1 FROM coverages n
-                   JOIN label_sets t ON t.id = n.label_set_id
-                   WHERE n.run_id = c.run_id AND n.cutoff = c.cutoff AND t.judge IN ('', 'external results', 'sums of other engines') AND t.version > s.version
-               )) AS is_newest_labels
-        FROM coverages c
-        JOIN runs r ON r.id = c.run_id
-        JOIN datasets d ON d.id = r.dataset_id
-        JOIN label_sets s ON s.id = c.label_set_id
         WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW gate_resets AS SELECT d.name AS dataset, r.baseline_run AS baseline, r.reason AS reason, r.reset_by AS reset_by,
@@ -587,21 +560,6 @@ CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.
             JOIN json_each(g.attributes) e
         WHERE g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
-CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
-               (SELECT count(*) FROM groups g WHERE g.dataset_id = d.id) AS n_groups,
-               (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
-               AS label_set_version
-        FROM datasets d
-        WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
-;
-CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
-               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
-               r.created_at_utc AS created_at,
-               (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc,
-               r.sampled AS sampled, r.collapsed AS collapsed, r.documents_in_ten AS documents_in_ten
-        FROM runs r
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
-;
 CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
                e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
                e.n_missing AS n_missing, e.n_undefined AS n_undefined,
@@ -614,6 +572,64 @@ CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS
                (SELECT r.sampled FROM runs r WHERE r.id = e.run_id) AS sampled
         FROM evaluations e
         WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
+               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
+               r.created_at_utc AS created_at,
+               (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc,
+               r.sampled AS sampled, r.collapsed AS collapsed, r.documents_in_ten AS documents_in_ten,
+               r.tie_order AS tie_order
+        FROM runs r
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, g.key AS group_key, e.metric AS metric,
+               e.label_set_version AS label_set_version, v.value AS value, e.run_created_at_utc AS created_at_utc,
+               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
+               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
+                         AND n.label_set_version > e.label_set_version
+               )) AS is_newest_labels,
+               g.weight AS weight,
+               CASE WHEN e.judge IN ('external results', 'sums of other engines') THEN NULL
+                    WHEN v.undefined_reason = 'missing from the run' THEN true
+                    WHEN e.n_missing = 0 OR v.dcg <> 0 THEN false
+                    WHEN EXISTS (SELECT 1 FROM ranked_lists l WHERE l.run_id = e.run_id AND l.group_id = v.group_id)
+                    THEN false
+                    WHEN EXISTS (SELECT 1 FROM prunings p WHERE p.run_id = e.run_id) THEN NULL
+                    ELSE true END AS is_missing
+        FROM evaluations e
+        JOIN group_results v ON v.evaluation_id = e.id
+        JOIN groups g ON g.id = v.group_id AND g.dataset_id = e.dataset_id
+        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
+               nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge,
+               c.run_id AS run_id,
+               (s.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM coverages n
+                   JOIN label_sets t ON t.id = n.label_set_id
+                   WHERE n.run_id = c.run_id AND n.cutoff = c.cutoff AND t.judge IN ('', 'external results', 'sums of other engines') AND t.version > s.version
+               )) AS is_newest_labels,
+               r.created_at_utc AS created_at_utc,
+               r.created_at_utc AS created_at
+        FROM coverages c
+        JOIN runs r ON r.id = c.run_id
+        JOIN datasets d ON d.id = r.dataset_id
+        JOIN label_sets s ON s.id = c.label_set_id
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
+               (SELECT count(*) FROM groups g WHERE g.key <> '' AND g.dataset_id = d.id) AS n_groups,
+               (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
+               AS label_set_version
+        FROM datasets d
+        WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW group_list AS SELECT d.name AS dataset, g.key AS group_key, g.weight AS weight
+        FROM groups g
+        JOIN datasets d ON d.id = g.dataset_id
+        WHERE g.key <> '' AND g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
@@ -645,4 +661,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0020')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0023')

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 
 DEFAULT_DATABASE = "ndcg-track.db"
 DEFAULT_METRIC = "ndcg@10"
@@ -118,6 +118,22 @@ def declared(function: Callable[..., Any]) -> list[Declared]:
     return arguments
 
 
+DOUBTS = {"no-overlap": "a run and labels, or labels and those stored before, have no group or item in common"}
+"""The names by which doubtful input may be let pass, and what each lets pass."""
+
+
+def allowed(names: str | Iterable[str]) -> frozenset[str]:
+    """Return the names of ``DOUBTS`` that a caller allows (InputError for any other).
+
+    >>> sorted(allowed("no-overlap,")), sorted(allowed([]))
+    (['no-overlap'], [])
+    """
+    chosen = {name.strip() for text in ([names] if isinstance(names, str) else names) for name in text.split(",")}
+    for name in sorted(chosen - DOUBTS.keys() - {""}):
+        raise InputError(f"{argument('allow', name)} is unknown", advice=f"give {' or '.join(DOUBTS)}")
+    return frozenset(chosen - {""})
+
+
 Texts = list[str] | None
 """The value of a repeatable option."""
 
@@ -139,6 +155,9 @@ Judge = Annotated[
     Option("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),
 ]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
+Allow = Annotated[
+    str | Sequence[str], Option("Doubtful input to let pass; repeatable.", metavar="|".join(DOUBTS), typed=Texts)
+]
 Run = Annotated[
     str, Option("Name, id, @alias, latest, latest~2 or a unique prefix.", metavar="RUN", is_positional=True)
 ]

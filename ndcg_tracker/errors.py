@@ -186,5 +186,15 @@ class DatabaseError(NdcgTrackerError):
     """A database that cannot be opened, read or written (exit code 2)."""
 
 
+def full_disk(where: object = "", n_bytes: int = 0) -> InputError:
+    """Return the error for a disk without room for what is to be written; ``n_bytes``: its size, if it is known.
+
+    >>> print(full_disk("r.html", 1_200_000))
+    r.html: the disk is full; free 1.2 MB and run the same command again
+    """
+    room = f"{max(n_bytes / 1e6, 0.1):,.1f} MB" if n_bytes else "some space"
+    return InputError("the disk is full", where=where, advice=f"free {room} and run the same command again")
+
+
 class NotComparableError(NdcgTrackerError):
     """Two runs that share no metric under one label set (exit code 5)."""

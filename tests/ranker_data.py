@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+import ndcg_tracker as nt
 
 
 @dataclass(frozen=True)
@@ -31,3 +34,10 @@ def split(seed: int, n_groups: int = 40) -> Split:
 
 
 TRAIN, VALID = split(1), split(2)
+
+
+def means_of_training(database: str | Path, metric: str) -> dict[str, float]:
+    """Return the mean of every stored iteration, then that of the finished model, by the name of the run."""
+    with nt.Tracker(database) as tracker:
+        frames = [tracker.history(metric, tags={"stage": stage}) for stage in ("iteration", "final")]
+    return {run: mean for frame in frames for run, mean in zip(frame["run"], frame["mean"], strict=True)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.asked import DEFAULT_METRIC, GROUP, LABEL, SCORE, OwnName
+from ndcg_tracker.asked import DEFAULT_METRIC, GROUP, LABEL, SCORE, OwnName, allowed
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, header_of
@@ -27,10 +27,17 @@ from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
-from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Run, are_whole, joined_weights, may_be_grades
+from ndcg_tracker.rankings.ranking import (
+    NO_ITEMS,
+    GroupWeights,
+    LabelLists,
+    Run,
+    are_whole,
+    joined_weights,
+    may_be_grades,
+)
 from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.runs.scoring import (
-    NO_ITEMS,
     GatheredValues,
     below_rel_notes,
     meeting_notes,
@@ -40,7 +47,7 @@ from ndcg_tracker.runs.scoring import (
     unordered_notes,
     unstable_sort_notes,
 )
-from ndcg_tracker.runs.spelling import Spelling
+from ndcg_tracker.runs.spelling import SHOWN, Doubts, Spelling
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.texts import shown, shown_name
 
@@ -165,6 +172,7 @@ def evaluate(
     scores: str | os.PathLike[str] | None = None,
     item_to_document: object | None = None,
     collapse: Collapse | None = None,
+    allow: str | Sequence[str] = (),
 ) -> Evaluation:
     """Return metrics of a ranking, per group and on average, without a database.
 
@@ -191,10 +199,11 @@ def evaluate(
     ``"max"`` of its chunks' scores (the default), the score of its ``"first"`` row, or their ``"sum"``.
     ``null_scores``: what a NaN score of a table means: "error" or "not_retrieved". ``reader``: the reader of the file,
     if its name and content do not show it. ``columns``: the column names of a CSV or TSV file without a header, such as
-    ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line.
+    ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line. ``allow``: doubtful input to let
+    pass: "no-overlap" for a run and labels that have nothing in common.
     Returns: an ``Evaluation``. Raises: InputError for input that cannot be read, naming the row, and if no group of
-    the run has labels; MetricError for an unknown metric. Warns if no item has a label, if lists have no
-    scores, and if columns are read by convention. The input is never changed.
+    the run has labels, or no item in 20 groups or more; MetricError for an unknown metric. Warns if no item has a
+    label, if lists have no scores, and if columns are read by convention. The input is never changed.
 
     >>> import ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
@@ -213,7 +222,7 @@ def evaluate(
         scores=scores,
         by_rank=are_by_rank(metrics),
     )
-    evaluation = given.used_by(partial(evaluate_blocks, metrics=metrics))
+    evaluation = given.used_by(partial(evaluate_blocks, metrics=metrics, allow=allow))
     for note in evaluation.notes:
         warn(NdcgTrackerWarning(note, where="the run"))
     return evaluation
@@ -397,14 +406,17 @@ def path_of(given: object) -> str | None:
 
 
 def evaluate_blocks(
-    blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: str | Sequence[str]
+    blocks: Iterable[RankedTable],
+    labels: LabelLists | None,
+    metrics: str | Sequence[str],
+    allow: str | Iterable[str] = (),
 ) -> Evaluation:
     """Return metrics of a run in blocks of whole groups; a run that is read at once is one block.
 
     ``labels`` replace those that come with the blocks.
     """
     texts = tuple(metric_texts(metrics))
-    parsed = parsed_metrics(texts)
+    parsed, doubts = parsed_metrics(texts), Doubts(allowed(allow))
     held = None if labels is None else HeldLabels(labels)
     values = GatheredValues()
     matches = _Match()
@@ -438,7 +450,7 @@ def evaluate_blocks(
     for match, of_block in mapped(scored, pairs()):
         matches.add(match)
         values.add(of_block)
-    all_notes = [*matches.notes(parsed), *joined_notes(notes, has_labels=has_labels)]
+    all_notes = [*matches.notes(parsed, doubts), *joined_notes(notes, has_labels=has_labels)]
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
     results = tuple(values.results(joined_weights(weights) if weights else None, order))
     of_ndcg = [pair for pair in zip(texts, results, strict=True) if pair[1].metric.measure == "ndcg"]
@@ -497,7 +509,7 @@ class _Match:
     ``meeting``: numbers of groups, as ``meeting_notes`` takes them. ``of_run`` and ``of_labels``: a few of the groups.
     """
 
-    any_group: bool = False
+    is_empty: bool = True
     any_item: bool = False
     whole_grades: bool = True
     whole_scores: bool = True
@@ -515,11 +527,10 @@ class _Match:
         in_run, in_labels = both.run_groups >= 0, both.label_groups >= 0
         meeting = [some.sum() for some in (~in_run & in_labels, in_labels, in_run & ~in_labels, in_run)]
         of_run, of_labels = (
-            keys.slice(0, min(len(keys), _N_SHOWN + 1)).to_list()
-            for keys in (both.ranking.group_keys, both.labels.group_keys)
+            keys.slice(0, min(len(keys), SHOWN)).to_list() for keys in (both.ranking.group_keys, both.labels.group_keys)
         )
         return cls(
-            bool((in_run & in_labels).any()),
+            not both.ranking.n_items,
             both.rows.size > 0,
             are_whole(both.labels.grades),
             may_be_grades(both.ranking.scores),
@@ -534,7 +545,7 @@ class _Match:
 
     def add(self, other: _Match) -> None:
         """Add groups that were not added before."""
-        self.any_group |= other.any_group
+        self.is_empty &= other.is_empty
         self.any_item |= other.any_item
         self.whole_grades &= other.whole_grades
         self.whole_scores &= other.whole_scores
@@ -544,40 +555,19 @@ class _Match:
         self.meeting += other.meeting
         self.spelling.add(other.spelling)
         for kept, some in ((self.of_run, other.of_run), (self.of_labels, other.of_labels)):
-            kept += some[: _N_SHOWN + 1 - len(kept)]
+            kept += some[: SHOWN - len(kept)]
 
-    def notes(self, metrics: Sequence[Metric]) -> list[Note]:
-        """Return notes on labels and scores for these metrics. Raises: InputError if no group has labels."""
+    def notes(self, metrics: Sequence[Metric], doubts: Doubts) -> list[Note]:
+        """Return notes on labels and scores for these metrics. Raises: InputError for no overlap, unless allowed."""
+        if self.is_empty:
+            return [Note("nothing_found")]
         swapped = [Note("swapped")] if self.whole_scores and not self.whole_grades else []
         if self.any_item:
             meeting = meeting_notes(*self.meeting.tolist(), metrics=metrics)
             of_ties = [*unordered_notes(self.unordered), *unstable_sort_notes(self.on_sort)]
             return [*swapped, *self.spelling.notes(), *meeting, *of_ties, *below_rel_notes(metrics, self.highest)]
-        if not self.any_group:
-            raise InputError(
-                f"no group of the run has labels: the run has {_some(self.of_run)}, the labels have "
-                f"{_some(self.of_labels)}",
-                advice="give labels of the same groups, with ids written the same way" + if_numbered(self.of_run),
-            )
-        return [self.spelling.none_met(), *swapped]
-
-
-_N_SHOWN = 3
-
-
-def if_numbered(groups: Sequence[str]) -> str:
-    """Return advice if groups are identified by their place, because lists came without ids.
-
-    >>> if_numbered(["0", "1"]), if_numbered(["7", "8"])
-    ('; lists without ids are numbered from 0: give a dict, {id: list}', '')
-    """
-    is_numbered = bool(groups) and list(groups) == [str(place) for place in range(len(groups))]
-    return "; lists without ids are numbered from 0: give a dict, {id: list}" if is_numbered else ""
-
-
-def _some(ids: Sequence[str]) -> str:
-    listed = ", ".join(shown(key) for key in ids[:_N_SHOWN])
-    return f"{listed} and others" if len(ids) > _N_SHOWN else listed or "none"
+        n_shared = int(self.meeting[1] - self.meeting[0])
+        return [doubts.none_met(self.spelling, n_shared, self.of_run, self.of_labels), *swapped]
 
 
 def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:

@@ -110,6 +110,7 @@ def experiment(
     database: str | os.PathLike[str] | None = None,
     tags: Mapping[str, str] | None = None,
     replace: bool = False,
+    allow: str | Sequence[str] = (),
 ) -> ExperimentResult:
     """Rank the same queries with several systems, store each ranking as a run, and compare them with a baseline.
 
@@ -122,9 +123,9 @@ def experiment(
     ``{id: text}``. ``labels``: see ``Tracker.ingest``; None if each ranking has its own. ``metrics``: texts, or
     measures of ir_measures. ``baseline``: the name of a system, or its place from 0. ``filter_by_topics``: count only
     labels of these queries, if their ids are known. ``filter_by_qrels``: give systems only queries that have labels.
-    ``test``: see ``Tracker.compare``. ``dataset``, ``database``, ``tags``, ``replace``: for all runs. Returns: the
-    means and comparisons. Raises: InputError for arguments that do not fit together, before any system runs; the
-    errors of ``Tracker.ingest`` and ``Tracker.compare``.
+    ``test``: see ``Tracker.compare``. ``dataset``, ``database``, ``tags``, ``replace``, ``allow``: for all runs.
+    Returns: the means and comparisons. Raises: InputError for arguments that do not fit together, before any system
+    runs; the errors of ``Tracker.ingest`` and ``Tracker.compare``.
 
     >>> import ndcg_tracker as nt, tempfile
     >>> queries, labels = {"q1": "tent", "q2": "lamp"}, {"q1": {"a": 1}, "q2": {"b": 1}}
@@ -162,6 +163,7 @@ def experiment(
             metrics=texts,
             tags=tags,
             replace=replace,
+            allow=allow,
         )
         for name, system in named.items()
     )

@@ -58,6 +58,7 @@ def ingest(
     metadata: str | os.PathLike[str] | None = None,
     replace: bool = False,
     judge: str | Sequence[str] | None = None,
+    allow: str | Sequence[str] = (),
 ) -> IngestResult:
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
@@ -70,9 +71,11 @@ def ingest(
     run, as tirex-tracker writes it. ``created_at``: when the run was made, by default now: a datetime, or ISO 8601
     text, in UTC unless it has a time zone. ``replace``: replace other content under this name. ``judge``: who gave
     ``labels``, or the labels in the run. Without such labels: whose stored labels count, those of one judge, of
-    several, or "*" for all; by default the unnamed judge's, else those of the only judge. Returns: what was
-    done. Raises: InputError for a frame that cannot be read; ConflictError if the name is taken by other content or a
-    label contradicts a stored one.
+    several, or "*" for all; by default the unnamed judge's, else those of the only judge. ``allow``: doubtful input
+    to let pass, as the tag ``allowed`` then says: "no-overlap" for a run and labels, or labels and those stored before,
+    that have no group or item in common. Returns: what was done. Raises: InputError for a frame that cannot be read,
+    and for what ``allow`` does not let pass; ConflictError if the name is taken by other content, if a label in the
+    run contradicts a stored one, or if more than a tenth of ``labels`` do.
     """
     from ndcg_tracker.api.evaluation import Input, Names, path_of
     from ndcg_tracker.ingest.detection import default_run_name
@@ -97,6 +100,7 @@ def ingest(
         labels=path_of(labels),
         created_at=created_at,
         sampled=sampled,
+        allow=allow,
     )
     given = Input(
         frame,
@@ -313,6 +317,7 @@ def add_labels(
     source: str | None = None,
     judge: str = "",
     extend: bool = False,
+    replace: bool = False,
     rescore: bool = False,
     added_by: str = "",
     from_runs: Sequence[str] = (),
@@ -326,11 +331,12 @@ def add_labels(
     ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them. ``group``, ``item``, ``label`` and
     ``items``: names of its columns. ``item_to_document``: see ``evaluate``. ``source``: where they come from, by
     default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as well,
-    those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version instead of
-    replacing it. ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of
-    the result has the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge
-    whose version they extend. ``from_runs``: names of the runs that users were shown, whose logs these labels come
-    from. ``where``: only the rows of a file with these values in these columns.
+    those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version. ``replace``:
+    replace that version, even if more than a tenth of its groups then have no labels (ConflictError without it).
+    ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of the result has
+    the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge whose version they
+    extend. ``from_runs``: names of the runs that users were shown, whose logs these labels come from. ``where``: only
+    the rows of a file with these values in these columns.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
     from ndcg_tracker.ingest.columns import Columns
@@ -361,6 +367,7 @@ def add_labels(
             given,
             LabelOrigin(source, name, added_by=added_by or None, from_runs=runs_shown),
             extend=extend,
+            replace=replace,
             rescore=rescore,
         )
         for name, given in of_judges.items()
@@ -410,28 +417,36 @@ def add_answers(
 
 def set_groups(
     self: HasStore,
-    frame: object,
+    frame: object = None,
     *,
     dataset: str = DEFAULT_DATASET,
     group: str | None = None,
     weight: str | None = None,
     attributes: Sequence[str] | None = None,
+    default_weight: float | None = None,
 ) -> GroupsSet:
     """Set attributes and weights of a dataset's groups from a frame with one row per group, in one transaction.
 
-    A null removes the attribute or the weight; anything that the frame does not name stays. If a weight changes, the
-    means that use it are recomputed. Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or
-    the table from a reader (``ndcg_tracker.ingest.groups.read_groups``). ``group``, ``weight``: names of columns, by
-    default ``group`` and, if there is one, ``weight``. ``attributes``: names of columns, by default all others. Raises:
-    InputError for a frame that cannot be read, and if the dataset has none of its groups.
+    A null removes the attribute or the weight; anything that the frame does not name stays. What it says of groups that
+    the dataset does not have is kept until they come. If a weight changes, the means that use it are recomputed.
+    Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table from a reader
+    (``ndcg_tracker.ingest.groups.read_groups``); None only with ``default_weight``, the weight of all groups that have
+    none, now and later. ``group``, ``weight``: names of columns, by default ``group`` and, if there is one, ``weight``.
+    ``attributes``: names of columns, by default all others. Raises: InputError for a frame that cannot be read, and
+    MetricError if too many groups of a stored weighted mean have no weight.
     """
-    from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame
+    from ndcg_tracker.ingest.groups import NO_GROUPS, GroupColumns, GroupTable, read_group_frame
+    from ndcg_tracker.rankings.ranking import MAX_WEIGHT
     from ndcg_tracker.runs.groups import store_group_facts
 
     columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
+    if default_weight is not None and not 0 <= default_weight <= MAX_WEIGHT:
+        raise InputError(f"{argument('default_weight', default_weight)} is not a weight", advice="give 0 or more")
+    if frame is None and default_weight is not None:
+        frame = NO_GROUPS
     table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)
     with self.store().write("content") as tx:
-        return store_group_facts(tx, dataset, table)
+        return store_group_facts(tx, dataset, table, default_weight)
 
 
 def add_texts(

@@ -215,8 +215,9 @@ class Tracker:
         Parameters: ``baseline`` and ``candidates``: run references (name, id, ``@alias``, ``latest``, ``latest~2``,
         unique prefix), the candidates one by one or in lists. ``tag:KEY=VALUE`` instead of a run is an arm: all runs
         with that tag, as repeats of one system. ``metrics``: text forms; by default all that both have. ``missing``:
-        what to do with groups that have a result in only one run. "error" refuses them, "zero" counts the missing
-        result as 0, "intersect" leaves them out, "skip" also leaves out labelled groups that neither run has. ``top``:
+        what to do with groups that only one run has. "error" counts them as the metric does, and refuses them if it
+        gives them no result; "zero" counts them as 0; "intersect" leaves them out, also under a metric that counts them
+        as 0; "skip" also leaves out labelled groups that neither run has. ``top``:
         how many worst and best groups to keep. ``tie_bounds``: list the groups whose result depends on the order of
         tied scores. ``unjudged_bounds``: find the smallest and the largest difference over all grades of the unjudged
         items in the first ranks of either run, and the difference without them. ``test``: the source of p-values: "t"
@@ -352,34 +353,44 @@ class Tracker:
 
     def prune(
         self,
-        older_than: str | timedelta,
+        older_than: str | timedelta | None = None,
         *,
         keep_tags: str | Sequence[str] = (),
         keep_alias: bool = False,
         summaries_only: bool = False,
+        results_of_old_labels: bool = False,
         dataset: str | None = None,
         apply: bool = False,
     ) -> Pruned:
-        """Delete the items of old runs; their means and the results of their groups stay.
+        """Delete the items of old runs, or the results under old labels; without items, means and group results stay.
 
         Runs that an alias points to, that a gate decided on, or that belong to a design are never pruned. Methods that
         need the items of a pruned run, such as ``rescore`` and ``explain``, say so. To restore the items, ingest the
         file again under the same name.
 
+        Labels are old for a metric if every run that was evaluated with them has the metric under later labels of the
+        same judge, too. The results under them are then needed by nothing: labels, decisions, and what is compared
+        under the latest labels stay. ``rescore`` with their version computes them again.
+
         Parameters: ``older_than``: an age, such as "90d" or "12w", or a date. ``keep_tags``: keep runs with one of
         these tags, a key or KEY=VALUE. ``keep_alias``: keep runs that an alias once pointed to. ``summaries_only``:
-        delete the results of groups too. ``apply``: do it, in one transaction; by default nothing is written. Returns:
-        the runs, and what is deleted of each. Raises: InputError; ReferenceNotFoundError for an unknown dataset.
+        delete the results of groups too. ``results_of_old_labels``: delete these instead. ``apply``: do it, in one
+        transaction; by default nothing is written. Returns: the runs, and what is deleted of each. Raises:
+        InputError; ReferenceNotFoundError for an unknown dataset.
         """
-        from ndcg_tracker.runs.prune import PruneQuestion, moment_before, runs_to_prune
+        from ndcg_tracker.runs.prune import PruneQuestion, moment_asked_for, runs_to_prune
 
         tags = (keep_tags,) if isinstance(keep_tags, str) else tuple(keep_tags)
-        question = PruneQuestion(moment_before(older_than), dataset, tags, keep_alias, summaries_only)
+        before_utc = moment_asked_for(older_than, results_of_old_labels)
+        question = PruneQuestion(before_utc, dataset, tags, keep_alias, summaries_only)
         if not apply:
             with self.store().read() as tx:
                 return runs_to_prune(tx, question)
         with self.store().write() as tx:
             found = runs_to_prune(tx, question)
+            if before_utc is None:
+                tx.write.evaluations.delete_old(tx.evaluations.of_old_labels(), {run.run_id for run in found.runs})
+                return replace(found, is_applied=True)
             for run in found.runs:
                 tx.write.runs.prune(run.run_id, summaries_only=summaries_only)
             return replace(found, is_applied=True)

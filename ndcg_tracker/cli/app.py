@@ -7,6 +7,7 @@ before or after the command: every command and group of commands gets the option
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import os
 import signal
@@ -15,7 +16,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from copy import copy
 from importlib import import_module
-from io import TextIOWrapper
+from io import BufferedIOBase, TextIOWrapper
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
@@ -24,8 +25,8 @@ from typer.core import TyperGroup
 
 from ndcg_tracker import __version__
 from ndcg_tracker.cli.help import missing, with_help
-from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings
-from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, worded
+from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings, warnings_as_notes
+from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, full_disk, worded
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Store": {
@@ -256,7 +257,13 @@ def run(arguments: Sequence[str]) -> int:
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     try:
-        command_line()(words, prog_name="ndcg-track")
+        try:
+            with warnings_as_notes():
+                command_line()(words, prog_name="ndcg-track")
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer turns a closed pipe into an error
             raise end.__context__ from None
@@ -271,6 +278,10 @@ def run(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     except Exception as error:
         _say_traceback()
+        if getattr(error, "errno", None) == errno.ENOSPC:
+            discard(sys.stdout)  # it may be what is on that disk
+            say(f"error: {full_disk()}")
+            return BAD_INPUT
         text = " ".join(str(error).split())
         advice = "report it" if surroundings.debug else "run it again with ndcg-track --debug, and report it"
         say(f"error: unexpected {type(error).__name__}: {text}; {advice}")
@@ -308,6 +319,8 @@ def main() -> None:
     if sys.stdout is None:  # the caller closed it
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     if isinstance(sys.stdout, TextIOWrapper):
+        if not isinstance(sys.stdout.buffer, BufferedIOBase):  # PYTHONUNBUFFERED: a full disk would cut it in silence
+            sys.stdout = os.fdopen(sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, closefd=False)
         if sys.stdout.isatty():
             sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline must not fail
         else:

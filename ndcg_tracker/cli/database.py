@@ -239,7 +239,7 @@ def show_conventions(
     with options.tracker() as tracker:
         conventions = tracker.conventions(run, cutoff=cutoff, dataset=dataset, judge=judge)
     if format == "json":
-        keys = paths("text metric mean refusal effects open_ties")
+        keys = paths("text metric mean refusal effects open_ties tie_order")
         objects = [picked(keys, convention) | {"refusal": convention.refusal or None} for convention in conventions]
         options.show(json_text(as_object(objects)))
         return
@@ -266,14 +266,16 @@ def show_conventions(
 
 
 def _causes(convention: Convention, *, exact: bool) -> str:
-    """Return the axes that change the value, each with its change; people also see the effect of ties."""
+    """Return the axes that change the value, each with its change; people also see how ties are broken."""
     shown = [effect for effect in convention.effects if exact or abs(effect.change) >= _SHOWN_EFFECT]
-    causes = ", ".join(f"{effect.axis}={effect.value} {effect.change:+{'' if exact else '.4f'}}" for effect in shown)
+    told = [", ".join(f"{effect.axis}={effect.value} {effect.change:+{'' if exact else '.4f'}}" for effect in shown)]
     ties = convention.open_ties
-    if exact or ties is None:
-        return causes
-    told = f"its sort leaves ties open in lists of {ties.from_items} items or more: {ties.low:.4f} to {ties.high:.4f}"
-    return f"{causes}; {told}" if causes else told
+    if ties is not None and not exact:
+        of_sort = f"its sort leaves ties open in lists of {ties.from_items} items or more"
+        told.append(f"{of_sort}: {ties.low:.4f} to {ties.high:.4f}")
+    if convention.tie_order is not None and not exact:
+        told.append("ties in the order of the run's input")
+    return "; ".join(filter(None, told))
 
 
 def _open_ties(convention: Convention) -> tuple[float | None, float | None]:

@@ -43,6 +43,7 @@ def evaluate(
     stream: options.Stream = None,
     engine: options.Engine = "here",
     metrics_json: options.MetricsJson = None,
+    allow: options.Allow = None,
     judge: Annotated[
         str | None,
         typer.Option(
@@ -119,7 +120,7 @@ def evaluate(
                 columns=run_columns,
                 scores=scores,
                 labels_apart=given is not None,
-                use=partial(evaluate_blocks, labels=given, metrics=metrics),
+                use=partial(evaluate_blocks, labels=given, metrics=metrics, allow=allow or ()),
             )
         for path, run_name in zip(files, names, strict=True):
             try:

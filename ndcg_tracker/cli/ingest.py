@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ndcg_tracker.asked import Pairs
+from ndcg_tracker.asked import Pairs, allowed
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 
@@ -119,6 +119,7 @@ def ingest(
         bool,
         typer.Option("--disjoint-clusters", help="Declare that no cluster has groups in several files of --summaries."),
     ] = False,
+    allow: options.Allow = None,
     judge: options.Judges = None,
     format: options.Output = "text",
 ) -> None:
@@ -135,7 +136,7 @@ def ingest(
         taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
         taken |= {"--item-to-document": item_to_document, "--collapse": collapse, "--sampled": sampled}
         taken |= {"--engine": "" if engine == "here" else engine, "--items": items, "--judge": judge}
-        taken |= {"--store-items": store_items}
+        taken |= {"--store-items": store_items, "--allow": allow}
         if summaries is not None:
             taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
             taken |= {"--results": results, "--direction": direction, "--range": range}
@@ -224,7 +225,7 @@ def ingest(
         tags = side_metadata(metadata) | tags
     created = None if created_at is None else stored_time(created_at)
     sample = None if sampled is None else checked_sample(sampled)
-    commit = git_commit if git_commit is not None else _head()
+    commit, let_pass = git_commit if git_commit is not None else _head(), allowed(allow or ())
     stored: list[IngestResult] = []
     try:
         with (
@@ -245,7 +246,7 @@ def ingest(
                 of_files |= {"item_to_document": item_to_document}
                 refused_by_spark(stream=stream, jobs=jobs, **of_files, sampled=sampled)
                 given_facts = (metric or [DEFAULT_METRIC], commit, parameters, tags, created_at)
-                logging = SparkLogging(dataset, of_groups, *given_facts, replace)
+                logging = SparkLogging(dataset, of_groups, *given_facts, replace, sorted(let_pass))
                 by_role = {"group": group, "item": item, "score": score, "label": label}
                 for result in logged_by_spark(tracker, dict(zip(names, files, strict=True)), labels, logging, by_role):
                     keep(result)
@@ -273,7 +274,7 @@ def ingest(
             for name_given, path, run_name, ahead in zip(files, paths, names, coming, strict=True):
                 labels_source = None if labels is None else source_name(labels)
                 of_run = {**run_metadata(path), **tags}
-                facts = (source_name(name_given), commit, parameters, of_run, labels_source, created, sample)
+                facts = (source_name(name_given), commit, parameters, of_run, labels_source, created, sample, let_pass)
                 details = RunDetails(run_name, dataset, *facts)
                 store = partial(
                     tracker.ingest_stream,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ndcg_tracker.cli.options import of_thread
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SECONDS_BETWEEN = 0.2
-_of_thread = threading.local()  # the warnings of a file that is read before its turn
 
 
 def in_blocks_or_whole(
@@ -50,7 +49,7 @@ def in_blocks_or_whole(
     """
     from ndcg_tracker.ingest.reading import in_blocks_or_whole as read
 
-    with _progress(path) as progress, _warnings_as_notes():
+    with _progress(path) as progress:
         return read(
             path,
             use,
@@ -76,13 +75,12 @@ class Ahead(Generic[T]):
         """Give the content, after passing on the warnings. Raises: the error of the file."""
         from ndcg_tracker.errors import warn
 
-        with _warnings_as_notes():
-            for warning in self.warnings:
-                warn(warning)
-            if self.error is not None:
-                raise self.error
-            assert self.content is not None
-            yield self.content
+        for warning in self.warnings:
+            warn(warning)
+        if self.error is not None:
+            raise self.error
+        assert self.content is not None
+        yield self.content
 
 
 def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> Generator[Ahead[T] | None]:
@@ -101,17 +99,16 @@ def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> G
         if not fits_into_memory(path):
             return None
         entry = Ahead[T]()
-        _of_thread.warnings = entry.warnings
+        of_thread.warnings = entry.warnings
         try:
             entry.content = read(path)
         except BaseException as error:  # raised again when the turn of the file comes
             entry.error = error
         finally:
-            del _of_thread.warnings
+            del of_thread.warnings
         return entry
 
-    with _warnings_as_notes():
-        yield from mapped(ahead, paths, n_jobs)
+    yield from mapped(ahead, paths, n_jobs)
 
 
 def require_file(path: str) -> None:
@@ -197,7 +194,7 @@ def labels_by_judge(
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.reading import read_labels_by_judge
 
-    with _progress(path) as progress, _warnings_as_notes():
+    with _progress(path) as progress:
         names = columns or Columns()
         return read_labels_by_judge(path, reader=reader, columns=names, where=where, unsure=unsure, progress=progress)
 
@@ -207,36 +204,6 @@ def labels_of(path: str, *, columns: Columns | None = None, judge: str | None = 
     from ndcg_tracker.api.evaluation import labels_of_one_judge
 
     return labels_of_one_judge(labels_by_judge(path, columns=columns), judge, path)
-
-
-@contextmanager
-def _warnings_as_notes() -> Iterator[None]:
-    """Print warnings about columns as notes, each once; pass other warnings through."""
-    import warnings
-
-    from ndcg_tracker.cli.options import as_option, say
-    from ndcg_tracker.errors import NdcgTrackerWarning, worded
-
-    told = set()
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", NdcgTrackerWarning)
-        show = warnings.showwarning
-
-        def spelled(name: str, value: str) -> str:
-            return "--item ''" if (name, value) == ("item", "False") else as_option(name, value)
-
-        def tell(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
-            if not isinstance(message, NdcgTrackerWarning):
-                show(message, category, *rest, **named)
-            elif (kept := getattr(_of_thread, "warnings", None)) is not None:
-                kept.append(message)
-            elif message.message not in told:
-                told.add(message.message)
-                say(f"note: {worded(message.message, spelled)}")
-
-        warnings.showwarning = tell
-        yield
 
 
 @contextmanager
@@ -323,6 +290,7 @@ class SparkLogging:
     tags: Mapping[str, str]
     created_at: str | None
     replace: bool
+    allow: Sequence[str]
 
 
 def logged_by_spark(

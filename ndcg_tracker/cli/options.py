@@ -6,6 +6,10 @@ import os
 import shlex
 import shutil
 import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, cast, get_args
 
@@ -13,7 +17,7 @@ import typer
 
 from ndcg_tracker import asked
 from ndcg_tracker.asked import Option
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, NdcgTrackerWarning, worded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -102,6 +106,7 @@ EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, i
 Replace = Annotated[
     bool, typer.Option("--replace", help="Replace a stored run of the same name that has other content.")
 ]
+Allow = Annotated[asked.Texts, told(asked.Allow, "--allow")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
 OfJudge = Annotated[
@@ -309,6 +314,34 @@ def show_sentences(*sentences: str) -> None:
 def screen() -> Paper:
     """Return what standard output is written on."""
     return {"color": wants_color(), "width": shutil.get_terminal_size().columns if sys.stdout.isatty() else None}
+
+
+of_thread = threading.local()  # the warnings of a file that is read before its turn
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Print our own warnings as notes, each once; pass other warnings through."""
+    told = set()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", NdcgTrackerWarning)
+        show = warnings.showwarning
+
+        def spelled(name: str, value: str) -> str:
+            return "--item ''" if (name, value) == ("item", "False") else as_option(name, value)
+
+        def tell(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
+            if not isinstance(message, NdcgTrackerWarning):
+                show(message, category, *rest, **named)
+            elif (kept := getattr(of_thread, "warnings", None)) is not None:
+                kept.append(message)
+            elif message.message not in told:
+                told.add(message.message)
+                say(f"note: {worded(message.message, spelled)}")
+
+        warnings.showwarning = tell
+        yield
 
 
 def say(text: str) -> None:

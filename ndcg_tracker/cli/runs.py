@@ -72,11 +72,11 @@ def tag_run(
 @app.command("prune")
 def prune_runs(
     older_than: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--older-than", metavar="AGE", help="Age of the runs to prune: 90d, 12w, or a date such as 2026-01-31."
         ),
-    ],
+    ] = None,
     keep_tag: Annotated[
         list[str] | None, typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable.")
     ] = None,
@@ -86,13 +86,14 @@ def prune_runs(
     summaries_only: Annotated[
         bool, typer.Option("--summaries-only", help="Delete the group results, too: only means stay.")
     ] = False,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Delete the items; without this option, nothing is deleted.")
+    results_of_old_labels: Annotated[
+        bool, typer.Option("--results-of-old-labels", help="Instead, delete the results that later labels replace.")
     ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Delete; without this option, nothing is deleted.")] = False,
     dataset: options.AnyDataset = None,
     format: options.Output = "text",
 ) -> None:
-    """Delete the items of old runs; means and group results stay.
+    """Delete the items of old runs, or the results under old labels.
 
     Without --apply, the command only shows what it would delete. It always keeps runs with an alias and runs of a gate
     decision or a design. To restore a pruned run, ingest its file again under the same name.
@@ -106,6 +107,7 @@ def prune_runs(
             keep_tags=keep_tag or (),
             keep_alias=keep_alias,
             summaries_only=summaries_only,
+            results_of_old_labels=results_of_old_labels,
             dataset=dataset,
             apply=apply,
         )
@@ -114,11 +116,15 @@ def prune_runs(
     if rows or format == "json":
         options.show_rows(format, read_by_people(*names), rows)
     n_items, n_results, n_bytes = (sum(getattr(run, name) for run in pruned.runs) for name in names[-3:])
+    done, next_step = "pruned" if apply else "would prune", "" if apply or not rows else "; to prune, add --apply"
+    size = f"about {n_bytes / 1e6:,.1f} MB"
+    if pruned.before_utc is None:
+        options.say(f"{done} {counted(n_results, 'group result')} under old labels, {size}{next_step}")
+        return
     results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
     options.say(
-        f"{'pruned' if apply else 'would prune'} {counted(len(rows), 'run')} made before {pruned.before_utc}: "
-        f"{counted(n_items, 'item')}{results}, about {n_bytes / 1e6:,.1f} MB; {counted(pruned.n_kept, 'run')} kept "
-        f"because of an alias, a gate, a design or a tag{'' if apply or not rows else '; to prune, add --apply'}"
+        f"{done} {counted(len(rows), 'run')} made before {pruned.before_utc}: {counted(n_items, 'item')}{results}, "
+        f"{size}; {counted(pruned.n_kept, 'run')} kept because of an alias, a gate, a design or a tag{next_step}"
     )
 
 
@@ -329,7 +335,9 @@ groups = options.command_group("Manage attributes (for slices) and weights of gr
 
 @groups.command("set")
 def set_groups(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="One row per group; - is standard input.")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="One row per group; - is standard input.", show_default=False)
+    ] = None,
     dataset: options.ExistingDataset = None,
     attribute: Annotated[
         list[str] | None, typer.Option(help="Column of an attribute; repeatable.", show_default="all other columns")
@@ -339,18 +347,26 @@ def set_groups(
     weight: Annotated[
         str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")
     ] = None,
+    default_weight: Annotated[
+        float | None, typer.Option(metavar="W", help="Weight of groups that have none, now and later.")
+    ] = None,
 ) -> None:
     """Set attributes and weights of groups from a file.
 
     Every column except group is an attribute; the column weight is the weight. An empty cell removes the attribute or
-    weight. Groups and columns that the file lacks keep their values. If weights change, stored means are recomputed.
+    weight. Groups and columns that the file lacks keep their values. What it says of groups that are not
+    stored yet is kept for them. If weights change, stored means are recomputed.
     """
+    from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.groups import GroupColumns, read_groups
 
     columns = GroupColumns(group, weight, tuple(attribute) if attribute else None)
-    table = read_groups(file, reader=reader, columns=columns)
+    if file is None and default_weight is None:
+        raise InputError("there is no file", advice="give one, or --default-weight")
+    table = None if file is None else read_groups(file, reader=reader, columns=columns)
     with options.tracker() as tracker:
-        options.say(_groups_told(tracker.set_groups(table, dataset=options.or_the_only_one(dataset))))
+        of_dataset = options.or_the_only_one(dataset)
+        options.say(_groups_told(tracker.set_groups(table, dataset=of_dataset, default_weight=default_weight)))
 
 
 @groups.command("list")
@@ -365,19 +381,21 @@ def list_groups(dataset: options.ExistingDataset = None, format: options.Output 
 
 
 def _groups_told(done: GroupsSet) -> str:
-    set_here = []
+    set_here, parts = [], []
     if done.attributes:
         set_here.append(f"{_counted(len(done.attributes), 'attribute')} ({', '.join(done.attributes)})")
     if done.has_weights:
         set_here.append("weights")
-    parts = [f"set {' and '.join(set_here)} of {_counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
+    if set_here:
+        parts = [f"set {' and '.join(set_here)} of {_counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
+    if done.default_weight is not None:
+        parts.append(f"groups of dataset {done.dataset!r} without a weight have {done.default_weight:g}")
     if done.n_recomputed:
         parts.append(f"recomputed {_counted(done.n_recomputed, 'weighted mean')}")
     if done.n_unknown:
-        be = "is" if done.n_unknown == 1 else "are"
-        parts.append(
-            f"{_counted(done.n_unknown, 'group')} of the file {be} not in the dataset, first {done.first_unknown!r}"
-        )
+        be, they = ("is", "it comes") if done.n_unknown == 1 else ("are", "they come")
+        new = f"{_counted(done.n_unknown, 'group')} of the file {be} not in the dataset yet, first"
+        parts.append(f"{new} {done.first_unknown!r}: this is kept until {they}")
     return "; ".join(parts)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.storage.references import ARM, is_pattern
-from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import did_you_mean
 
 if TYPE_CHECKING:
@@ -23,26 +24,32 @@ if TYPE_CHECKING:
 
 
 FEWEST_RUNS = 2
-AA_TAG = "aa"
+AA_TAG, STAGE = "aa", "stage"
+CHECKPOINTS = f"{STAGE}=iteration"
 SEEDS = frozenset({"seed", "random_state", "random_seed"})
 """Parameters in which the runs of a family may differ."""
-OWN_TAGS = SEEDS | {"training", "stage", "trial", "mlflow.run_id", "mlflow.model_id"}
+OWN_TAGS = SEEDS | {"training", STAGE, "trial", "mlflow.run_id", "mlflow.model_id"}
 """Tags in which they may differ: seeds, and those that name a single training."""
 FEATURES, ROWS, LABELS = "data_features", "data_rows", "data_labels"
 DATA = (FEATURES, ROWS, LABELS)
 """Parameters that name the data of a training; runs stored by older versions lack them."""
 FEWEST_IN_FAMILY = 3
 MOST_SEEDS = 1000
+_NEXT_TAG = re.compile(r",(?=[^,=]+=)")
 _FOUND = 2.8016
 """A difference this many standard errors from 0 is detected with 80% power at 5%: z(.975) + z(.8)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """Repeats of one system, or a single run; ``name``: the name of the run, or the reference of the arm."""
+    """Repeats of one system, or a single run; ``name``: the name of the run, or the reference of the arm.
+
+    ``left_out``: a note on the checkpoints with the tags of the arm, if there are any.
+    """
 
     name: str
     runs: tuple[RunRecord, ...]
+    left_out: tuple[Note, ...] = ()
 
     @classmethod
     def of(cls, run: RunRecord) -> Arm:
@@ -67,6 +74,31 @@ class Arm:
             name: sum(of_runs) / len(of_runs) for name, of_runs in numeric.items() if len(of_runs) == len(self.runs)
         }
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What to know of its runs: those that were left out, and those with equal rankings."""
+        alike: dict[str, list[str]] = {}
+        for run in self.runs:
+            alike.setdefault(run.digest, []).append(run.name)
+        equal = (Note("equal_repeats", {"runs": names, "of": self.name}) for names in alike.values() if len(names) > 1)
+        return (*self.left_out, *equal)
+
+
+def without_checkpoints(
+    runs: Iterable[RunRecord], tags: Mapping[str, str] = {}, named: Collection[str] = (), of: str = ""
+) -> tuple[list[RunRecord], list[Note]]:
+    """Return the runs with these tags without checkpoints of trainings, and a note on those left out.
+
+    Somebody asks for checkpoints by a tag ``stage``, by their names, or by patterns that fit nothing else. ``named``:
+    the names and patterns that the runs fit. ``of``: the arm that they would be in.
+    """
+    fitting = [run for run in runs if run.has_tags(tags)]
+    left_out = {run.id: run.name for run in fitting if run.is_checkpoint and run.name not in named}
+    if not left_out or STAGE in tags or (named and len(left_out) == len(fitting)):
+        return fitting, []
+    facts: dict[str, Fact] = {"n": len(left_out), "first": next(iter(left_out.values())), "of": of}
+    return [run for run in fitting if run.id not in left_out], [Note("checkpoints", facts)]
+
 
 def arms_of(tx: ReadTransaction, references: Sequence[str], dataset: str | None = None) -> list[Arm]:
     """Return the arm that each reference names; single runs are read together. Raises: see ``arm_or_run``."""
@@ -78,57 +110,68 @@ def arms_of(tx: ReadTransaction, references: Sequence[str], dataset: str | None 
 def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) -> Arm:
     """Return the arm ``tag:KEY=VALUE``, which is all runs with this tag, or the one run that a reference names.
 
-    A run whose name is the reference takes precedence. Raises: ReferenceNotFoundError for an arm that does not have
-    this form, has no run, or has runs of several datasets; InputError for an arm with a single run.
+    ``tag:a=b,c=d`` is all runs with both tags. Checkpoints belong to an arm only if its tags name their stage. A run
+    whose name is the reference takes precedence. Raises: ReferenceNotFoundError for an arm that does not have this
+    form, has no run, or has runs of several datasets; InputError for an arm with a single run.
     """
     every = tx.runs.all(dataset) if reference.startswith(ARM) else []
     if not reference.startswith(ARM) or any(run.name == reference for run in every):
         return Arm.of(tx.runs.resolve(reference, dataset))
-    key, equals, value = reference.removeprefix(ARM).partition("=")
-    if not key or not equals:
-        raise ReferenceNotFoundError(f"{reference!r} is not an arm", advice="write tag:KEY=VALUE, such as tag:arm=a")
-    runs = [run for run in every if key in run.tags and str(run.tags[key]) == value]
+    pairs = [text.partition("=") for text in _NEXT_TAG.split(reference.removeprefix(ARM))]
+    tags = {key: value for key, equals, value in pairs if key and equals}
+    if len(tags) < len(pairs):
+        advice = "write tag:KEY=VALUE, such as tag:arm=a, and further tags after a comma, each key once"
+        raise ReferenceNotFoundError(f"{reference!r} is not an arm", advice=advice)
+    runs, left_out = without_checkpoints(every, tags, of=reference)
+    told, (key, value) = list(map("=".join, tags.items())), list(tags.items())[-1]
     if not runs:
-        values = sorted({str(run.tags[key]) for run in every if key in run.tags})
-        meant = did_you_mean(value, values, before=f"{ARM}{key}=")
-        advice = meant or f"give it with: ndcg-track runs tag RUN {key}={value}"
-        raise ReferenceNotFoundError(f"no run has the tag {key}={value}", advice=advice)
+        values = sorted({str(run.tags[key]) for run in every if key in run.tags} - {value})
+        meant = did_you_mean(value, values, before=reference.removesuffix(value))
+        advice = meant or f"give it with: ndcg-track runs tag RUN {' '.join(told)}"
+        advice = f"to take these, write {reference},{CHECKPOINTS}" if left_out else advice
+        have = "only checkpoints of trainings have" if left_out else "no run has"
+        raise ReferenceNotFoundError(f"{have} the tag {' and '.join(told)}", advice=advice)
     datasets = sorted({run.dataset for run in runs})
     if len(datasets) > 1:
         raise ReferenceNotFoundError(
-            f"runs of several datasets ({', '.join(datasets)}) have the tag {key}={value}",
+            f"runs of several datasets ({', '.join(datasets)}) have the tag {' and '.join(told)}",
             advice=f"choose one with {argument('dataset')}",
         )
     if len(runs) < FEWEST_RUNS:
         raise InputError(
-            f"arm {reference!r} has one run, {runs[0].name!r}, but needs {FEWEST_RUNS} or more",
+            f"arm {reference!r} has one run, {runs[0].name!r}{', and checkpoints' if left_out else ''}, but needs "
+            f"{FEWEST_RUNS} or more",
             advice="give further trainings this tag, or name the run itself to compare it",
         )
-    return Arm(reference, tuple(runs))
+    return Arm(reference, tuple(runs), tuple(left_out))
 
 
 def named_runs(
     tx: ReadTransaction, candidates: Sequence[str | Sequence[str]], dataset: str | None, baseline: str = ""
-) -> list[str]:
-    """Return the references of candidates, each pattern replaced by the names of the runs that fit it.
+) -> tuple[list[str], list[Note]]:
+    """Return the references of candidates, each pattern replaced by the names of the runs that fit it, and notes.
 
-    Patterns leave out the baseline. Raises: ReferenceNotFoundError for a pattern that fits no other run.
+    Patterns leave out the baseline, and checkpoints (see ``without_checkpoints``). Raises: ReferenceNotFoundError for a
+    pattern that fits no other run.
     """
     if not isinstance(baseline, str):
         advice = "name it first, and the candidates after it"
         raise InputError(f"the baseline must be the name, id or @alias of one run, not {baseline!r}", advice=advice)
-    references: list[str] = []
-    for reference in one_by_one(candidates):
+    references = one_by_one(candidates)
+    found: dict[str, RunRecord | None] = {}
+    for reference in references:
         if not is_pattern(reference):
-            references.append(reference)
+            found[reference] = None
             continue
         pinned = tx.runs.resolve(baseline, dataset) if baseline and ":" not in baseline else None
         runs = tx.runs.matching(reference, dataset if pinned is None else pinned.dataset)
-        names = [run.name for run in runs if pinned is None or run.id != pinned.id]
-        if not names:
+        fitting = {run.name: run for run in runs if pinned is None or run.id != pinned.id}
+        if not fitting:
             raise ReferenceNotFoundError(f"no run except the baseline matches {reference!r}", advice="name a candidate")
-        references += names
-    return list(dict.fromkeys(references))
+        found |= fitting
+    kept, notes = without_checkpoints(filter(None, found.values()), named=references)
+    names = {run.name for run in kept}
+    return [name for name, run in found.items() if run is None or name in names], notes
 
 
 def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
@@ -150,16 +193,11 @@ def family_of(run: RunRecord, runs: Sequence[RunRecord], but: Collection[str] = 
     families. Checkpoints of one training (``stage=iteration``) do not count as repeats.
     """
     if AA_TAG in run.tags:
-        family = tagged(str(run.tags[AA_TAG]), runs)
+        family, _ = without_checkpoints(runs, {AA_TAG: str(run.tags[AA_TAG])})
         return [] if any(other_data(family)) else family
     if not SEEDS & run.parameters.keys():
         return []
     return [other for other in runs if SEEDS & other.parameters.keys() and unlike(run, other, but) == []]
-
-
-def tagged(aa: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Return the runs with the tag ``aa=NAME`` that are not checkpoints."""
-    return [run for run in runs if AA_TAG in run.tags and str(run.tags[AA_TAG]) == aa and not is_checkpoint(run)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +224,7 @@ def unlike(run: RunRecord, other: RunRecord, but: Collection[str] = ()) -> list[
     """
     (parameters, tags), (its, its_tags) = _recipe(run, but), _recipe(other, but)
     differ = [name for name in parameters.keys() | its.keys() if parameters.get(name) != its.get(name)]
-    if is_checkpoint(run) or is_checkpoint(other) or not set(differ) <= set(DATA):
+    if run.is_checkpoint or other.is_checkpoint or not set(differ) <= set(DATA):
         return None
     names = (run.name, other.name)
     return [Unlike(names, name, (parameters.get(name), its.get(name))) for name in DATA if name in differ] + [
@@ -258,8 +296,3 @@ def _recipe(run: RunRecord, but: Collection[str] = ()) -> tuple[dict[str, Any], 
         {name: value for name, value in run.parameters.items() if name not in SEEDS | outcome},
         {name: value for name, value in run.tags.items() if name not in OWN_TAGS and name not in but},
     )
-
-
-def is_checkpoint(run: RunRecord) -> bool:
-    """Return whether a run is a checkpoint of an unfinished training."""
-    return run.tags.get("stage") == "iteration"

@@ -62,6 +62,7 @@ def compare(
     candidate: --details, --by, --top, --equivalence, --tie-bounds, --unjudged-bounds.
 
     Instead of a run you can name an arm, tag:KEY=VALUE: all runs with that tag, as repeats of one system.
+    tag:KEY=VALUE,KEY=VALUE means both tags.
 
     --suite compares the runs of one name (or @alias, or arm) on every dataset. The verdict is on the macro mean, in
     which each dataset counts once. --details and the options above also show the comparison on each dataset.

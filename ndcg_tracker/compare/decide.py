@@ -178,6 +178,8 @@ def compare_runs(
     is_known = all(metric.is_range_known for metric in metrics)
     if is_known or any(paired.unjudged is not None for paired in results):  # the bounds replace this guess
         coverage = [note for note in coverage if note.kind != "fewer_judged"]
+    has_ties = any(metric.tie_effect is not None and metric.tie_effect.is_open for metric in metrics)
+    runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]
     comparison = Comparison(
         runs.baseline,
         runs.candidate,
@@ -187,13 +189,18 @@ def compare_runs(
         metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
-        notes=(*runs.notes, *coverage, *_equal_metrics(results, metrics)),
+        notes=(*runs_notes, *coverage, *_equal_metrics(results, metrics)),
         coverage=runs.coverage,
         slices=None if by is None else worst_first(_sliced(first, by), first.direction),
         slice_attribute=None if by is None else by.attribute,
         are_labels_asked="--labels" in runs.asked or any(note.kind == "newer_labels" for note in runs.notes),
     )
     return _with_metric_notes(comparison)
+
+
+def are_same(same_lists: Mask | None) -> bool:
+    """Return whether all lists are known to be the same."""
+    return same_lists is not None and bool(same_lists.all())
 
 
 CLOSING: tuple[Kind, ...] = ("unjudged_open", "one_hand", "never_shown")

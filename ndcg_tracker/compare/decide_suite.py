@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ndcg_tracker.compare.decide import PairedResults, adjusted_open
+from ndcg_tracker.compare.decide import PairedResults, adjusted_open, are_same
 from ndcg_tracker.compare.results import (
     ALPHA,
     ENDS,
@@ -24,7 +24,6 @@ from ndcg_tracker.statistics.distribution_free import share_upper_bound
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.stratified import (
     Estimate,
-    StratumMean,
     of_strata,
     strata_information,
     stratified,
@@ -160,12 +159,12 @@ def suite_comparison(
     first = metrics[0]
     p_values = [metric.p_value for metric in metrics]
     adjusted = holm(p_values)
+    same = [of.results is not None and are_same(of.results.same_lists) for of in by_dataset.values()]
     strata = [
-        StratumMean(
-            metric.n, metric.delta or 0.0, 0.0 if metric.verdict == "identical" else metric.standard_error, metric.df
-        )
-        for metric in metrics
+        stratum_mean(metric.n, metric.delta or 0.0, metric.standard_error, metric.df, is_same=is_same)
+        for metric, is_same in zip(metrics, same, strict=True)
     ]
+    equal = [name for name, of in zip(by_dataset, strata, strict=True) if of.standard_error is None and of.n > 1]
     macro = stratified(strata, [1.0] * len(strata))
     is_identical = all(metric.verdict == "identical" for metric in metrics)
     return SuiteComparison(
@@ -181,7 +180,7 @@ def suite_comparison(
             for place, ((dataset, on_dataset), p) in enumerate(zip(by_dataset.items(), adjusted, strict=True))
         ),
         tuple(missing),
-        tuple(notes),
+        (*notes, *(SuiteNote(dataset, Note("equal_values")) for dataset in equal)),
         first.direction,
         macro.p_value,
         _information([on_dataset.results for on_dataset in by_dataset.values()]),
@@ -210,7 +209,9 @@ def _possible(paired: Sequence[PairedResults], end: End, direction: Direction) -
     for results in paired:
         moved = None if results.open is None else results.open.at(end)
         delta = results.pairing.delta if moved is None else moved
-        strata.append(stratum_mean(results.chance.shifted(delta - results.pairing.delta).test(delta, None)[0], delta))
+        test, _ = results.chance.shifted(delta - results.pairing.delta).test(delta, None)
+        is_same = are_same(results.same_lists)
+        strata.append(stratum_mean(test.n, test.mean or 0.0, test.standard_error, test.df, is_same=is_same))
     macro = stratified(strata, [1.0] * len(strata))
     verdict = verdict_of(macro.mean, macro.p_value, direction)
     return PossibleDelta(macro.mean, macro.ci, macro.p_value, macro.p_value, verdict)

@@ -33,12 +33,7 @@ from ndcg_tracker.compare.results import (
     coverage_notes,
     most_telling,
 )
-from ndcg_tracker.compare.run_pair import (
-    RunPair,
-    adding_command,
-    label_set_ref,
-    resolved_pair,
-)
+from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
 from ndcg_tracker.compare.say_latex import with_latex
 from ndcg_tracker.compare.slices import AttributeValues, attribute_values
@@ -52,11 +47,12 @@ from ndcg_tracker.errors import (
 from ndcg_tracker.metrics.kernel.values import group_results, tie_bounds
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.join import judged, matching_rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.scoring import judged_share_notes, stored_weights
-from ndcg_tracker.words.notes import Fact, Note, in_words
+from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.words.notes import Fact, Note, in_words, typed
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
@@ -76,6 +72,12 @@ MOVES = 3
 """At most this many items are kept for each of the worst and best groups."""
 _T_ALONE = "differences corrected by people's answers: they can be outside [-1, 1], so only the paired t-test is valid"
 _ROUNDING = 1e-12
+_GROUPS_READ = 10_000
+"""About so many groups are enough to see that labels changed."""
+_MANY_CHANGED = 0.1
+"""Labels that give more than this share of their common pairs another grade get a note."""
+_MOST_GRADES = 20
+"""More different grades than these are measured, not chosen from a scale."""
 _MUCH_SHORTER = 0.8
 """Lists of at most this share of the other run's length get a note."""
 
@@ -165,7 +167,7 @@ def compared(
     group has, and for methods that do not apply; NotComparableError where runs share no metric, with the command that
     fixes it.
     """
-    candidates = named_runs(tx, candidates, options.dataset, baseline)
+    candidates, left_out = named_runs(tx, candidates, options.dataset, baseline)
     first, *others = arms_of(tx, [baseline, *candidates], options.dataset)
     if not others:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
@@ -174,10 +176,55 @@ def compared(
     pairs = [asked_pair(tx, first, other, options) for other in others]
     attributes = asked_attributes(tx, first.runs[0], options)
     each = [compared_pair(tx, both, options, attributes) for both in pairs]
+    under = {both.baseline.label_set.id: both for both in pairs}
+    names = dict.fromkeys(arm.name for both in pairs for arm in both.arms)
+    changes = {of: changed_labels(tx, both, list(names), options) for of, both in under.items()}
+    for at, pair in enumerate(each):
+        notes = (*changes[pair.both.baseline.label_set.id], *pair.comparison.notes)
+        each[at] = replace(pair, comparison=replace(pair.comparison, notes=notes))
+    each[0] = replace(each[0], comparison=replace(each[0].comparison, notes=(*each[0].comparison.notes, *left_out)))
     if len(each) == 1:
         return each
     corrected = adjusted_jointly([pair.comparison for pair in each])
     return [replace(pair, comparison=comparison) for pair, comparison in zip(each, corrected, strict=True)]
+
+
+def changed_labels(tx: ReadTransaction, both: RunPair, names: Sequence[str], options: CompareOptions) -> list[Note]:
+    """Return notes where the labels of two runs differ much from the version before, and newer ones from these.
+
+    ``names``: of all runs that are compared.
+    """
+    used = both.baseline.label_set
+    if both.are_labels_named or both.samples or used.judge in NO_LABELS_HERE:
+        return []
+    label_sets, notes = tx.labels.sets(both.dataset_id, used.judge), list[Note]()
+    place = label_sets.index(used)
+    if place:
+        words = replace(options, labels=label_sets[place - 1].version, judge=None).words()
+        again = ("ndcg-track", "compare", *names, "--dataset", both.baseline.run.dataset, *words)
+        notes = _changed(tx, label_sets[place - 1], used, again)
+    return notes if used == label_sets[-1] else [*notes, *_changed(tx, used, label_sets[-1])]
+
+
+def _changed(
+    tx: ReadTransaction, before: LabelSetRecord, after: LabelSetRecord, command: tuple[str, ...] = ()
+) -> list[Note]:
+    """Return a note if labels have other grades than the version before, or differ in more than a tenth of the pairs.
+
+    Of very many groups, only some are read.
+    """
+    ids = tx.labels.group_ids(after.id)
+    ids = ids[:: ids.size // _GROUPS_READ + 1]
+    old, new = (tx.labels.lists(of.id, ids) for of in (before, after))
+    rows, others = matching_rows(old, new)
+    n_changed = int((old.grades[rows] != new.grades[others]).sum())
+    scales = [np.unique(labels.grades).tolist() for labels in (old, new)]
+    is_other_scale = scales[0] != scales[1] and min(map(len, scales)) <= _MOST_GRADES
+    if not old.n_items or not (is_other_scale or n_changed > _MANY_CHANGED * rows.size):
+        return []
+    facts: dict[str, Fact] = {"version": after.version, "before": before.version, "n_changed": n_changed}
+    facts |= {"n": rows.size, "scales": scales if is_other_scale else [], "is_newer": not command}
+    return [Note("labels_changed", facts, command)]
 
 
 def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
@@ -249,6 +296,8 @@ def comparable_others(
         if other.id == run.id:
             continue
         try:
+            if other.is_checkpoint:
+                raise InputError("it is a checkpoint of a training", advice="name it to compare it")
             arms = Arm.of(run), Arm.of(other)
             both = resolved_pair(tx, *arms, options.metrics, options.labels, options.judge)
             compared_pair(tx, both, replace(options, unjudged="zero"), asked_attributes(tx, run, options))
@@ -352,7 +401,6 @@ def _stored(
     for side in both.sides if any(share < WELL_JUDGED for of_side in shares for share in of_side.values()) else ():
         other = both.sides[1 - both.sides.index(side)].run if len(both.sides) == len(both.arms) else None
         more += judged_share_notes(tx, side.run, both.baseline.label_set, other)
-    more += _missing_that_count(both, results, options)
     more += [] if pruned else _shorter_lists(both)
     of_arms = shares[: len(both.sides_of[0])], shares[len(both.sides_of[0]) :]
     coverage = tuple(
@@ -392,25 +440,6 @@ def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
     n = sum(value is None for value in clusters.of(group_ids).values)
     facts: dict[str, Fact] = {"n": n, "n_groups": group_ids.size, "attribute": clusters.attribute}
     return [Note("without_cluster", facts)] if n else []
-
-
-def _missing_that_count(both: RunPair, results: Sequence[PairedResults], options: CompareOptions) -> list[Note]:
-    """Return notes if missing groups were to be left out, but the metric itself counts them as 0."""
-    if options.missing not in ("intersect", "skip"):
-        return []
-    for metric, paired in zip(both.metrics, results, strict=True):
-        n = max(paired.missing_in_baseline, paired.missing_in_candidate)
-        if n:
-            facts: dict[str, Fact] = {"n": n, "metric": familiar_name(str(metric), metric.requested_as)}
-            judge = both.baseline.label_set.judge
-            skipping, runs = metric.with_axes(missing="skip"), [side.run for side in both.sides]
-            words = replace(options, metrics=(skipping,), missing="intersect").words()
-            again = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", runs[0].dataset, *words)
-            return [
-                Note("missing_that_count", facts, adding_command(runs, [str(skipping)], judge=judge)),
-                Note("after_that", command=again),
-            ]
-    return []
 
 
 def _shorter_lists(both: RunPair) -> list[Note]:
@@ -458,7 +487,8 @@ def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
         metrics.append(
             replace(metric, requested_as=baseline_text if candidate_text == metric.metric else candidate_text)
         )
-    return replace(comparison, metrics=tuple(metrics))
+    names = {metric.metric: metric.requested_as for metric in metrics}
+    return replace(comparison, metrics=tuple(metrics), notes=tuple(typed(note, names) for note in comparison.notes))
 
 
 def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> Comparison:

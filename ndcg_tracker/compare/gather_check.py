@@ -13,7 +13,7 @@ from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.check import CheckedDeltas, Sampled, exact
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.inference import Chance
-from ndcg_tracker.compare.pair import Pairing
+from ndcg_tracker.compare.pair import Pairing, lacked
 from ndcg_tracker.compare.run_pair import RunPair, Sample, Side, check_one_dataset, check_one_sample
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import ItemsApart, gains_of
@@ -227,9 +227,10 @@ def checked_results(
     ids = tx.groups.ids(both.dataset_id, labels.group_keys)
     answers = Answers.of(tx, sample, apart)
     drawn = answers.labels(apart, metric)
-    lacks = [~np.isin(ids, tx.runs.group_ids(run.id)) for run in runs]
-    in_neither = lacks[0] & lacks[1]
-    kept = np.flatnonzero(~in_neither) if missing == "skip" else np.arange(ids.size)
+    of_runs = [tx.runs.group_ids(run.id) for run in runs]
+    in_neither, left_out = lacked(ids, of_runs, missing)
+    kept = np.flatnonzero(~left_out)
+    n_missing = [np.setdiff1d(ids, of_run).size - int((in_neither & left_out).sum()) for of_run in of_runs]
     n_known, n_unlabelled = len(answers.known), int(np.isnan(apart.grades).sum())
     sampled = Sampled(
         sample.checked_by,
@@ -246,7 +247,7 @@ def checked_results(
     )
     alone, judged = exact(drawn.by_people_alone().corrected_deltas()), exact(drawn.judged_deltas())
     deltas = CheckedDeltas(sampled, judged, alone, drawn.drawn_variances())
-    weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
+    weights_of = tx.groups.weights(both.dataset_id) if metric["weights"] != "none" else None
     weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids[kept])
     nothing = np.empty(0, dtype=np.int64)
     corrected = exact(drawn.corrected_deltas())[kept]
@@ -254,8 +255,8 @@ def checked_results(
         str(metric),
         Pairing(ids[kept], np.zeros(kept.size), corrected, nothing, nothing, 0, missing, ids[in_neither]),
         weights=weights,
-        missing_in_baseline=int(lacks[0][kept].sum()),
-        missing_in_candidate=int(lacks[1][kept].sum()),
+        missing_in_baseline=n_missing[0],
+        missing_in_candidate=n_missing[1],
         chance=Chance(informative=drawn.informative[kept], n_looks=sample.n_looks),
         direction=metric.direction,
         checked=deltas.of(kept),

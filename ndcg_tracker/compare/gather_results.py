@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.rankings import Floats, Index, Mask
     from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, GroupWeightsById
+    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, GroupWeightsById, HistoryRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 
@@ -80,21 +80,24 @@ def _same_lists(tx: ReadTransaction, both: RunPair, ids: Index) -> Mask:
     return same
 
 
-def _ranks(ranking: Ranking) -> tuple[Index, Mask]:
-    """Return the rank of each item from 0, and whether it is tied with the one above it."""
+def _ranks(ranking: Ranking) -> tuple[Index, Index]:
+    """Return the rank of each item from 0, and how it is tied with the one above it: 0 for not."""
     starts = np.repeat(ranking.offsets[:-1], np.diff(ranking.offsets))
     ranks = np.arange(ranking.n_items) - starts
-    return ranks, (ranks > 0) & (np.diff(ranking.scores, prepend=np.nan) == 0)
+    return ranks, ((ranks > 0) & (np.diff(ranking.scores, prepend=np.nan) == 0)) * (2 if ranking.tie_order else 1)
 
 
-def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:
+def paired_results(
+    tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing, *, keeps_counted: bool = False
+) -> PairedResults:
     """Return the stored results of two arms under a metric, paired by group; an arm has the means over its runs.
 
+    ``keeps_counted``: leave out no group that a run lacks but that the metric counts, whatever ``missing`` says.
     Raises: InputError for groups with a result in one run only, unless ``missing`` says what becomes of them; and for
     a mean that is known of all groups only.
     """
     text = str(metric)
-    weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
+    weights_of = tx.groups.weights(both.dataset_id) if metric["weights"] != "none" else None
     if weights_of is not None and not weights_of.ids.size:
         weights_of = None
     baseline, candidate = arms = [_ArmResults.of(tx, sides, metric, missing, weights_of) for sides in both.sides_of]
@@ -102,7 +105,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
     pairing = pair(
         *(baseline.group_ids, baseline.values.mean(axis=0), candidate.group_ids, candidate.values.mean(axis=0)),
         missing=missing,
-        in_neither=_in_neither(tx, baseline.group_ids, records) if metric.counts_missing else None,
+        groups_of_runs=[] if keeps_counted else groups_of_runs(tx, metric, baseline.group_ids, records),
         metric=text,
     )
     ids = pairing.group_ids
@@ -248,7 +251,8 @@ def _other_means(pairing: Pairing, sides: Sequence[Evaluated]) -> tuple[float, f
     if {baseline.n_groups, candidate.n_groups} != {pairing.group_ids.size}:
         if not pairing.group_ids.size:
             return None
-        without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
+        is_option = pairing.missing in ("intersect", "skip")
+        without = f", without {argument('missing', pairing.missing)}" if is_option else ""
         raise InputError(
             f"{sentence(NO_INFERENCE)}, and no mean over {pairing.group_ids.size:,} of the groups is known",
             where=baseline.metric,
@@ -294,13 +298,16 @@ def limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[floa
     return low - high, high - low
 
 
-def _in_neither(tx: ReadTransaction, group_ids: Index, records: Sequence[EvaluationRecord]) -> Index | None:
-    """Return the groups of an evaluation that no run has, None if a run has all groups."""
-    if not all(record.n_missing for record in records):
-        return None
-    for run_id in {record.run_id for record in records}:
-        group_ids = np.setdiff1d(group_ids, tx.runs.group_ids(run_id), assume_unique=True)
-    return group_ids
+def groups_of_runs(
+    tx: ReadTransaction, metric: Metric, group_ids: Index, records: Sequence[EvaluationRecord | HistoryRecord]
+) -> list[Index]:
+    """Return which groups each run has, if the metric counts groups that some run lacks; else nothing.
+
+    ``group_ids``: those with labels. ``records``: the evaluations of the runs.
+    """
+    if not metric.counts_missing or not any(record.n_missing for record in records):
+        return []
+    return [tx.runs.group_ids(record.run_id) if record.n_missing else group_ids for record in records]
 
 
 def _summaries(
@@ -426,7 +433,8 @@ def _condensed(side: JudgedRanking, metric: Metric, keys: Keys) -> Floats:
 
 def refuse_other_groups(both: RunPair) -> None:
     """Raise NotComparableError where some runs have no group of the labels: all of them would count as missing."""
-    without = [side for side in both.sides if any(_has_no_group(side, metric) for metric in both.metrics)]
+    lists = [side for side in both.sides if side.run.n_groups]  # without any, all of them are empty
+    without = [side for side in lists if any(_has_no_group(side, metric) for metric in both.metrics)]
     if 0 < len(without) < len(both.sides):
         raise no_group_of_labels(without[0].run, without[0].label_set)
 

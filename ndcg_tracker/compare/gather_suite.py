@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.compare.arms import Arm, arm_or_run, one_by_one
+from ndcg_tracker.compare.arms import Arm, arm_or_run, one_by_one, without_checkpoints
 from ndcg_tracker.compare.decide_suite import (
     OnDataset,
     SuiteComparison,
@@ -17,6 +18,7 @@ from ndcg_tracker.compare.decide_suite import (
     suite_comparison,
 )
 from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, asked_attributes, check_arms, compared_pair
+from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.results import NOT_COMPARABLE, Comparison
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
 from ndcg_tracker.compare.say_suite import (
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import RunRecord, SuiteRecord
     from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.words.notes import Note
 
 
 def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Metric:
@@ -61,12 +64,19 @@ def check_suite_metric(metric: Metric) -> None:
         raise InputError(f"{metric} weighs groups, but a suite counts them", advice="choose one without weights")
 
 
-def by_system(tx: ReadTransaction, dataset: str, by_tag: str | None) -> dict[str, RunRecord]:
-    """Return the run of each system on a dataset, by run name or by the value of a tag, which must be unique."""
+def by_system(
+    tx: ReadTransaction, dataset: str, by_tag: str | None, wanted: Collection[str] = (), tags: Mapping[str, str] = {}
+) -> tuple[dict[str, RunRecord], list[Note]]:
+    """Return the run of each system on a dataset, and notes.
+
+    A system is the name of its run, or the value of a tag, which must be unique. ``wanted``: names of systems or
+    patterns, by default all systems. ``tags``: of the runs. Checkpoints are left out (see ``without_checkpoints``).
+    """
+    having = [run for run in tx.runs.chosen((), dataset) if by_tag is None or by_tag in run.tags]
+    fitting = [run for run in having if fits(system_of(run, by_tag), wanted)]
+    runs, notes = without_checkpoints(fitting, tags, wanted if by_tag is None else ())
     run_of: dict[str, RunRecord] = {}
-    for run in tx.runs.chosen((), dataset):
-        if by_tag is not None and by_tag not in run.tags:
-            continue
+    for run in runs:
         system = system_of(run, by_tag)
         if system in run_of:
             raise InputError(
@@ -74,7 +84,7 @@ def by_system(tx: ReadTransaction, dataset: str, by_tag: str | None) -> dict[str
                 advice=f"remove it from one of them: ndcg-track runs tag {run.id} --remove {by_tag}",
             )
         run_of[system] = run
-    return run_of
+    return run_of, notes
 
 
 def system_of(run: RunRecord, by_tag: str | None) -> str:
@@ -82,9 +92,9 @@ def system_of(run: RunRecord, by_tag: str | None) -> str:
     return run.name if by_tag is None else str(run.tags[by_tag])
 
 
-def fits(system: str, wanted: str) -> bool:
-    """Return whether a name is the one that is wanted, or fits its pattern."""
-    return system == wanted or (is_pattern(wanted) and fnmatchcase(system, wanted))
+def fits(system: str, wanted: Collection[str]) -> bool:
+    """Return whether a name is one that is wanted, or fits a pattern; nothing wanted is everything."""
+    return not wanted or system in wanted or any(is_pattern(one) and fnmatchcase(system, one) for one in wanted)
 
 
 def arm_on(tx: ReadTransaction, dataset: str, system: str, by_tag: str | None) -> Arm | None:
@@ -92,7 +102,7 @@ def arm_on(tx: ReadTransaction, dataset: str, system: str, by_tag: str | None) -
 
     ``system``: the name of its runs, the value of the tag ``by_tag``, an alias, ``latest``, or an arm.
     """
-    run = by_system(tx, dataset, by_tag).get(system)
+    run = by_system(tx, dataset, by_tag, [system])[0].get(system)
     if run is not None:
         return Arm.of(run)
     if by_tag is not None or not (system.startswith(("@", ARM)) or system.partition("~")[0] == "latest"):
@@ -164,7 +174,7 @@ def compared_pairs(
                 f"{systems[1]!r} cannot be compared with {systems[0]!r} under {without.metric} on {dataset!r}: {why}",
                 advice=f"see: {shlex.join(command)}",
             )
-        compared[dataset] = pair
+        compared[dataset] = replace(pair, of_groups=[with_same_lists(tx, both, paired) for paired in pair.of_groups])
     return compared
 
 
@@ -212,12 +222,14 @@ def compared_on_suite(
     options = replace(options, metrics=tuple(suite_metric(tx, suite, metric) for metric in options.metrics))
     on_suite: list[SuiteComparison] = []
     on_datasets: list[ComparedPair] = []
-    for candidate in _named_systems(tx, suite, baseline, candidates, by_tag):
+    named, left_out = _named_systems(tx, suite, baseline, candidates, by_tag)
+    for candidate in named:
         systems = baseline, candidate
         pairs, lacking = pairs_on_suite(tx, name, systems, options, by_tag)
         compared = compared_pairs(tx, systems, pairs, options)
         on_suite += comparisons_of(name, systems, compared, lacking)
         on_datasets += compared.values()
+    on_suite[0] = replace(on_suite[0], notes=(*on_suite[0].notes, *left_out))
     return adjusted_jointly(on_suite), tuple(on_datasets)
 
 
@@ -227,21 +239,23 @@ def _named_systems(
     baseline: str,
     candidates: Sequence[str | Sequence[str]],
     by_tag: str | None,
-) -> list[str]:
-    """Return the names of candidates, patterns replaced by the systems that fit them on some dataset."""
+) -> tuple[list[str], list[SuiteNote]]:
+    """Return the names of candidates, patterns replaced by the systems that fit them on some dataset, and notes."""
     names: list[str] = []
+    notes: list[SuiteNote] = []
     for wanted in one_by_one(candidates):
         if not is_pattern(wanted):
             names.append(wanted)
             continue
-        systems = dict.fromkeys(system for dataset in suite.datasets for system in by_system(tx, dataset, by_tag))
-        fitting = [system for system in systems if fits(system, wanted) and system != baseline]
+        each = [(dataset, by_system(tx, dataset, by_tag, [wanted])) for dataset in suite.datasets]
+        notes += [SuiteNote(dataset, note) for dataset, (_, left_out) in each for note in left_out]
+        fitting = [system for system in dict.fromkeys(chain(*(of for _, (of, _) in each))) if system != baseline]
         if not fitting:
             raise ReferenceNotFoundError(f"no system except the baseline matches {wanted!r}", advice="name a candidate")
         names += fitting
     if not names:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(names)), notes
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,6 +14,7 @@ from ndcg_tracker.statistics.distribution_free import (
     FLIPS,
     betting_interval,
     bootstrap_interval,
+    settled,
     sign_flip_test,
     wilcoxon_p_value,
 )
@@ -190,7 +191,7 @@ def infer(
     >>> inference.p_value, inference.ci == paired_t(delta).ci
     (0.25, True)
     """
-    if methods.ci == "betting" and float(np.abs(delta).max(initial=0.0)) > 1:
+    if methods.ci == "betting" and float(np.abs(settled(delta)).max(initial=0.0)) > 1:
         choices = f"{argument('ci', 't')} or {argument('ci', 'bootstrap')}"
         raise InputError(
             "a betting interval needs differences within -1 to 1", where=metric, advice=f"choose {choices}", joint=": "

@@ -62,7 +62,8 @@ Candidates = Annotated[
 MissingGroups = Annotated[
     Missing,
     Option(
-        "Groups missing from one run: refuse them, count 0, or leave them out; skip also leaves out those in neither."
+        "Groups missing from one run: error counts them as the metric does, and refuses them if it gives them no "
+        "result; zero counts them as 0; intersect leaves them out; skip also leaves out those in neither."
     ),
 ]
 ClusterBy = Annotated[

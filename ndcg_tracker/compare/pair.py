@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import get_args
 
 import numpy as np
@@ -22,7 +23,7 @@ class Pairing:
     (n,), finite. ``only_in_baseline`` and ``only_in_candidate``: int64, ascending, the groups with a result in one
     run only (under ``missing`` "zero" they are among the paired ones too). ``undefined``: how many groups have a
     result in neither run. ``missing``: the policy that was applied. ``in_neither``: int64, ascending, the groups that
-    neither run has although both have a result there; under ``missing`` "skip" they are left out, else they are paired.
+    no run has although both have a result there; under ``missing`` "skip" they are left out, else they are paired.
     """
 
     group_ids: Index
@@ -47,7 +48,7 @@ def pair(
     candidate_values: Floats,
     *,
     missing: Missing = "error",
-    in_neither: Index | None = None,
+    groups_of_runs: Sequence[Index] = (),
     metric: str = "",
 ) -> Pairing:
     """Return the group results of two runs, paired by group.
@@ -58,9 +59,10 @@ def pair(
     Parameters: ``baseline_ids`` and ``candidate_ids``: int64, strictly ascending. ``baseline_values`` and
     ``candidate_values``: float64 of the same shapes, NaN = undefined, never infinite. ``missing``: what to do with
     groups in one run only: "error" refuses, "zero" pairs them with 0, "intersect" leaves them out, and "skip" also
-    leaves out ``in_neither``. ``in_neither``: int64, ascending, the groups that neither run has, whose results say
-    nothing about the runs. ``metric``: its text, for the message. Raises: InputError if ``missing`` is "error" and
-    there are such groups, or is not a known policy; ValueError if the arrays are not as described.
+    leaves out those that no run has. ``groups_of_runs``: of each run the groups that it has, int64, ascending, if the
+    metric gives a result to groups that a run lacks (see ``lacked``). ``metric``: its text, for the message. Raises:
+    InputError if ``missing`` is "error" and there are such groups, or is not a known policy; ValueError if the arrays
+    are not as described.
 
     >>> ids = np.array([1, 2, 3, 4])
     >>> both = pair(ids, np.array([0.5, 1.0, np.nan, 0.25]), ids[:3], np.array([0.75, np.nan, np.nan]), missing="zero")
@@ -94,41 +96,39 @@ def pair(
             ),
             joint=": ",
         )
-    absent = np.empty(0, dtype=np.int64) if in_neither is None else in_neither
     if n_alone and missing == "zero":
         all_ids = np.sort(np.concatenate([ids, only_in_candidate]), kind="stable")  # two ascending stretches: a merge
-        return Pairing(
-            all_ids,
-            _filled(all_ids, ids, values),
-            _filled(all_ids, other_ids, other_values),
-            only_in_baseline,
-            only_in_candidate,
-            undefined,
-            missing,
-            absent[places_of_ids(all_ids, absent) >= 0],
-        )
-    paired = Pairing(
-        ids[has_partner],
-        values[has_partner],
-        other_values[places[has_partner]],
+        values, other_values = _filled(all_ids, ids, values), _filled(all_ids, other_ids, other_values)
+    else:
+        all_ids, values, other_values = ids[has_partner], values[has_partner], other_values[places[has_partner]]
+    in_none, left_out = lacked(all_ids, groups_of_runs, missing)
+    return Pairing(
+        all_ids[~left_out],
+        values[~left_out],
+        other_values[~left_out],
         only_in_baseline,
         only_in_candidate,
         undefined,
         missing,
+        all_ids[in_none],
     )
-    if not absent.size:
-        return paired
-    absent = absent[places_of_ids(paired.group_ids, absent) >= 0]
-    if missing != "skip":
-        return replace(paired, in_neither=absent)
-    kept = places_of_ids(absent, paired.group_ids) < 0
-    return replace(
-        paired,
-        group_ids=paired.group_ids[kept],
-        baseline=paired.baseline[kept],
-        candidate=paired.candidate[kept],
-        in_neither=absent,
-    )
+
+
+def lacked(ids: Index, groups_of_runs: Sequence[Index], missing: Missing) -> tuple[Mask, Mask]:
+    """Return which groups no run has, and which ones ``missing`` leaves out: bool, shape (n,).
+
+    "intersect" leaves out the groups that only some runs have, and "skip" also those that none has.
+
+    >>> lacked(np.array([1, 2, 3]), [np.array([1, 2]), np.array([1])], "intersect")
+    (array([False, False,  True]), array([False,  True, False]))
+    """
+    n_lack = np.zeros(ids.size, dtype=np.int64)
+    for of_run in groups_of_runs:
+        n_lack += places_of_ids(of_run, ids) < 0
+    in_none = (n_lack == len(groups_of_runs)) & (n_lack > 0)
+    if missing not in ("intersect", "skip"):
+        return in_none, np.zeros(ids.size, dtype=np.bool_)
+    return in_none, (n_lack > 0) & ~(in_none & (missing == "intersect"))
 
 
 def _defined(ids: Index, values: Floats, run: str) -> Mask:

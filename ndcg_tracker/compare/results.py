@@ -279,8 +279,9 @@ class GroupCounts:
     ``paired``: the compared groups. ``only_in_baseline`` and ``only_in_candidate``: groups with a result in one run
     only; ``missing`` is how they were treated ("zero": paired with 0; "intersect": left out). ``undefined``: groups
     without a result in both runs. ``missing_in_baseline`` and ``missing_in_candidate``: labelled groups that the run
-    does not have and that the metric counts as 0. ``in_neither``: labelled groups that neither run has but that the
-    metric counts; they are in both of these numbers, except with ``missing`` "skip", which leaves them out.
+    does not have and that the metric counts as 0; with ``missing`` "intersect" and "skip" they are left out.
+    ``in_neither``: labelled groups that neither run has but that the metric counts; they are in both of these numbers,
+    except with ``missing`` "skip", which alone leaves them out.
     """
 
     paired: int

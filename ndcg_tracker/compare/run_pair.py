@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.asked import DEFAULT_METRIC
@@ -15,7 +16,7 @@ from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
-from ndcg_tracker.runs.labels import counting_judge, numbered_labels
+from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note
@@ -149,12 +150,11 @@ class RunPair:
     def notes(self) -> list[Note]:
         """Return what to know of what the runs rank, and a note where the labels that both share are not the latest."""
         runs = [side.run for side in self.sides]
-        ranked = ranked_notes(runs)
+        ranked = [*ranked_notes(runs), *(note for arm in self.arms for note in arm.notes)]
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return ranked
-        judge = self.baseline.label_set.judge
-        command = adding_command(runs, list(map(str, self.metrics)), judge=judge)
+        command = adding_command(runs, [metric.requested_as for metric in self.metrics], self.newest_version)
         return [*ranked, Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
 
 
@@ -217,20 +217,30 @@ def shared_labels(
         elif all(text.startswith(EXTERNAL) for text in shared):
             continue  # older labels may have evaluations of our own metrics
         if shared and set(wanted) <= set(shared):
-            ordered = sorted(map(parse_metric, wanted or shared), key=lambda metric: metric.shown_only is not None)
+            found = asked_metrics or [typed_metric(sides[0].evaluations[text]) for text in shared]
+            ordered = sorted(dict.fromkeys(found), key=lambda metric: metric.shown_only is not None)
             return sides, tuple(ordered), label_sets[-1].version
     typed = list(dict.fromkeys(metric.requested_as for metric in asked_metrics))
     what = ", ".join(sorted(typed)) if typed else "a metric"
-    texts = typed or list(dict.fromkeys(evaluation.metric for of_run in evaluations for evaluation in of_run))
+    of_runs = (typed_metric(evaluation) for of_run in evaluations for evaluation in of_run)
+    texts = typed or [metric.requested_as for metric in dict.fromkeys(of_runs)]
     under = "one version" if labels is None else f"version {asked[0].version}"
-    older = None if labels in (None, "newest") or asked == label_sets[-1:] else asked[0].version
     whose = asked[0].judge if asked else ""
     names = [repr(run.name) for run in runs]
     each = f"runs {', '.join(names[:-1])} and {names[-1]} do not {'both' if len(runs) == 2 else 'all'}"
     raise NotComparableError(
         f"{each} have {what} under {under} of the labels{f' of judge {whose!r}' if whose else ''}",
-        advice=advice_for_lacking(tx, runs, asked_metrics, adding_command(runs, texts, older, whose)),
+        advice=advice_for_lacking(
+            tx, runs, asked_metrics, adding_words(tx, runs, texts, whose, None if labels is None else asked[0].version)
+        ),
     )
+
+
+def typed_metric(evaluation: EvaluationRecord) -> Metric:
+    """Return the metric of an evaluation, with the text that it was requested as."""
+    typed = asked_for(evaluation.metric, evaluation.requested_as)
+    metric = parse_metric(evaluation.metric)
+    return metric if typed is None else replace(metric, requested_as=typed)
 
 
 def no_group_of_labels(run: RunRecord, label_set: LabelSetRecord) -> NotComparableError:
@@ -282,7 +292,7 @@ def check_one_sample(runs: Sequence[RunRecord]) -> None:
 
 
 def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
-    """Return notes on what runs rank: samples of the items, and documents instead of chunks."""
+    """Return notes on what runs rank: samples of the items, documents instead of chunks, and how ties are broken."""
     notes = [] if runs[0].sampled is None else [sampled_note(runs[0].sampled)]
     in_ten = {run.name: run.documents_in_ten for run in runs if run.documents_in_ten is not None}
     if in_ten:
@@ -292,6 +302,10 @@ def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
         if len({*collapsed.values()}) > 1:
             facts["collapsed"] = list(collapsed.items())
         notes.append(Note("documents_in_ten", facts))
+    orders = {run.name: run.tie_order for run in runs}
+    if any(orders.values()):
+        by_id = [name for name, order in orders.items() if order is None]
+        notes.append(Note("tie_orders", {"by_input": [name for name in orders if name not in by_id], "by_id": by_id}))
     return notes
 
 
@@ -306,11 +320,42 @@ def adding_command(
     own = [text for text in metrics if not text.startswith(EXTERNAL)]
     if metrics and not own:
         return storing_command(runs[0].name, runs[0].dataset, parse_metric(metrics[0]))
-    metrics = own
     words = ("ndcg-track", "rescore", *dict.fromkeys(run.name for run in runs), "--dataset", runs[0].dataset)
-    older = () if version is None else ("--labels", str(version))
-    older = ("--judge", judge) if judge and version is None else older
-    return (*words, *(word for text in metrics for word in ("--metric", text)), *older)
+    under = judge_option(judge) if version is None else ("--labels", str(version))
+    return (*words, *(word for text in own for word in ("--metric", text)), *under)
+
+
+def adding_words(
+    tx: ReadTransaction,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[str],
+    judge: str = "",
+    version: int | None = None,
+    *,
+    every: bool = False,
+) -> str:
+    """Return the command that adds metrics to runs under the labels that most of them have, and how to use newer ones.
+
+    ``judge``: whose labels. ``version``: the only one that is meant. ``every``: whether these are all runs of the
+    dataset, which the command then does not name.
+    """
+    label_sets = tx.labels.sets(runs[0].dataset_id, judge)
+    newest = label_sets[-1].version if label_sets else None
+
+    def under(number: int | None) -> str:
+        words = adding_command(runs, metrics, None if number == newest else number, judge)
+        return shlex.join((*words[:2], "--all", *words[words.index("--dataset") :]) if every else words)
+
+    if version is not None:
+        return under(version)
+    n_all = tx.evaluations.runs_by_label_set(runs[0].dataset_id)
+    of_runs = ({evaluation.label_set_id for evaluation in tx.evaluations.of_run(run.id)} for run in runs)
+    n_here = Counter(label_set_id for of_run in of_runs for label_set_id in of_run)
+    most = max(label_sets, key=lambda of: (n_here[of.id], n_all.get(of.id, 0), of.version), default=None)
+    told, newer = under(None if most is None else most.version), under(newest)
+    if most is None or told == newer:
+        return told
+    return f"{told}; that is the version of the labels that most runs have; for the latest: --labels {newest}"
 
 
 def label_set_ref(label_set: LabelSetRecord) -> LabelSetRef:
@@ -347,13 +392,11 @@ def storing_command(run: str, dataset: str, metric: Metric) -> tuple[str, ...]:
     return ("ndcg-track", "ingest", "--results", "FILE", *of_run, *scale)
 
 
-def advice_for_lacking(
-    tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], rescore: Sequence[str]
-) -> str:
+def advice_for_lacking(tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], rescore: str) -> str:
     """Return the advice where runs lack metrics: ask for those that they have by a similar name, or add them.
 
     ``metrics``: those of other engines with their direction and range. ``rescore``: the command that computes metrics
-    of runs with items.
+    of runs with items (see ``adding_words``).
     """
     for metric in metrics:
         for run in runs if metric.is_external else ():
@@ -374,7 +417,7 @@ def advice_for_lacking(
     ]
     if not alike and asked == {DEFAULT_METRIC} and DEFAULT_METRIC not in shared:  # perhaps it is the default, not typed
         alike = list(others)[:_MOST_NAMED]
-    typed = f"type: {shlex.join(rescore)}"
+    typed = f"type: {rescore}"
     without = [run for run in runs if not run.n_items]
     if not without:
         return f"ask for {' or '.join(alike)}, which they have, or {typed}" if alike else typed

@@ -227,7 +227,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
     return Report(
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
-        sentences=favours(comparison),
+        sentences=[*(_changed_labels(comparison) if len(shown) == 1 else ()), *favours(comparison)],
         tables=[_metric_table(comparison, shown), *equivalence_tables(comparison), *unjudged_tables(comparison)],
         legend=legend(shown, spelled),
         facts=[
@@ -236,11 +236,17 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
             *check_facts(comparison),
             *canonical_names(comparison, stored),
         ],
-        notes=[told(note) for note in comparison.notes],
+        notes=[told(note) for note in comparison.notes if note.kind != "labels_changed"],
         details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
         fold=FOLD,
         is_headline_wrapped=any(metric.is_open for metric in compared),
     )
+
+
+def _changed_labels(comparison: Comparison) -> list[str]:
+    """Return how labels changed, which may be all that the difference is about, and a command, each on its line."""
+    changes = [told(note) for note in comparison.notes if note.kind == "labels_changed"]
+    return [line for of in changes for line in (f"{of.sentence}{':' if of.command else ''}", of.command) if line]
 
 
 def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
@@ -269,12 +275,13 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
         heads, rows = [*heads[:2], *heads[3:]], [[*row[:2], *row[3:]] for row in rows]
     table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {judged_dataset(first)}"
+    changed = dict.fromkeys(line for each in comparisons for line in _changed_labels(each))
     favoured = [f"{each.candidate.name}: {favour}" for each in comparisons for favour in favours(each)]
     tested = [] if is_checked else ["w/t/l: groups won, tied and lost"]
     more = worded(f"{argument('details')}: the tables of each candidate", spelled)
     told = evidence_words(comparisons)
     told = [CHECK_LEGEND, *told[1:]] if is_checked else told
-    return Report(title, sentences=favoured, tables=[table], legend=[*told, *tested, more])
+    return Report(title, sentences=[*changed, *favoured], tables=[table], legend=[*told, *tested, more])
 
 
 def _beside(metric: MetricComparison) -> str:
@@ -540,14 +547,15 @@ def _could_bet(metric: MetricComparison) -> bool:
 def _count_footnotes(groups: GroupCounts) -> list[str]:
     """Return a sentence for every count of groups that do not have a result in both runs."""
     fate = "counted as 0 in the other" if groups.missing == "zero" else "left out"
+    of_missing = "left out" if groups.missing in ("intersect", "skip") else "counted as 0"
     in_neither = 0 if groups.missing == "skip" else groups.in_neither
     sentences = [
         (
             groups.in_neither,
             f"with labels but in neither run: {'counted the same in both' if in_neither else 'left out'}",
         ),
-        (groups.missing_in_baseline - in_neither, "with labels but missing in the baseline run: counted as 0"),
-        (groups.missing_in_candidate - in_neither, "with labels but missing in the candidate run: counted as 0"),
+        (groups.missing_in_baseline - in_neither, f"with labels but missing in the baseline run: {of_missing}"),
+        (groups.missing_in_candidate - in_neither, f"with labels but missing in the candidate run: {of_missing}"),
         (groups.only_in_baseline, f"with a result in the baseline only: {fate}"),
         (groups.only_in_candidate, f"with a result in the candidate only: {fate}"),
         (groups.undefined, "undefined in both runs: left out"),

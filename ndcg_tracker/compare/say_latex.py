@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -42,7 +43,8 @@ def comparison_latex(*stored: Comparison) -> str:
         _refuse_more(comparison)
     if len(versions := sorted({comparison.label_set.version for comparison in stored})) > 1:
         what = f"these runs were compared under versions {' and '.join(map(str, versions))} of the labels"
-        advice = f"choose one with {argument('labels')}, or evaluate all runs under the latest with: ndcg-track rescore"
+        again = f"ndcg-track rescore --all --dataset {shlex.quote(stored[0].dataset)} --labels"
+        advice = f"choose one with {argument('labels')}, or evaluate all runs under one with: {again} {versions[-1]}"
         raise InputError(what, advice=advice)
     comparisons = [for_people(comparison) for comparison in stored]
     first, *others = comparisons

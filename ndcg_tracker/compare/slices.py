@@ -96,35 +96,22 @@ def slice_tests(
     return tests
 
 
-def regressed_slices(
-    slices: Sequence[SliceTest], *, margin: float = 0.0, direction: Direction = "higher"
-) -> tuple[RegressedSlice, ...]:
-    """Return the slices whose mean regressed by more than a margin, the worst first, those of low information last.
+def regressed_slices(slices: Sequence[SliceTest], *, direction: Direction = "higher") -> tuple[RegressedSlice, ...]:
+    """Return the slices that regressed by the test of ``compare_slices``, the worst first, of low information last.
 
-    Slices with enough information are Holm-corrected among themselves. Slices of low information are corrected over all
-    slices and marked with ``low_information``.
-
-    Parameters: ``slices``: their differences are gains. ``margin``: >= 0. ``direction``: which values are better.
+    Parameters: ``slices``: their differences are gains. ``direction``: which values are better.
 
     >>> by = Slicing("product", ["tent"] * 10 + ["bike light"] * 10)
     >>> rows = regressed_slices(slice_tests(np.repeat([0.125, -0.5], 10), by))
     >>> [(row.value, row.delta, row.low_information) for row in rows]
     [('bike light', -0.5, True)]
     """
-    sure = [of_slice for of_slice in slices if not of_slice.information.is_low]
-    corrected = [
-        *zip(sure, holm([of_slice.p_value for of_slice in sure]), strict=True),
-        *(
-            (of_slice, p)
-            for of_slice, p in zip(slices, holm([of_slice.p_value for of_slice in slices]), strict=True)
-            if of_slice.information.is_low
-        ),
-    ]
+    p_values = holm([of_slice.p_value for of_slice in slices])
     sign = 1.0 if direction == "higher" else -1.0
     regressed = [
         RegressedSlice(of_slice.attribute, of_slice.value, of_slice.test.n, sign * mean, p, of_slice.information.is_low)
-        for of_slice, p in corrected
-        if p is not None and p < ALPHA and (mean := of_slice.test.mean or 0.0) < 0 and mean < -margin
+        for of_slice, p in zip(slices, p_values, strict=True)
+        if p is not None and p < ALPHA and (mean := of_slice.test.mean or 0.0) < 0
     ]
     return tuple(
         sorted(regressed, key=lambda row: (row.low_information, sign * row.delta, row.attribute, row.value or ""))

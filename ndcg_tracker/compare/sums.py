@@ -69,8 +69,8 @@ def compare_sums(
 ) -> Comparison:
     """Return the comparison of two runs by sums: the result of ``compare_runs`` without the worst and best groups.
 
-    ``missing``: "intersect" leaves out groups with a value in one run only, as the sums do; "error" refuses them.
-    Raises: InputError for what needs the groups.
+    ``missing``: "intersect" leaves out groups with a value in one run only, as the sums do, with a note if the metric
+    may have summed up others as 0; "error" refuses the groups. Raises: InputError for what needs the groups.
     """
     refuse_groups(
         test=methods.test != "t" and methods.test,
@@ -78,6 +78,11 @@ def compare_sums(
         missing=missing not in ("error", "intersect") and missing,
     )
     metrics = [_compared(summed, methods, missing) for summed in results]
+    counting = [metric for of in results if (metric := parse_metric(of.metric)).counts_missing]
+    lost = [
+        Note("summed_as_0", {"metric": str(metric), "skipping": str(metric.with_axes(missing="skip"))})
+        for metric in counting[: missing == "intersect"]
+    ]
     first = results[0]
     rows = (
         None
@@ -93,7 +98,7 @@ def compare_sums(
         tuple(metrics),
         worst=(),
         best=(),
-        notes=runs.notes,
+        notes=(*runs.notes, *lost),
         slices=None if rows is None else worst_first(rows),
         slice_attribute=first.sliced_by,
     )

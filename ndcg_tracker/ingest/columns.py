@@ -247,6 +247,8 @@ class Columns:
                 others = [column for column in header if column not in given]
                 own = role in header and (role in wanted.required or role not in given)
                 name = self._likely_name(role, own, others, names, wanted, refused)
+            if name is None or name not in header:
+                name = self._of_labels(role, header, wanted) or name
             if name is None:
                 continue
             count = header.count(name)
@@ -275,6 +277,18 @@ class Columns:
             elif has_ranks:
                 names["score"] = RANK
         return names
+
+    def _of_labels(self, role: str, header: Collection[str], wanted: Wanted) -> str | None:
+        """Return the labels' own known name of a role if the name that was given is the run's, None if it is not clear.
+
+        Names that are only frequent are read where the run has no column at all: its groups are in a file.
+        """
+        given = self.given(role)
+        if not (given and self.is_shared and wanted is LABEL_TABLE and role in IDS and "," not in given):
+            return None
+        often = often_called(role, header) if given.startswith(OF_A_FILE) else []
+        known = [role] if role in header else conventional_names(role, header) or often
+        return known[0] if len(known) == 1 else None
 
     def _both(self, role: str, name: str, header: Collection[str], wanted: Wanted) -> str:
         """Return both names of a column if run or labels do not have the one that was given for both, else ""."""

@@ -48,7 +48,7 @@ from ndcg_tracker.ingest.objects import (
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.grouping import places_in
-from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.ranking import BY_INPUT, LabelLists
 from ndcg_tracker.words.texts import shown
 
 NullScores = Literal["error", "not_retrieved"]
@@ -202,7 +202,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
     warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
-    rows = collected.rows()
+    rows = replace(collected.rows(), tie_order=None if frame.lists is None else BY_INPUT)
     if documents is not None and frame.lists is not None and frame.lists.are_documents:
         rows = rows.with_documents(documents.for_column(documents.rule))
     in_order |= frame.lists is not None and frame.lists.numbers is None

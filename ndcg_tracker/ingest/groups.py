@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import compress
 from math import isfinite, nan
 from typing import BinaryIO
 
@@ -24,7 +25,7 @@ from ndcg_tracker.ingest.records import (
 )
 from ndcg_tracker.ingest.source import Progress
 from ndcg_tracker.ingest.table import no_row, too_heavy
-from ndcg_tracker.rankings import Floats
+from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT
 from ndcg_tracker.words.texts import shown
@@ -60,6 +61,15 @@ class GroupTable:
     group_keys: Keys
     weights: Floats | None
     attributes: dict[str, list[Attribute | None]]
+
+    def of(self, kept: Mask) -> GroupTable:
+        """Return the table of some of its groups only."""
+        attributes = {name: list(compress(values, kept)) for name, values in self.attributes.items()}
+        weights = None if self.weights is None else self.weights[kept]
+        return GroupTable(self.group_keys.take(np.flatnonzero(kept)), weights, attributes)
+
+
+NO_GROUPS = GroupTable(Keys.from_strings([]), None, {})
 
 
 def read_groups(

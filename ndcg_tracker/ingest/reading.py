@@ -19,7 +19,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
-from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents
+from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, marked
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
@@ -32,7 +32,15 @@ from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups,
 from ndcg_tracker.ingest.records import cell_id, opened_records
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
-from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score, ranked_table, refuse_no_chunk
+from ndcg_tracker.ingest.table import (
+    NO_LISTS,
+    RankedTable,
+    label_lists,
+    no_row,
+    no_score,
+    ranked_table,
+    refuse_no_chunk,
+)
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
@@ -485,7 +493,7 @@ def ranked_blocks(
     ``is_whole``: whether there is only one block, in which the rows of a group need not be contiguous.
     """
     seen = SeenGroups()
-    n_rows = n_items = 0
+    n_rows = n_items = n_empty = 0
     chunks: list[Chunks] = []
     with nullcontext(blocks) if is_whole else reading_ahead(blocks) as parsed:  # parsed by one thread, checked here
         for block in parsed:
@@ -493,7 +501,8 @@ def ranked_blocks(
             n_rows += block.rows.n_rows
             if is_whole and scores is not None:
                 scores.finish(source, n_rows)
-            if not block.rows.n_rows and not is_whole:
+            n_empty += block.rows.n_empty
+            if not block.rows.n_rows and (not is_whole or n_empty):
                 continue
             checked = partial(_checked, scores=block_scores, documents=documents, seen=None if is_whole else seen)
             table = block.assembled(checked)
@@ -505,6 +514,9 @@ def ranked_blocks(
             del table, block  # frees memory while the next block is read
     if scores is not None and not is_whole:
         scores.finish(source, n_rows)
+    if not n_rows and n_empty:
+        yield NO_LISTS
+        return
     if not n_rows:
         raise no_row(source.error)
     if not n_items:
@@ -566,11 +578,11 @@ def documents_given(rule: object, collapse: str | None = None) -> Documents | No
     if isinstance(rule, os.PathLike) or (documents.no_file and not documents.is_column):
         raise InputError("no such file", where=shown_name(text), advice="check the path")
     try:
-        re.compile(text)
-    except re.error as error:
+        marked(text, Keys.from_strings([""]))
+    except ValueError as error:
         raise InputError(
-            f"{argument('item_to_document', text)} is not a valid pattern ({error})",
-            advice="write a regular expression that matches what to cut off, such as '#.*'",
+            f"{argument('item_to_document', text)} is not a valid pattern: {str(error).partition(': ')[2]}",
+            advice="write a regular expression for what to cut off, such as '#.*'; it cannot look around or refer back",
         ) from None
     return documents
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
 
 Number = TypeVar("Number", np.float64, np.int32)
+_NUMBERS = ("scores", "grades", "weights", "ranks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Rows:
     if they contradict the scores. It is "format" for the scores, in a format without a choice. "order" means the
     scores, if the ranks are the places of rows. "lists" means the ranks, if there is also the order of lists.
     ``documents``: what the items are chunks of, None if they are not chunks. ``in_order``: whether some scores come
-    from the order of their rows, because there were none.
+    from the order of their rows, because there were none. ``tie_order``: what breaks ties (see ``Ranking``).
+    ``n_empty``: how many lists there are if all are empty.
     """
 
     span_keys: Keys
@@ -43,6 +45,8 @@ class Rows:
     deciding: Deciding | Literal["format", "order", "lists"] = "format"
     documents: Documents | None = None
     in_order: bool = False
+    tie_order: str | None = None
+    n_empty: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -58,17 +62,14 @@ class Rows:
         """Return the spans ``first`` to ``last`` (exclusive) of the table, without copying their items."""
         start = int(self.span_lengths[:first].sum())
         rows = slice(start, start + int(self.span_lengths[first:last].sum()))
-        return Rows(
-            self.span_keys.slice(first, last),
-            self.span_lengths[first:last],
-            None if self.items is None else self.items.slice(rows.start, rows.stop),
-            None if self.scores is None else self.scores[rows],
-            None if self.grades is None else self.grades[rows],
-            None if self.weights is None else self.weights[rows],
-            None if self.ranks is None else self.ranks[rows],
-            self.deciding,
-            self.documents,
-            self.in_order,
+        columns = {name: getattr(self, name) for name in _NUMBERS}
+        numbers: dict[str, Any] = {name: None if held is None else held[rows] for name, held in columns.items()}
+        return replace(
+            self,
+            span_keys=self.span_keys.slice(first, last),
+            span_lengths=self.span_lengths[first:last],
+            items=None if self.items is None else self.items.slice(rows.start, rows.stop),
+            **numbers,
         )
 
     def with_documents(self, documents: Documents | None) -> Rows:
@@ -90,21 +91,18 @@ class Rows:
         lengths = np.add.reduceat(self.span_lengths, firsts)
         return replace(self, span_keys=self.span_keys.take(firsts), span_lengths=lengths)
 
-    @classmethod
-    def joined(cls, parts: Sequence[Rows]) -> Rows:
+    @staticmethod
+    def joined(parts: Sequence[Rows]) -> Rows:
         """Return the rows of one or more tables with the same columns as one table; everything is copied."""
         items = [part.items for part in parts if part.items is not None and len(part.items)]
-        return cls(
-            Keys.joined([part.span_keys for part in parts]),
-            np.concatenate([part.span_lengths for part in parts]),
-            Keys.joined(items) if items else None,
-            _joined([part.scores for part in parts]),
-            _joined([part.grades for part in parts]),
-            _joined([part.weights for part in parts]),
-            _joined([part.ranks for part in parts]),
-            parts[0].deciding,
-            parts[0].documents,
-            any(part.in_order for part in parts),
+        numbers: dict[str, Any] = {name: _joined([getattr(part, name) for part in parts]) for name in _NUMBERS}
+        return replace(
+            parts[0],
+            span_keys=Keys.joined([part.span_keys for part in parts]),
+            span_lengths=np.concatenate([part.span_lengths for part in parts]),
+            items=Keys.joined(items) if items else None,
+            in_order=any(part.in_order for part in parts),
+            **numbers,
         ).merged()
 
 

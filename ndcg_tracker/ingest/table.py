@@ -21,6 +21,7 @@ from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.ranking import (
     MAX_WEIGHT,
+    NO_ITEMS,
     GroupedItems,
     GroupWeights,
     LabelLists,
@@ -29,7 +30,7 @@ from ndcg_tracker.rankings.ranking import (
     run_of_groups,
     single_means,
 )
-from ndcg_tracker.rankings.sorting import descending_order
+from ndcg_tracker.rankings.sorting import descending_order, repeats_before
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import shown
 
@@ -78,7 +79,13 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
     every, joined = list(notes), list[Note]()
     if any(note.facts.get("deciding") == "lists" for note in every):  # the order does not decide
         every = [note for note in every if note.kind != "order_of_lists"]
-    for kind in ("order_of_lists", "rank_conflict", "scores_like_ranks", *(() if has_labels else ("no_score",))):
+    for kind in (
+        "order_of_lists",
+        "ties_by_input",
+        "rank_conflict",
+        "scores_like_ranks",
+        *(() if has_labels else ("no_score",)),
+    ):
         parts = [note for note in every if note.kind == kind]
         n = sum(cast("int", note.facts.get("n", 0)) for note in parts)
         joined += [replace(note, facts={**note.facts, "n": n}) if n else note for note in parts[:1]]
@@ -224,6 +231,10 @@ class _Grouped:
         return place + int(self.rows.start) if isinstance(self.rows, slice) else int(self.rows[place])
 
 
+NO_LISTS = RankedTable(NO_ITEMS, None, None)
+"""A run of which every list is empty."""
+
+
 def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> RankedTable:
     """Return the run, the labels and the weights of a table.
 
@@ -232,6 +243,8 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     NUL byte, and for two rows of one (group, item). Raises it also for a table without rows or scores, and for an
     empty or negative weight.
     """
+    if rows.n_empty:
+        return NO_LISTS
     grouping = _grouping(rows, places)
     if rows.scores is None and not is_part:
         raise places.whole("there are no scores; a run needs one per item")
@@ -310,6 +323,10 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         if rows.documents.collapse == "sum":
             _refuse_no_sum(keys, offsets, collapsed[0], scores, places)
         run = run_of_groups(keys, *collapsed)
+    if rows.tie_order is not None:
+        run = replace(run, tie_order=rows.tie_order)
+        in_order = run if isinstance(run, Ranking) else run.in_order
+        notes += [Note("ties_by_input")] if repeats_before(in_order.scores, in_order.offsets).any() else []
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes), chunks)
 
 
@@ -361,7 +378,7 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
 
 
 def _grouping(rows: Rows, places: Places) -> Grouping:
-    if not rows.n_rows:
+    if not rows.n_rows and not rows.n_empty:
         raise no_row(places.whole)
     _check_ids(rows.span_keys, "group", places, rows)
     if rows.items is not None:

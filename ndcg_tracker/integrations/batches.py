@@ -19,9 +19,8 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import Keys, keys_of_arrow
-from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.ranking import NO_ITEMS, LabelLists
 from ndcg_tracker.runs.labels import NO_LABELS
-from ndcg_tracker.runs.scoring import NO_ITEMS
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import shown

@@ -148,6 +148,7 @@ def log_run(
     source: str | None = None,
     labels_source: str | None = None,
     replace: bool = False,
+    allow: str | Sequence[str] = (),
 ) -> IngestResult:
     """Store the run of a Spark DataFrame; the executors score it and write directly to Postgres.
 
@@ -178,6 +179,7 @@ def log_run(
                 tags=tags,
                 labels=labels_source,
                 created_at=created_at,
+                allow=allow,
             ),
             texts,
             labels="apart" if labels is not None else "with" if "label" in rows.columns else "stored",

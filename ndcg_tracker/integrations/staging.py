@@ -15,10 +15,11 @@ from ndcg_tracker.ingest.table import RankedTable, no_score
 from ndcg_tracker.integrations.batches import run_and_labels, usable_metrics, whole_groups
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.rankings.ranking import NO_ITEMS
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails, StagedRun, publish_run
 from ndcg_tracker.runs.labels import NO_LABELS, StoredLabels, group_keys_of, newest_for_run, union_of_labels
 from ndcg_tracker.runs.parts import refuse_of_both_parts
-from ndcg_tracker.runs.scoring import NO_ITEMS, scored
+from ndcg_tracker.runs.scoring import scored
 from ndcg_tracker.runs.staged import StagedGroups, to_bytes
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord

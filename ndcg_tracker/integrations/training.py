@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.api.evaluation import evaluate
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, allowed
 from ndcg_tracker.compare.arms import FEATURES, LABELS, ROWS
 from ndcg_tracker.errors import (
     ConflictError,
@@ -130,6 +130,19 @@ def features_text(names: Sequence[str]) -> str:
     return f"{len(names)}: {text}"
 
 
+def by_name(features: Any, own: Sequence[str], names: Sequence[str]) -> Any:
+    """Return the columns of a frame or an Arrow table by name, in the order of a model (InputError if it lacks one).
+
+    ``own``: the names of the columns. LightGBM writes a space in a name as an underscore.
+    """
+    place = {name.replace(" ", "_"): at for at, name in enumerate(own)} | {name: at for at, name in enumerate(own)}
+    if missing := [name for name in names if name not in place]:
+        what = f"the validation rows lack {counted(len(missing), 'column')} of the model, such as {missing[0]!r}"
+        raise InputError(what, advice="name their columns as in the training, or give an array in its order")
+    places = [place[name] for name in names]
+    return features.iloc[:, places] if hasattr(features, "iloc") else features.select([own[at] for at in places])
+
+
 def groups_of_sizes(sizes: Any, n_rows: int) -> NDArray[np.int64]:
     """Return the number of each row's group, from 1, for consecutive groups of these sizes.
 
@@ -190,7 +203,8 @@ class TrainingRuns(ABC):
     iteration, None for none. ``database``: see ``Tracker``; it is opened at once, so that errors show before
     the training. ``parameters``, ``tags``, ``git_commit``: stored with every run, in addition to the model's
     parameters. ``replace``: replace an earlier training of this name; ``store`` deletes its other iterations.
-    Raises: InputError for rows that do not fit together, and for a library that is missing; MetricError; DatabaseError.
+    ``allow``: see ``Tracker.ingest``. Raises: InputError for rows that do not fit together, and for a library that is
+    missing; MetricError; DatabaseError.
     """
 
     def __init__(
@@ -211,6 +225,7 @@ class TrainingRuns(ABC):
         tags: Mapping[str, str] | None = None,
         git_commit: str | None = None,
         replace: bool = False,
+        allow: str | Sequence[str] = (),
     ) -> None:
         if every is not None and (isinstance(every, bool) or not isinstance(every, int) or every < 1):
             raise InputError(f"every is {every!r}", advice="give a whole number from 1, or None to store no iterations")
@@ -218,6 +233,7 @@ class TrainingRuns(ABC):
         checked_name("run", name)
         checked_name("run", iteration_name(name, 1))
         self.name, self.dataset, self.every, self.replace = name, dataset, every, replace
+        self._allow = allowed(allow)
         self.stored: list[IngestResult] = []
         self._features = self._prepared(features)
         self._rows = ValidationRows(labels, group=group, group_sizes=group_sizes, item=item, weight=weight)
@@ -241,11 +257,17 @@ class TrainingRuns(ABC):
         return self._rows.digests(self._table())
 
     def _with_data(self, parameters: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-        """Return the parameters of a model and its data; ``names``: of its features, as the model has them."""
+        """Return the parameters of a model and its data, and put the columns of a frame in the order of the model.
+
+        ``names``: of its features, as the model has them. Raises: InputError for a frame that lacks some.
+        """
         text = features_text(names)
-        own = getattr(self._features, "column_names", getattr(self._features, "columns", None))
-        if own is not None and ":" not in text and len(own) == len(names):  # the model was trained on a bare array
-            text = features_text([str(name) for name in own])
+        own = getattr(self._features, "column_names", getattr(self._features, "columns", ()))
+        columns = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in own]
+        if columns and columns != list(names) and (":" in text or sorted(columns) == sorted(names)):
+            self._features = by_name(self._features, columns, names)
+        elif len(columns) == len(names):  # the model was trained on a bare array
+            text = features_text(columns)
         rows, labels = self._digests
         return {**parameters, FEATURES: text, ROWS: rows, LABELS: labels}
 
@@ -297,9 +319,11 @@ class TrainingRuns(ABC):
                 },
                 git_commit=self._git_commit,
                 replace=self.replace,
+                allow=sorted(self._allow),
             )
-        except NameTakenError:
-            raise
+        except NameTakenError as error:
+            keep = f"keep both with {argument('name', f'{self.name}-2')}"
+            raise NameTakenError(error.what, advice=f"{keep}, or replace it with {argument('replace', True)}") from None
         except ConflictError as error:
             advice = f"other validation rows belong in another dataset, with {argument('dataset')}"
             raise error.at(f"run {name!r}", advice) from None
@@ -319,8 +343,7 @@ class TrainingRuns(ABC):
         """Delete the iterations that an earlier training of this name left, except those that an alias points to."""
         kept = {result.run_id for result in self.stored} | {alias.run_id for alias in tracker.aliases(self.dataset)}
         for run in tracker.runs(self.dataset):
-            of_training = run.tags.get("training") == self.name and run.tags.get("stage") == "iteration"
-            if of_training and run.id not in kept:
+            if run.is_checkpoint and run.has_tags({"training": self.name}) and run.id not in kept:
                 tracker.delete_run(run.id)
 
 

@@ -50,7 +50,8 @@ class TrainingRuns(training.TrainingRuns):
         """Store the ranking of this iteration if it is an n-th one, and return False to continue."""
         iteration = model.num_boosted_rounds()
         if self._wants(iteration):
-            self._store_iteration(iteration, model.predict(self._matrix), self._parameters_of(model))
+            # parameters first, because reading them puts the columns in order
+            self._store_iteration(iteration, parameters=self._parameters_of(model), scores=model.predict(self._matrix))
         return False
 
     def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:
@@ -65,8 +66,8 @@ class TrainingRuns(training.TrainingRuns):
         rounds, attribute = booster.num_boosted_rounds(), booster.attr("best_iteration")
         best = None if attribute is None else int(attribute) + 1
         used = self._chosen(iteration, rounds) or best or rounds
-        scores = booster.predict(self._matrix, iteration_range=(0, used))
-        return self._store_final(used, best, scores, self._parameters_of(booster))
+        parameters = self._parameters_of(booster)
+        return self._store_final(used, best, booster.predict(self._matrix, iteration_range=(0, used)), parameters)
 
     def _prepared(self, features: Any) -> Any:
         # XGBoost accepts only instances of its own class; registering lets this module be imported without XGBoost

@@ -15,7 +15,7 @@ from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, gains, in_precision_of, rank_weights
 from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
-from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.metric import LISTED, Metric
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, matching_rows, own_rows, places_of
@@ -182,13 +182,13 @@ def ranks_and_weights(
 
 def _tie_key(judged: JudgedRanking, metric: Metric, rows: Index, worth: Floats) -> Index | Floats:
     """Return the sort keys of rows of equal score, for ascending order."""
-    ranking, rule = judged.ranking, metric["ties"]
+    ranking, rule = judged.ranking, metric.tie_rule(judged.ranking.tie_order)
     if rule == "pessimistic":
         return worth[rows]
     if rule == "optimistic":
         return -worth[rows]
-    if rule == "input":
-        return rows if ranking.input_places is None else ranking.input_places[rows]
+    if rule in ("input", LISTED):
+        return rows if rule == LISTED or ranking.input_places is None else ranking.input_places[rows]
     places = ranking.item_keys.take(rows).byte_ranks()
     return places if rule == "item_asc" else -places
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.errors import MetricError, NdcgTrackerWarning, warn
 from ndcg_tracker.rankings import Floats, Hash, Index, Mask
 from ndcg_tracker.rankings.grouping import group_ranges, grouped, is_descending, places_in, segment_rows
 from ndcg_tracker.rankings.keys import BLOCK, Keys, mixed
-from ndcg_tracker.rankings.sorting import descending_order, repeats_within_groups
+from ndcg_tracker.rankings.sorting import descending_order, repeats_before, repeats_within_groups
+from ndcg_tracker.words.texts import counted
+
+BY_INPUT = "input"
+"""The ``tie_order`` of a run whose own order breaks ties in scores; None: the item id does, descending."""
 
 
 @dataclass(frozen=True)
@@ -75,23 +81,29 @@ class GroupedItems:
         """Return the content digest: 32 hexadecimal digits that depend on (group, item, number), not on the order.
 
         Each row is hashed to two 64-bit words, and the words are added modulo 2**64, so rows and groups may be in
-        any order. The digest recognises equal content; it does not protect against forgery.
+        any order. Of a ranking whose order breaks ties, the place of a row among tied ones counts, too. The digest
+        recognises equal content; it does not protect against forgery.
         """
         return self._digest
 
     @cached_property
     def _digest(self) -> str:
         bits = (self.numbers + 0.0).view(np.uint64)  # -0.0 and 0.0 are the same number
-        words = []
+        words, places = [], self._places_in_ties()
         for seed in (0, 1):
             pairs = self.pair_hashes if seed == 0 else self._pair_hashes(seed)
             total = 0
             for first in range(0, bits.size, BLOCK):
                 block = slice(first, first + BLOCK)
-                rows = mixed(pairs[block] ^ mixed(bits[block] + np.uint64(seed)))
+                rows = pairs[block] ^ mixed(bits[block] + np.uint64(seed))
+                rows = mixed(rows if places is None else rows + places[block])
                 total += int(rows.sum(dtype=np.uint64))
             words.append(total % 2**64)
         return f"{words[0]:016x}{words[1]:016x}"
+
+    def _places_in_ties(self) -> Hash | None:
+        """Return the place of each row among the rows of its score, from 0, where these places are content."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -100,7 +112,8 @@ class Ranking(GroupedItems):
 
     ``numbers`` are the scores. Within a group they never increase, and items of equal score keep their input
     order. A metric's ``ties`` decides which of them ranks first. ``input_places``: int64, shape (n_items,),
-    the place of each row in the grouped input, None if the input was in this order.
+    the place of each row in the grouped input, None if the input was in this order. ``tie_order``: ``BY_INPUT`` if
+    items of equal score are ranked in the order of the rows by metrics that name no rule of their own.
 
     >>> ranking = Ranking.from_rows(Keys.from_strings(["q", "q"]), Keys.from_strings(["a", "b"]), np.array([1.0, 2.0]))
     >>> ranking.item_keys.to_list(), ranking.scores.tolist()
@@ -108,6 +121,14 @@ class Ranking(GroupedItems):
     """
 
     input_places: Index | None = None
+    tie_order: str | None = None
+
+    def _places_in_ties(self) -> Hash | None:
+        if self.tie_order is None:
+            return None
+        rows = np.arange(self.n_items, dtype=np.uint64)
+        firsts = np.where(repeats_before(self.scores, self.offsets), np.uint64(0), rows)
+        return rows - np.maximum.accumulate(firsts)
 
     @property
     def scores(self) -> Floats:
@@ -134,7 +155,8 @@ class Ranking(GroupedItems):
         lengths = np.diff(self.offsets)[places]
         rows = segment_rows(self.offsets[:-1][places], lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        return Ranking(self.group_keys.take(places), offsets, self.item_keys.take(rows), self.numbers[rows])
+        items = self.item_keys.take(rows)
+        return Ranking(self.group_keys.take(places), offsets, items, self.numbers[rows], tie_order=self.tie_order)
 
     @classmethod
     def from_groups(cls, group_keys: Keys, offsets: Index, item_keys: Keys, scores: Floats) -> Ranking:
@@ -189,6 +211,8 @@ class UnsortedRanking(GroupedItems):
     (['a', 'b'], ['b', 'a'])
     """
 
+    tie_order: str | None = None
+
     @property
     def scores(self) -> Floats:
         """The score of each item."""
@@ -198,6 +222,7 @@ class UnsortedRanking(GroupedItems):
     def in_order(self) -> Ranking:
         """The run with the items of each group best first, and items of equal score in their current order."""
         ranking = Ranking.from_groups(self.group_keys, self.offsets, self.item_keys, self.numbers)
+        ranking = replace(ranking, tie_order=self.tie_order)
         hashes = vars(self).get("pair_hashes")
         if hashes is not None:  # moving them is faster than computing them again
             places = ranking.input_places
@@ -252,6 +277,48 @@ MAX_WEIGHT = 1e30
 """The largest weight. With it, any possible sum fits single precision, in which some metrics sum weights."""
 
 
+MOST_UNWEIGHTED = 0.01
+"""The largest share of the groups, and of the total weight, that groups without a weight may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unweighted:
+    """What groups without a weight count where others have one.
+
+    ``dataset``: its name, "" for groups that are not stored. ``default``: the weight that was set for them; None if
+    none was: then each counts 1, but only as long as they are few.
+    """
+
+    dataset: str = ""
+    default: float | None = None
+
+    @property
+    def weight(self) -> float:
+        """The weight of a group that has none."""
+        return 1.0 if self.default is None else self.default
+
+    def check(self, weights: Floats, lacking: Mask) -> None:
+        """Warn of groups of a result that count 1 for want of a weight. Raises: MetricError if these are too many.
+
+        Parameters: ``weights``: of the groups that the result uses; ``lacking``: which of them have none.
+        """
+        n = int(lacking.sum())
+        if not n or self.default is not None:
+            return
+        what = f"{n:,} of {counted(lacking.size, 'group')} {'has' if n == 1 else 'have'} no weight"
+        share = n / float(weights.sum())
+        if max(n / lacking.size, share) <= MOST_UNWEIGHTED:
+            warn(NdcgTrackerWarning(f"{what}, and {'counts' if n == 1 else 'count'} 1"))
+            return
+        command = shlex.join(["ndcg-track", "groups", "set", "FILE", "--dataset", self.dataset])
+        raise MetricError(
+            f"{what}; counted as 1, that would be {share:.1%} of the total weight",
+            advice=f"set them with: {command}; --default-weight W in place of FILE gives all of them one weight"
+            if self.dataset
+            else "add them to the run with a weight, or leave them out with missing=skip in the metric",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class GroupWeights:
     """One weight per group.
@@ -259,13 +326,14 @@ class GroupWeights:
     ``group_keys``: n ids. ``values``: float64, shape (n,), 0 to ``MAX_WEIGHT``: the mean weight of the group's rows.
     ``varies``: bool, shape (n,): whether the rows of the group have different weights (then they are item weights,
     and only their mean is stored). ``single_means``: float32, shape (n,): the mean as single-precision code computes
-    it, None if the rows are unknown.
+    it, None if the rows are unknown. ``unweighted``: what other groups count.
     """
 
     group_keys: Keys
     values: Floats
     varies: Mask
     single_means: NDArray[np.float32] | None = None
+    unweighted: Unweighted = Unweighted()
 
 
 def joined_weights(parts: Sequence[GroupWeights]) -> GroupWeights:
@@ -317,6 +385,10 @@ def are_whole(numbers: Floats) -> bool:
     (True, False)
     """
     return all(bool((some == np.rint(some)).all()) for some in (numbers[:_N_FIRST], numbers))
+
+
+NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
+"""A run that ranks nothing."""
 
 
 def may_be_grades(scores: Floats) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,8 +14,10 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, full_disk
 from ndcg_tracker.render.terminal import visible
+
+_UNFINISHED = ".ndcg-track-"
 
 
 @contextmanager
@@ -36,17 +41,18 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes]
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():
         yield add
-        with _told_of_place(path, option):
+        with told_of_place(path, option):
             target.write_bytes(b"".join(content))
         return
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    with _told_of_place(path, option):
+    beside = target.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
+    with told_of_place(path, option):
         if target.is_dir():
             raise IsADirectoryError
+        _remove_leftovers(target.parent)
         beside.touch(exist_ok=False)
     try:
         yield add
-        with _told_of_place(path, option):
+        with told_of_place(path, option, sum(map(len, content))):
             beside.write_bytes(b"".join(content))
             if target.exists():
                 shutil.copymode(target, beside)
@@ -56,17 +62,33 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes]
             beside.unlink(missing_ok=True)
 
 
+def _remove_leftovers(folder: Path) -> None:
+    """Remove files that processes left unfinished more than a day ago when they were killed.
+
+    One that a process still needs is written anew, as the content is written at the end, at once.
+    """
+    for left in folder.glob(_UNFINISHED + "[0-9a-f]" * 16):
+        with suppress(OSError):
+            if left.lstat().st_mtime < time.time() - 24 * 60 * 60:
+                left.unlink()
+
+
 @contextmanager
-def _told_of_place(path: str, asked_by: str) -> Iterator[None]:
-    """Turn an error of the operating system in the block into an InputError that names the file and its option."""
+def told_of_place(path: str, asked_by: str = "", n_bytes: int = 0) -> Iterator[None]:
+    """Turn an error of the operating system in the block into an InputError that names the path and its option.
+
+    ``n_bytes``: how much is written, if it is known.
+    """
     try:
         yield
     except OSError as error:
-        why, advice = error.strerror or str(error), "give another file"
+        if error.errno == errno.ENOSPC:
+            raise full_disk(path, n_bytes) from error
+        why, advice = os.strerror(error.errno) if error.errno else str(error), "give another path"
         if isinstance(error, IsADirectoryError):
             why = "it is a folder"
         elif isinstance(error, FileNotFoundError):
-            why, advice = "its folder does not exist", "create the folder, or give another file"
+            why, advice = "its folder does not exist", "create the folder, or give another path"
         raise InputError(f"cannot write {path!r}: {why}", where=asked_by, advice=advice) from error
 
 
@@ -156,12 +178,12 @@ def appended_summary(path: str, asked_by: str = SUMMARY_VARIABLE) -> Iterator[Ca
     """
     content: list[str] = []
     target = Path(path)
-    with _told_of_place(path, asked_by):
+    with told_of_place(path, asked_by):
         size = target.stat().st_size if target.exists() else 0
         ends_line = not size or target.read_bytes().endswith(b"\n")
         target.open("ab").close()
     yield content.append
-    with _told_of_place(path, asked_by):
+    with told_of_place(path, asked_by):
         try:
             with target.open("ab") as file:
                 file.write((b"" if ends_line else b"\n") + "".join(content).encode())

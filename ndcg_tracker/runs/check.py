@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,7 @@ from ndcg_tracker.metrics.verification import (
 from ndcg_tracker.rankings.grouping import is_descending
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.scoring import Scores, stored_weights
 from ndcg_tracker.statistics.summary import sample_std_dev
@@ -180,6 +181,8 @@ class _Contents:
             self._label_sets[label_set.id] = label_set
             self._tell(f"labels version {label_set.version} of dataset {dataset.name!r}", self._of_labels(label_set))
         weights = stored_weights(self._tx, dataset.id)
+        if weights is not None:  # what is stored is checked, whatever it is
+            weights = replace(weights, unweighted=Unweighted(default=weights.unweighted.weight))
         for run in runs:
             self._tell(f"run {run.name!r} of dataset {dataset.name!r}", self._of_run(run, weights))
             self._checked.n_runs += 1

@@ -19,7 +19,7 @@ from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import MAX_WEIGHT, GroupWeights, LabelLists, Ranking
+from ndcg_tracker.rankings.ranking import MAX_WEIGHT, GroupWeights, LabelLists, Ranking, Unweighted
 from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
 from ndcg_tracker.runs.parts import refuse_of_both_parts
@@ -152,12 +152,16 @@ class _Export:
     def _groups(self, dataset_id: int, name: str) -> None:
         """Write the groups of a dataset that have a weight or attributes."""
         attributes = self._tx.groups.attributes(dataset_id)
-        weights = dict(zip(*(column.tolist() for column in self._tx.groups.weights(dataset_id)), strict=True))
+        stored = self._tx.groups.weights(dataset_id)
+        default = stored.unweighted.default
+        weights = dict(zip(stored.ids.tolist(), stored.weights.tolist(), strict=True))
         ids = np.array(sorted(attributes.keys() | weights.keys()), dtype=np.int64)
+        if default is not None:
+            ids, _ = self._tx.groups.all(dataset_id)
         columns: dict[str, Column] = {
             "dataset": name,
             "group_key": self._tx.groups.keys(dataset_id, ids),
-            "weight": [weights.get(group) for group in ids.tolist()],
+            "weight": [weights.get(group, default) for group in ids.tolist()],
             "attributes": [attributes.get(group) for group in ids.tolist()],
         }
         self._writer.add("groups", columns, ids.size)
@@ -344,7 +348,10 @@ class _Import:
                 if weights[weighted].min() < 0 or weights[weighted].max() > MAX_WEIGHT:
                     raise self.reader.error("groups", f"has a weight that is not from 0 to {MAX_WEIGHT:g}")
                 weights_of[name] = GroupWeights(
-                    keys.take(weighted), weights[weighted], np.zeros(weighted.size, dtype=np.bool_)
+                    keys.take(weighted),
+                    weights[weighted],
+                    np.zeros(weighted.size, dtype=np.bool_),
+                    unweighted=Unweighted(default=1.0),  # what is stored is checked, whatever it is
                 )
                 settle_weights(self.tx, dataset, weights_of[name])
             here = self.tx.groups.attributes(dataset.id)
@@ -415,7 +422,7 @@ class _Import:
         """Store a run that is not here yet, and return it, the outcome, and its items if they are new here."""
         dataset = self.datasets[row["dataset"]]
         kept = row if gone is None else row | {"n_items": gone["n_kept_items"]}
-        ranking = Ranking.from_rows(*self.reader.part("items", kept))
+        ranking = replace(Ranking.from_rows(*self.reader.part("items", kept)), tie_order=row["tie_order"])
         if gone is None:
             self.reader.check_whole("items", f"run {row['run']!r}", ranking, row["digest"])
         groups = None if gone is None else next(self.reader.part("pruned_groups", gone))

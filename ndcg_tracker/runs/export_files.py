@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Self
@@ -20,6 +21,8 @@ import numpy as np
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys, arrow_texts, keys_of_arrow
+from ndcg_tracker.rankings.ranking import BY_INPUT
+from ndcg_tracker.render.whole_file import told_of_place
 from ndcg_tracker.runs.samples import is_sample
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 
@@ -99,8 +102,9 @@ TABLES = {
             json="parameters tags",
             count="n_groups n_items",
         )
-        | _columns(text="sampled sample_digest collapsed", number="documents_in_ten"),
-        later=("sampled", "sample_digest", "collapsed", "documents_in_ten"),
+        | _columns(text="sampled sample_digest collapsed", number="documents_in_ten")
+        | _columns(text="tie_order"),
+        later=("sampled", "sample_digest", "collapsed", "documents_in_ten", "tie_order"),
         needed=("digest", "created_at_utc", "parameters", "tags", "n_groups", "n_items"),
     ),
     "items": Table(
@@ -217,6 +221,7 @@ class ExportWriter:
 
     def __init__(self, folder: Path, parts: Sequence[str] = ()) -> None:
         self._folder = folder
+        self._writable = partial(told_of_place, str(folder))
         self._writers: dict[str, Any] = {}
         self._waiting: dict[str, list[Any]] = {name: [] for name, table in TABLES.items() if table.part in ("", *parts)}
         self.n_rows = dict.fromkeys(TABLES, 0)
@@ -226,12 +231,8 @@ class ExportWriter:
 
         if self._folder.exists():
             raise InputError("already exists", where=self._folder, advice="give another folder")
-        try:
+        with self._writable():
             self._unfinished = Path(mkdtemp(prefix=f".{self._folder.name}-", dir=self._folder.absolute().parent))
-        except OSError as error:
-            raise InputError(
-                f"cannot be created ({error.strerror})", where=self._folder, advice="give another folder"
-            ) from None
         with ExitStack() as opening, self._writable():  # the first bytes are written here
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
             for name in self._waiting:
@@ -300,14 +301,6 @@ class ExportWriter:
             raise InputError(
                 f"{table}.parquet has {n_rows} rows of {self.n_rows[table]}", where=self._folder, advice="export again"
             )
-
-    @contextmanager
-    def _writable(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as failure:
-            reason = os.strerror(failure.errno) if failure.errno else " ".join(str(failure).split())
-            raise InputError(f"cannot be written ({reason})", where=self._folder, advice="is the disk full?") from None
 
 
 def _json(facts: Mapping[str, Any]) -> str:
@@ -427,6 +420,8 @@ class ExportReader:
         """Return the facts about a run in a row of the runs (InputError for facts that no export has)."""
         if not is_sample(row["sampled"]):
             raise self.error("runs", f"says of run {row['run']!r} that it is sampled {row['sampled']!r}")
+        if row["tie_order"] not in (None, BY_INPUT):
+            raise self.error("runs", f"says of run {row['run']!r} that {row['tie_order']!r} breaks its ties")
         return {
             "source": row["source"],
             "git_commit": row["git_commit"],
@@ -437,6 +432,7 @@ class ExportReader:
             "sample_digest": row["sample_digest"],
             "collapsed": row["collapsed"],
             "documents_in_ten": row["documents_in_ten"],
+            "tie_order": row["tie_order"],
         }
 
     def error(self, table: str, what: str) -> InputError:

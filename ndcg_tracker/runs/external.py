@@ -13,9 +13,10 @@ from ndcg_tracker.metrics.kernel.mean import plain_mean
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.rankings.ranking import NO_ITEMS
 from ndcg_tracker.runs.ingest import IngestResult
 from ndcg_tracker.runs.parts import refuse_of_both_parts
-from ndcg_tracker.runs.scoring import NO_ITEMS, StoredMetric, StoredMetrics
+from ndcg_tracker.runs.scoring import StoredMetric, StoredMetrics
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE, PairedSumsRecord
 
 if TYPE_CHECKING:

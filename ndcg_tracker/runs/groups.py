@@ -12,6 +12,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.words.texts import GroupTexts, Text, did_you_mean
 
 if TYPE_CHECKING:
@@ -38,9 +39,10 @@ class GroupRecord:
 class GroupsSet:
     """The outcome of storing a table of groups.
 
-    ``n_groups``: its groups that the dataset has. ``attributes``: those that were set or removed. ``has_weights``:
-    whether weights were set or removed. ``n_unknown``, ``first_unknown``: its groups that the dataset does not have.
-    ``n_recomputed``: stored means that were recomputed, because a weight that they use has changed.
+    ``n_groups``: its groups. ``attributes``: those that were set or removed. ``has_weights``: whether weights were set
+    or removed. ``n_unknown``, ``first_unknown``: its groups that the dataset did not have, for which this is kept until
+    they come. ``n_recomputed``: stored means that were recomputed, because a weight that they use has changed.
+    ``default_weight``: the weight that was set for groups without one.
     """
 
     dataset: str
@@ -50,40 +52,39 @@ class GroupsSet:
     n_unknown: int
     first_unknown: str | None
     n_recomputed: int
+    default_weight: float | None = None
 
 
-def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable) -> GroupsSet:
+def store_group_facts(
+    tx: WriteTransaction, dataset_name: str, table: GroupTable, default_weight: float | None = None
+) -> GroupsSet:
     """Set attributes and weights of a dataset's groups; anything that the table does not name stays unchanged.
 
-    If a weight changes, stored means that use it are recomputed. Raises: InputError if the dataset has none of the
-    groups.
+    Groups that the dataset does not have are created, except those of the other part of a split one. If a weight
+    changes, stored means that use it are recomputed. ``default_weight``: of groups without a weight, now and later.
+    Raises: MetricError if too many groups of such a mean have no weight.
     """
     dataset = tx.datasets.known(dataset_name)
-    ids = tx.groups.ids(dataset.id, table.group_keys)
-    known, unknown = np.flatnonzero(ids >= 0), np.flatnonzero(ids < 0)
-    first_unknown = table.group_keys[int(unknown[0])] if unknown.size else None
-    if not known.size:
-        raise _none_known(dataset, first_unknown)
-    _merge_attributes(tx, dataset, ids, known, table)
-    n_recomputed = 0
-    if table.weights is not None:
-        changed = _set_weights(tx, dataset, ids[known], table.weights[known])
-        n_recomputed = _recompute_means(tx, dataset, changed) if changed.size else 0
+    part = part_of(tx, dataset)
+    table = table if part is None else table.of(part.keeps(table.group_keys))
+    unknown = np.flatnonzero(tx.groups.ids(dataset.id, table.group_keys) < 0)
+    ids = tx.write.groups.ensure(dataset.id, table.group_keys)
+    _merge_attributes(tx, dataset, ids, table)
+    changed = ids[:0] if table.weights is None else _set_weights(tx, dataset, ids, table.weights)
+    weights = tx.groups.weights(dataset.id)
+    if default_weight is not None and default_weight != weights.unweighted.default:
+        tx.write.groups.set_default_weight(dataset.id, default_weight)
+        changed = np.union1d(changed, np.setdiff1d(tx.groups.all(dataset.id)[0], weights.ids))
+    n_recomputed = _recompute_means(tx, dataset, changed) if changed.size else 0
     return GroupsSet(
         dataset.name,
-        int(known.size),
+        len(table.group_keys),
         tuple(table.attributes),
         table.weights is not None,
         int(unknown.size),
-        first_unknown,
+        table.group_keys[int(unknown[0])] if unknown.size else None,
         n_recomputed,
-    )
-
-
-def _none_known(dataset: DatasetRecord, first: str | None) -> InputError:
-    return InputError(
-        f"dataset {dataset.name!r} has none of the groups, not even the first, {first!r}",
-        advice=f"check the column with {argument('group')}, or name the dataset with {argument('dataset')}",
+        default_weight,
     )
 
 
@@ -92,9 +93,9 @@ def group_records(tx: ReadTransaction, dataset_name: str) -> list[GroupRecord]:
     dataset = tx.datasets.known(dataset_name)
     ids, keys = tx.groups.all(dataset.id)
     attributes = tx.groups.attributes(dataset.id)
-    weight_of = _weight_of(tx, dataset)
+    weight_of, default = _weight_of(tx, dataset), tx.groups.weights(dataset.id).unweighted.default
     return [
-        GroupRecord(key, weight_of.get(group_id), attributes.get(group_id, {}))
+        GroupRecord(key, weight_of.get(group_id, default), attributes.get(group_id, {}))
         for group_id, key in zip(ids.tolist(), keys.to_list(), strict=True)
     ]
 
@@ -111,12 +112,12 @@ def group_id(tx: ReadTransaction, dataset_id: int, dataset: str, group: str) -> 
     raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}", advice=advice)
 
 
-def _merge_attributes(tx: WriteTransaction, dataset: DatasetRecord, ids: Index, rows: Index, table: GroupTable) -> None:
+def _merge_attributes(tx: WriteTransaction, dataset: DatasetRecord, ids: Index, table: GroupTable) -> None:
     if not table.attributes:
         return
     before = tx.groups.attributes(dataset.id)
     after: dict[int, dict[str, Any] | None] = {}
-    for row, group_id in zip(rows.tolist(), ids[rows].tolist(), strict=True):
+    for row, group_id in enumerate(ids.tolist()):
         merged = before.get(group_id, {}) | {name: values[row] for name, values in table.attributes.items()}
         after[group_id] = {name: value for name, value in merged.items() if value is not None} or None
     tx.write.groups.set_attributes(dataset.id, after)
@@ -134,8 +135,8 @@ def _set_weights(tx: WriteTransaction, dataset: DatasetRecord, ids: Index, weigh
 
 
 def _weight_of(tx: ReadTransaction, dataset: DatasetRecord) -> dict[int, float]:
-    ids, weights = tx.groups.weights(dataset.id)
-    return dict(zip(ids.tolist(), weights.tolist(), strict=True))
+    weights = tx.groups.weights(dataset.id)
+    return dict(zip(weights.ids.tolist(), weights.weights.tolist(), strict=True))
 
 
 def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Index) -> int:
@@ -211,7 +212,10 @@ def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> Te
     id_of: dict[str | None, int] = {None: 0, **dict(zip(named, ids, strict=True))}
     unknown = [group for group in named if id_of[group] < 0]
     if len(unknown) == len(named) and None not in table.groups:
-        raise _none_known(dataset, unknown[0])
+        raise InputError(
+            f"dataset {dataset.name!r} has none of the groups, not even the first, {unknown[0]!r}",
+            advice=f"check the column with {argument('group')}, or name the dataset with {argument('dataset')}",
+        )
     nothing: list[str | None] = [None] * len(table.groups)
     columns = (table.texts.get(name, nothing) for name in ("text", "title", "url"))
     records = [

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.asked import DOUBTS, allowed
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.documents import Chunks
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
@@ -47,6 +48,7 @@ from ndcg_tracker.runs.scoring import (
     unordered_notes,
     unstable_sort_notes,
 )
+from ndcg_tracker.runs.spelling import SHOWN, Doubts
 from ndcg_tracker.runs.staged import StagedBlocks
 from ndcg_tracker.storage.checks import checked_name, stored_time
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
@@ -68,7 +70,7 @@ class RunDetails:
     """The stored facts about a run, apart from its content.
 
     ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
-    None for the time of storing.
+    None for the time of storing. ``allow``: the doubtful input that may pass.
     """
 
     name: str
@@ -80,6 +82,7 @@ class RunDetails:
     labels_source: str | None = None
     created_at_utc: str | None = None
     sampled: str | None = None
+    allow: frozenset[str] = frozenset()
 
     @classmethod
     def given(
@@ -94,6 +97,7 @@ class RunDetails:
         labels: str | None = None,
         created_at: str | datetime | None = None,
         sampled: str | None = None,
+        allow: str | Sequence[str] = (),
     ) -> RunDetails:
         """Return the details of a run as a caller gives them, checked. Raises: InputError."""
         return cls(
@@ -106,6 +110,7 @@ class RunDetails:
             None if labels is None else source_name(labels),
             None if created_at is None else stored_time(created_at),
             None if sampled is None else checked_sample(sampled),
+            allowed(allow),
         )
 
     @property
@@ -210,6 +215,7 @@ class _Coming:
         self._may_be_grades = self._are_whole = True
         self._chunks: Chunks | None = None
         self._samples: list[str] = []
+        self._tie_order: str | None = None
 
     def whole_digest(self) -> str | None:
         """Return the digest of the content before any of it is used, None if it comes in several blocks."""
@@ -224,6 +230,7 @@ class _Coming:
             self.digest = joined_digest([self.digest, ranking.digest()])
             self.n_groups += ranking.n_groups
             self.n_items += ranking.n_items
+            self._tie_order = ranking.tie_order
             if self._is_sampled:
                 self._samples.append(ranking.sample_digest())
             if block.weights is not None:
@@ -242,17 +249,18 @@ class _Coming:
     @property
     def notes(self) -> list[Note]:
         """The notes of its reader."""
-        swapped = [Note("swapped")] if self._may_be_grades and not self._are_whole else []
+        swapped = [Note("swapped")] if self.n_items and self._may_be_grades and not self._are_whole else []
         return [*joined_notes(self._notes, has_labels=self._has_labels), *swapped]
 
     @property
     def ranked(self) -> RankedFacts:
-        """What the run ranks: a sample of the items, or documents instead of chunks."""
+        """What the run ranks: a sample of the items, or documents instead of chunks; and what breaks its ties."""
         chunks = self._chunks
         return {
             "sample_digest": joined_digest(self._samples) if self._samples else None,
             "collapsed": None if chunks is None else chunks.collapse,
             "documents_in_ten": None if chunks is None else chunks.n_documents / max(chunks.n_groups, 1),
+            "tie_order": self._tie_order,
         }
 
     @property
@@ -324,13 +332,25 @@ def store_run(
         if part is not None:
             part.check_metrics(metrics)
             blocks, labels, scores = part.blocks(blocks), part.labels(labels), None
-        of_run = RunLabels(tx, dataset, labels, details.labels_source or details.source, judges)
+        is_sealed = part is not None and part.is_sealed
+        doubts = Doubts(
+            DOUBTS if is_sealed else details.allow, details.name
+        )  # a refusal would reveal which items have labels
+        of_run = RunLabels(tx, dataset, labels, details.labels_source or details.source, judges, doubts)
         coming = _Coming(blocks, of_run, is_sampled=details.sampled is not None)
-        ask = partial(_stored, tx, dataset, coming, details, metrics, replace, scores)
-        if part is not None and part.is_sealed:
+        ask = partial(_stored, tx, dataset, coming, details, metrics, replace, scores, doubts)
+        if is_sealed:
             return _stored_alone(ask, dataset)
         result = ask()
+        _tell(tx, result, doubts)
         return result if part is None else replace_fields(result, notes=(*result.notes, *part.notes()))
+
+
+def _tell(tx: WriteTransaction, result: IngestResult, doubts: Doubts) -> None:
+    """Store with a run which doubtful input was let pass."""
+    if doubts.let_pass:
+        tags = tx.runs.with_id(result.run_id).tags
+        tx.write.runs.set_tags(result.run_id, {**tags, "allowed": ",".join(sorted(doubts.let_pass))})
 
 
 def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> IngestResult:
@@ -362,17 +382,19 @@ def publish_run(
         dataset = tx.write.datasets.ensure(details.dataset)
         refuse_of_both_parts(tx, dataset, "a run that was staged")
         labels: RunLabels | WholeLabels
+        doubts = Doubts(details.allow, details.name)
         if staged.labels_digest is not None:
             labels, are_others = WholeLabels(tx, dataset, staged.labels_digest, details.labels_source), False
         else:
             if staged.has_labels:
                 tx.keep_creators_out()  # else others might add labels that the groups were not scored under
             are_others = newest_for_run(tx, dataset, has_labels=staged.has_labels) != staged.label_set
-            labels = RunLabels(tx, dataset, None, details.labels_source or details.source)
+            labels = RunLabels(tx, dataset, None, details.labels_source or details.source, None, doubts)
         ids = partial(tx.write.groups.ensure, dataset.id)
         wanted = list(dict.fromkeys(metrics))
         coming = StagedBlocks(contents, labels, wanted, staged.digest, staged.kept_share, ids, check_labels=are_others)
-        result = _stored(tx, dataset, coming, details, metrics, replace, coming.scores)
+        result = _stored(tx, dataset, coming, details, metrics, replace, coming.scores, doubts)
+        _tell(tx, result, doubts)
         tx.write.staged.discard(staged.id)
     return result
 
@@ -385,6 +407,7 @@ def _stored(
     metrics: Sequence[Metric],
     replace: bool,
     scores: Scores | None,
+    doubts: Doubts,
 ) -> IngestResult:
     wanted = list(dict.fromkeys(metrics))
     run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace, scores)
@@ -392,26 +415,18 @@ def _stored(
     weights = settle_weights(tx, dataset, coming.weights)
     twins = [twin.name for twin in tx.runs.with_digest(dataset.id, run.digest) if twin.name != run.name]
     notes = [Note("same_content", {"run": name}) for name in twins[:1]]
+    notes += [] if run.n_items else [Note("nothing_found")]
     done = _stored_metrics(tx, run, label_set)
     new = [metric for metric in wanted if str(metric) not in done]
     if new:
         if scores is None:  # ties are in the order that was stored first
             scores = stored_scores(tx, run, new, label_source(tx, label_set)())
         done |= {stored.metric: stored for stored in store_scores(tx, run, label_set, scores, weights, new)}
-        if not scores.n_judged:
-            is_elsewhere = any(stored.n_missing >= label_set.n_groups for stored in done.values())
-            if is_elsewhere and is_new:  # else labels of other groups become the latest, which all runs are compared by
-                both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
-                of_run, of_labels = (tx.groups.keys(dataset.id, ids[:1]).to_list() for ids in both)
-                such_as = (
-                    f": the run has {of_run[0]!r}, the labels have {of_labels[0]!r}" if of_run and of_labels else ""
-                )
-                raise InputError(
-                    f"no group of the run has labels{such_as}",
-                    where=details.name,
-                    advice="give labels of the same groups, with ids written the same way",
-                )
-            notes.append(Note("no_group_label") if is_elsewhere else scores.spelling.none_met())
+        n_missing = max((stored.n_missing for stored in done.values()), default=0)
+        if not scores.n_judged and run.n_items:
+            both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
+            of_run, of_labels = (tx.groups.keys(dataset.id, ids[:SHOWN]).to_list() for ids in both)
+            notes.append(doubts.none_met(scores.spelling, label_set.n_groups - n_missing, of_run, of_labels))
         else:
             notes += scores.spelling.notes()
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
@@ -419,13 +434,15 @@ def _stored(
         )
         notes += unordered_notes(scores.unordered)
         notes += unstable_sort_notes(n_on_sort(scores.groups(on_unstable_sort(new))))
-        n_missing = max((stored.n_missing for stored in done.values()), default=0)
         n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
         notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)
+    notes += coming.labels.notes()
     notes += [] if run.sampled is None else [sampled_note(run.sampled)]
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
-        notes.append(Note("new_labels", {"version": label_set.version}))
+        version = str(label_set.version)
+        again = ("ndcg-track", "rescore", "--all", "--dataset", dataset.name, "--labels", version)
+        notes.append(Note("new_labels", {"version": label_set.version}, again))
     metrics_of_run = StoredMetrics(done[str(metric)] for metric in wanted)
     of_ndcg = [done[str(metric)] for metric in wanted if metric.measure == "ndcg"]
     if any(stored.mean == 0 for stored in metrics_of_run):

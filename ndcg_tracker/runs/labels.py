@@ -16,9 +16,10 @@ from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
+from ndcg_tracker.runs.spelling import SHOWN, Doubts
 from ndcg_tracker.storage.records import NO_LABELS_HERE, LabelOrigin
 from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.texts import judge_words
+from ndcg_tracker.words.texts import counted, judge_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
@@ -128,6 +129,12 @@ def judge_option(judge: str) -> tuple[str, ...]:
 NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
 _DATASETS_NAMED = 5
+_MOST_CHANGED = 0.1
+"""New labels may contradict this share of the grades they replace, or leave this share of the groups without any."""
+
+
+def _some(keys: Keys, most: int = SHOWN) -> list[str]:
+    return keys.slice(0, min(len(keys), most)).to_list()
 
 
 class OrderedLabels(Protocol):
@@ -225,7 +232,7 @@ class RunLabels:
     default, for a run without labels, that is ``counting_judge``; labels in a run are the unnamed judge's. ``further``:
     the judges after the first, whose labels the run is also evaluated by. Raises: ConflictError for a grade that
     contradicts the latest version, and if one side identifies items by row numbers and the other by ids; InputError
-    for labels in a run together with several judges, and for a judge without labels.
+    for labels in a run together with several judges, and for a judge without labels; see also ``notes``.
     """
 
     def __init__(
@@ -234,8 +241,13 @@ class RunLabels:
         dataset: DatasetRecord,
         given: LabelLists | None,
         source: str | None,
-        judges: JudgeNames = None,
+        judges: JudgeNames,
+        doubts: Doubts,
     ) -> None:
+        self._doubts = doubts
+        self._given = given
+        self._before: LabelSetRecord | None = None
+        self._n_shared, self._keys = 0, list[str]()
         self._judges = [judges] if isinstance(judges, str) else list(judges or ())
         self._judge = ""
         self.further: list[str] = []
@@ -247,6 +259,7 @@ class RunLabels:
         self._version: LabelSetRecord | None = None
         self._labels: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
         if given is not None:
+            self._before = tx.labels.newest(dataset.id, self._only_judge())
             added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()))
             self._version = added.label_set
             self._is_new = added.is_new
@@ -258,10 +271,10 @@ class RunLabels:
     def _only_judge(self) -> str:
         """Return the only judge of labels in a run (InputError for several)."""
         if len(set(self._judges)) > 1 or EVERY_JUDGE in self._judges:
+            every = f"{argument('judge', EVERY_JUDGE)} means every judge"
             raise InputError(
-                f"the labels in a run belong to one judge, but {len(self._judges)} are named"
-                if EVERY_JUDGE not in self._judges
-                else f"the labels in a run belong to one judge, but {argument('judge', EVERY_JUDGE)} means every judge",
+                "the labels in a run belong to one judge, but "
+                f"{every if EVERY_JUDGE in self._judges else f'{len(self._judges)} are named'}",
                 advice="name one, and add the labels of others with ndcg-track labels add FILE --judge NAME",
             )
         return self._judges[0] if self._judges else ""
@@ -284,6 +297,7 @@ class RunLabels:
 
     def _begin_with(self, newest: LabelSetRecord | None) -> None:
         self._version = newest
+        self._before, self._n_shared = newest, 0
         self._digest, self._n_groups, self._n_labels = joined_digest([]), 0, 0
         if newest is not None:
             self._labels = label_source(self._tx, newest)()
@@ -301,8 +315,10 @@ class RunLabels:
             refuse_other_items(self._version, block.by_row_number, self._dataset)
         self._n_blocks += 1
         stored = self._labels.of(group_keys_of(block))
+        self._n_shared += stored.n_groups
         if block.labels is None:
             return stored
+        self._keys += _some(block.labels.group_keys, SHOWN - len(self._keys))
         both = union_of_labels(stored, block.labels, self._dataset, self._judge or None)
         if both is not stored:
             if self._tx.keep_creators_out() and (newest := self._newest()) != self._version:
@@ -350,7 +366,40 @@ class RunLabels:
             return existing, False
         if self._version is not None:
             self._tx.write.labels.append_from(self._begun, self._version.id)
+        self._is_new = True
         return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
+
+    def notes(self) -> list[Note]:
+        """Return notes on labels that are new, once they are settled; refuse those that fit the version before badly.
+
+        Raises: InputError for no group in common, unless that is allowed; ConflictError for given labels that
+        contradict more than a tenth.
+        """
+        before, n_shared, keys = self._before, self._n_shared, self._keys
+        if before is None or not self._is_new:
+            return []
+        if self._given is not None:
+            stored = label_source(self._tx, before)().of(self._given.group_keys)
+            n_shared, keys = stored.n_groups, _some(self._given.group_keys)
+            rows, stored_rows = matching_rows(self._given, stored)
+            new, old = self._given.grades[rows], stored.grades[stored_rows]
+            if (new != old).sum() > _MOST_CHANGED * rows.size:
+                spans = [
+                    "-".join(dict.fromkeys(f"{of:g}" for of in (min(grades), max(grades)))) for grades in (old, new)
+                ]
+                correct = shlex.join(_add_command(self._source, self._dataset.name, before.judge))
+                raise ConflictError(
+                    f"{(new != old).mean():.0%} of grades differ, {' became '.join(spans)}",
+                    advice=f"another judge ({argument('judge', 'clicks')}), another {argument('dataset')}, or a "
+                    f"correction ({correct})?",
+                    joint=": ",
+                )
+        if n_shared:
+            return []
+        known = self._tx.groups.keys(self._dataset.id, self._tx.labels.group_ids(before.id)[:SHOWN]).to_list()
+        facts: dict[str, Fact] = {"of_labels": keys, "known": known, "version": before.version}
+        advice = f"write the ids the same way, or use another {argument('dataset')}"
+        return [self._doubts.passed(Note("labels_elsewhere", facts), "no-overlap", advice)]
 
     def _append(self, stored: LabelLists, both: LabelLists) -> None:
         """Write the lists of ``both`` that are longer than those in ``stored``."""
@@ -402,6 +451,10 @@ class WholeLabels:
             self._n_labels += block.labels.n_items
         return block.labels
 
+    def notes(self) -> list[Note]:
+        """Return no notes."""
+        return []
+
     def rest(self) -> Iterator[LabelLists]:
         """Yield nothing: every group with labels is in a block."""
         return iter(())
@@ -439,21 +492,32 @@ def add_labels(
     origin: LabelOrigin,
     *,
     extend: bool = False,
+    may_drop: bool = True,
 ) -> AddedLabels:
     """Return the version that equals labels of a judge; if there is none, store them as the judge's latest.
 
-    ``extend``: join them with that judge's latest version. Raises: ConflictError for a grade that contradicts the
-    latest version when they are joined.
+    ``extend``: join them with that judge's latest version. ``may_drop``: whether more than a tenth of the groups of
+    that version may have no labels afterwards. Raises: ConflictError if they have none and may not, and for a grade
+    that contradicts the latest version when they are joined.
     """
     whole = settled_lists(tx, dataset, lists, origin.judge, extend=extend)
     existing = stored_version(tx, dataset, whole.digest(), origin.judge)
     if existing is not None:
         return AddedLabels(tx.write.labels.tell_origin(existing, origin), is_new=False)
     if tx.keep_creators_out():  # another process may have stored them just now
-        return add_labels(tx, dataset, lists, origin, extend=extend)
-    before = tx.labels.newest(dataset.id, origin.judge) if extend else None
-    if before is not None:
+        return add_labels(tx, dataset, lists, origin, extend=extend, may_drop=may_drop)
+    before = tx.labels.newest(dataset.id, origin.judge)
+    if before is not None and extend:
         origin = replace(origin, extends=before.version)
+    elif before is not None and not may_drop:
+        old = tx.groups.keys(dataset.id, tx.labels.group_ids(before.id))
+        n_gone = int((places_of(old, whole.group_keys) < 0).sum())
+        if n_gone > _MOST_CHANGED * len(old):
+            raise ConflictError(
+                f"{n_gone:,} of the {counted(len(old), 'group')} of version {before.version} would have no labels left",
+                advice=f"add to that version with {argument('extend', True)}, or replace it with "
+                f"{argument('replace', True)}",
+            )
     added = tx.write.labels.insert(dataset.id, whole, origin)
     return AddedLabels(added, is_new=True, extends=added.extends)
 
@@ -476,29 +540,32 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
     record = tx.datasets.named(dataset)
     every = [] if record is None else tx.labels.sets(record.id, None)
     own = next((label_set for label_set in every if label_set.version == version), None)
-    before = [
-        label_set
-        for label_set in every
-        if own is not None and label_set.judge == own.judge and label_set.version < version
-    ]
-    if own is not None and not before and extends:
-        others = [
-            label_set for label_set in every if label_set.version < version and label_set.judge not in NO_LABELS_HERE
-        ]
-        if others:
-            of_other = ("--judge", others[-1].judge) if others[-1].judge else ()
-            facts: dict[str, Fact] = {"judge": own.judge, "other": others[-1].judge, "version": others[-1].version}
-            command = ("ndcg-track", "labels", "add", "FILE", "--extend", "--dataset", dataset, *of_other)
-            return [Note("nothing_to_extend", facts, command)]
-    if own is None or not before:
+    if own is None:
         return []
+    others = [of for of in every if of.version < version and of.judge not in NO_LABELS_HERE]
+    before = [of for of in others if of.judge == own.judge]
+    if not before:
+        if not extends or not others:
+            return []
+        facts: dict[str, Fact] = {"judge": own.judge, "other": others[-1].judge, "version": others[-1].version}
+        return [Note("nothing_to_extend", facts, _add_command(own.source, dataset, others[-1].judge, "--extend"))]
     old, new = tx.labels.lists(before[-1].id), tx.labels.lists(own.id)
     n_gone = int((places_of(old.group_keys, new.group_keys) < 0).sum())
     n_new = int((places_of(new.group_keys, old.group_keys) < 0).sum())
-    n_labels = old.n_items - matching_rows(old, new)[0].size
+    rows, new_rows = matching_rows(old, new)
+    n_labels = old.n_items - rows.size
     facts = {"n_groups": n_gone, "n_labels": n_labels, "version": before[-1].version}
-    gone = [Note("labels_gone", facts)] if n_labels else []
+    command = _add_command(before[-1].source, dataset, own.judge, "--extend")
+    if (old.grades[rows] != new.grades[new_rows]).any():  # these could not be joined
+        facts["may_extend"], command = False, ()
+    gone = [Note("labels_gone", facts, command)] if n_labels else []
     return [*gone, *([Note("new_groups", {"n": n_new, "n_groups": new.n_groups})] if n_new else [])]
+
+
+def _add_command(source: str | None, dataset: str, judge: str, *options: str) -> tuple[str, ...]:
+    """Return the command that adds the labels of a file, whose name is left open for a pipe or a frame."""
+    file = "FILE" if source in (None, "-") else str(source)
+    return ("ndcg-track", "labels", "add", file, *options, "--dataset", dataset, *judge_option(judge))
 
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:
@@ -526,9 +593,7 @@ def _changing(dataset: DatasetRecord, judge: str | None) -> str:
     """Return the advice for labels that contradict stored ones; ``judge``: see ``union_of_labels``."""
     if judge is None:
         return "to change labels, make a new version with ndcg-track labels add FILE"
-    add = ["ndcg-track", "labels", "add", "FILE", "--dataset", dataset.name]
-    replace = shlex.join([*add, *(["--judge", judge] if judge else [])])
-    keep = shlex.join([*add, "--judge", "NAME"])
+    replace, keep = (shlex.join(_add_command(None, dataset.name, whose)) for whose in (judge, "NAME"))
     return f"to replace those, make a new version with: {replace}; to keep both, as labels of another judge: {keep}"
 
 

@@ -66,11 +66,11 @@ class Part:
         """Yield the blocks of a run without the groups of the other part. Raises: InputError for sealed labels."""
         for block in blocks:
             labels = self.labels(block.labels)
-            kept = np.flatnonzero(self._keeps(block.ranking.group_keys))
+            kept = np.flatnonzero(self.keeps(block.ranking.group_keys))
             self.n_left_out += block.ranking.n_groups - kept.size
             weights = block.weights
             if weights is not None:
-                own = np.flatnonzero(self._keeps(weights.group_keys))
+                own = np.flatnonzero(self.keeps(weights.group_keys))
                 single = None if weights.single_means is None else weights.single_means[own]
                 arrays = weights.values[own], weights.varies[own], single
                 weights = GroupWeights(weights.group_keys.take(own), *arrays)
@@ -85,7 +85,7 @@ class Part:
                 f"dataset {self.dataset!r} is sealed, and so are its labels: a run cannot bring any",
                 advice=f"leave out {argument('labels')} and any column of labels",
             )
-        return labels_of_groups(labels, np.flatnonzero(self._keeps(labels.group_keys)))
+        return labels_of_groups(labels, np.flatnonzero(self.keeps(labels.group_keys)))
 
     def check_metrics(self, metrics: Iterable[Metric]) -> None:
         """Refuse metrics that may refuse some labels: on sealed data each such error would reveal labels."""
@@ -107,7 +107,8 @@ class Part:
         groups = counted(self.n_left_out, "group")
         return (f"{groups} that are not in this part of the split dataset were left out",)
 
-    def _keeps(self, keys: Keys) -> Mask:
+    def keeps(self, keys: Keys) -> Mask:
+        """Return which groups are of this part."""
         if self.seal.split is None:
             return np.ones(len(keys), dtype=bool)
         if self.known is not None:
@@ -236,10 +237,12 @@ def _move(tx: WriteTransaction, to: WriteTransaction, dataset: DatasetRecord, se
             if own.n_groups:
                 writer.write.labels.append(begun, owner.id, own)
             writer.write.labels.finish(begun, own.digest(), own.n_groups, own.n_items)
-    weighted = np.flatnonzero(np.isin(weights[0], ids))
+    weighted = np.flatnonzero(np.isin(weights.ids, ids))
     if weighted.size:
-        of_moved = np.array([new_ids[group_id] for group_id in weights[0][weighted].tolist()], dtype=np.int64)
-        to.write.groups.set_weights(target.id, of_moved, weights[1][weighted])
+        of_moved = np.array([new_ids[group_id] for group_id in weights.ids[weighted].tolist()], dtype=np.int64)
+        to.write.groups.set_weights(target.id, of_moved, weights.weights[weighted])
+    if weights.unweighted.default is not None:
+        to.write.groups.set_default_weight(target.id, weights.unweighted.default)
     to.write.groups.set_attributes(target.id, {new_ids[of]: facts for of, facts in attributes.items() if of in new_ids})
     shared = [text for text in texts if not text.group_id or text.group_id in new_ids]
     to.write.texts.add(target.id, [replace(text, group_id=new_ids.get(text.group_id, 0)) for text in shared])

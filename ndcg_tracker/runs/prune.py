@@ -1,4 +1,4 @@
-"""Choose the old runs that lose their items; means stay, and group results too unless only summaries are kept."""
+"""Choose the old runs that lose their items, or the results under old labels; means stay where items are deleted."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.storage.checks import stored_time
+from ndcg_tracker.storage.runs import BYTES_OF_RESULT
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
@@ -23,11 +24,12 @@ _AGE = re.compile(r"([0-9]{1,6})([dw])", re.ASCII)
 class PruneQuestion:
     """Which runs of a dataset to prune: those made before a moment, except protected ones.
 
+    ``before_utc``: None to delete the results under old labels instead (see ``evaluations.of_old_labels``).
     ``keep_tags``: keys, or texts KEY=VALUE. ``keep_alias``: also keep runs that an alias once pointed to.
     ``summaries_only``: group results are deleted too.
     """
 
-    before_utc: str
+    before_utc: str | None
     dataset: str | None = None
     keep_tags: Sequence[str] = ()
     keep_alias: bool = False
@@ -49,9 +51,12 @@ class PrunedRun:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What a pruning deletes, or would delete; ``n_kept``: how many runs of that age are protected."""
+    """What a pruning deletes, or would delete; ``n_kept``: how many runs of that age are protected.
 
-    before_utc: str
+    ``before_utc``: None for the results under old labels, whatever the age of the runs.
+    """
+
+    before_utc: str | None
     runs: tuple[PrunedRun, ...]
     n_kept: int
     is_applied: bool = False
@@ -73,8 +78,26 @@ def moment_before(age: str | timedelta, now: datetime | None = None) -> str:
         ) from None
 
 
+def moment_asked_for(older_than: str | timedelta | None, results_of_old_labels: bool) -> str | None:
+    """Return the moment before which runs lose their items, None if results under old labels are to be deleted."""
+    if results_of_old_labels == (older_than is not None):
+        raise InputError(
+            "both are given" if results_of_old_labels else "nothing to prune is given",
+            advice=f"give {argument('older_than', '90d')} or {argument('results_of_old_labels', True)}",
+        )
+    return None if older_than is None else moment_before(older_than)
+
+
 def runs_to_prune(tx: ReadTransaction, question: PruneQuestion) -> Pruned:
     """Return the runs to prune, and what is deleted of them."""
+    if question.before_utc is None:
+        results = tx.evaluations.of_old_labels()
+        runs = (
+            PrunedRun(run.name, run.id, run.dataset, run.created_at_utc, 0, n_results, n_results * BYTES_OF_RESULT)
+            for run in tx.runs.chosen((), question.dataset)
+            if (n_results := sum(results.get(run.id, {}).values()))
+        )
+        return Pruned(None, tuple(runs), 0)
     old = [run for run in tx.runs.chosen((), question.dataset) if run.created_at_utc < question.before_utc]
     used = tx.runs.used_ids(once=question.keep_alias)
     kept = {run.id for run in old if run.id in used or any(_has(run, tag) for tag in question.keep_tags)}

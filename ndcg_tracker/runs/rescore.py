@@ -152,12 +152,15 @@ def store_labels(
     origin: LabelOrigin,
     *,
     extend: bool = False,
+    replace: bool = False,
     rescore: bool = False,
 ) -> LabelsAdded:
     """Make labels the latest version of a judge in one transaction (see ``add_labels``).
 
     ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without the results.
     """
+    if extend and replace:
+        raise InputError(f"{argument('extend')} does not go with {argument('replace')}", advice="leave one out")
     ready: dict[tuple[int, str], ReadyScores] = {}
     with store.read() as rx:
         is_of_runs = isinstance(dataset, OwnName) and (rescore or bool(origin.judge))
@@ -176,7 +179,7 @@ def store_labels(
         given = _GivenLabels(whole, whole.digest(), label_set)
         ready = _scored_ahead(store, runs, (), lambda _tx, _run: [given])
     with store.write("content") as tx:
-        added = add_labels(tx, tx.write.datasets.ensure(dataset), lists, origin, extend=extend)
+        added = add_labels(tx, tx.write.datasets.ensure(dataset), lists, origin, extend=extend, may_drop=replace)
         version = added.label_set.version
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)

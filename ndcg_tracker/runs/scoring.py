@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
@@ -23,7 +23,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, Run
+from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Ranking, Run
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.spelling import Spelling
 from ndcg_tracker.words.notes import Fact, Note, labels_command
@@ -41,8 +41,6 @@ TieBounds = tuple[float | None, float | None]
 _FIRST_GROUPS = 64
 _FEWEST_LISTS = 5
 _COLUMNS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
-
-NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,7 +501,6 @@ def restore(tx: WriteTransaction, run: RunRecord) -> None:
     if has_results:
         return
     of_run = tx.evaluations.of_run(run.id)
-    weights = stored_weights(tx, run.dataset_id)
     for label_set in tx.labels.sets(run.dataset_id, None):
         evaluations = {
             evaluation.metric: evaluation.id for evaluation in of_run if evaluation.label_set_id == label_set.id
@@ -511,7 +508,7 @@ def restore(tx: WriteTransaction, run: RunRecord) -> None:
         if not evaluations:
             continue
         metrics = [parse_metric(text) for text in evaluations]
-        for result, _ in stored_scores(tx, run, metrics, label_source(tx, label_set)()).results(weights):
+        for result, _ in stored_scores(tx, run, metrics, label_source(tx, label_set)()).results(None):
             tx.write.evaluations.refill(
                 evaluations[str(result.metric)],
                 group_ids=tx.write.groups.ensure(run.dataset_id, result.group_keys),
@@ -530,11 +527,10 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
 
     Raises: ConflictError for a weight that contradicts the stored one.
     """
-    ids, values = tx.groups.weights(dataset.id)
-    is_set = ~np.isnan(values)
+    weights = tx.groups.weights(dataset.id)
     if given is not None and not given.varies.any():
         given_ids = tx.write.groups.ensure(dataset.id, given.group_keys)
-        stored = dict(zip(ids[is_set].tolist(), values[is_set].tolist(), strict=True))
+        stored = dict(zip(weights.ids.tolist(), weights.weights.tolist(), strict=True))
         before = np.array([stored.get(number, np.nan) for number in given_ids.tolist()], dtype=np.float64)
         differs = ~np.isnan(before) & (before != given.values)
         if differs.any():
@@ -550,15 +546,15 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
                 return settle_weights(tx, dataset, given)
             tx.write.groups.set_weights(dataset.id, given_ids[new], given.values[new])
     elif given is not None:
-        return given
+        return replace(given, unweighted=weights.unweighted)
     return stored_weights(tx, dataset.id)
 
 
 def stored_weights(tx: ReadTransaction, dataset_id: int) -> GroupWeights | None:
     """Return the weights of a dataset's groups, None if none has one."""
-    ids, values = tx.groups.weights(dataset_id)
-    is_set = ~np.isnan(values)
-    if not is_set.any():
+    weights = tx.groups.weights(dataset_id)
+    if not weights.ids.size:
         return None
-    keys = tx.groups.keys(dataset_id, ids[is_set])
-    return GroupWeights(keys, values[is_set], np.zeros(len(keys), dtype=np.bool_))
+    varies = np.zeros(weights.ids.size, dtype=np.bool_)
+    keys = tx.groups.keys(dataset_id, weights.ids)
+    return GroupWeights(keys, weights.weights, varies, unweighted=weights.unweighted)

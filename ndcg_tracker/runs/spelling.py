@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings.join import Judged
-from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.notes import Fact, Note, note_text
 
+DOUBTED = 20
+"""From so many groups in common on, a run of which no item has a label is doubtful; fewer may be chance."""
+SHOWN = 4
+"""So many ids are enough for an example, and to tell that there are more."""
 _GROUPS = 16  # of a block are looked at
 _ITEMS = 1000  # of a group
 _ENOUGH = 4000  # items and labels of all groups
@@ -115,6 +120,37 @@ class Spelling:
             return Note("no_label", facts | {"how": "parts"})
         pattern = f"{mark}.*" if mark in "#_:/-@~ " else f"\\{mark}.*"
         return Note("no_label", facts | {"how": how}, ("--item-to-document", pattern))
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """The doubtful input that a caller allows (see ``asked.DOUBTS``), and what of it came: ``let_pass``.
+
+    ``run``: the name of the run, "" if it has none yet.
+    """
+
+    allow: Collection[str]
+    run: str = ""
+    let_pass: set[str] = field(default_factory=set)
+
+    def passed(self, note: Note, name: str, advice: str = "") -> Note:
+        """Return a note on doubtful input if it is allowed by name, else raise it as an InputError."""
+        if name not in self.allow:
+            meant = f"if that is meant, give {argument('allow', name)}"
+            raise InputError(note_text(note), where=self.run, advice=f"{advice}; {meant}" if advice else meant)
+        self.let_pass.add(name)
+        return note
+
+    def none_met(self, spelling: Spelling, n_shared: int, of_run: Sequence[str], of_labels: Sequence[str]) -> Note:
+        """Return the note that no item of a run has a label.
+
+        ``n_shared``: how many groups both have. ``of_run``, ``of_labels``: some groups of either. Raises: InputError
+        for none or ``DOUBTED`` shared groups or more, unless that is allowed.
+        """
+        note = (
+            Note("no_group_label", {"of_run": of_run, "of_labels": of_labels}) if not n_shared else spelling.none_met()
+        )
+        return note if 0 < n_shared < DOUBTED else self.passed(note, "no-overlap")
 
 
 def _unmet(both: Judged) -> Iterator[tuple[list[str], list[str]]]:

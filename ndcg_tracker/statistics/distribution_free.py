@@ -22,13 +22,26 @@ _SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis
 RESAMPLES = 10_000
 _BINS = 256
 _BLOCK = 1000
+_DECIMALS = 12
+_DECIMALS_OF_SEED = 9  # fewer, since a number close to the middle between two others of 12 decimals has two roundings
+
+
+def settled(numbers: Floats) -> Floats:
+    """Return finite numbers rounded to 12 decimals, so that nothing hangs on how a subtraction rounded.
+
+    Raises: ValueError for a NaN, an infinity, or more than one dimension.
+
+    >>> settled(np.array([0.3 - 0.1, 0.2])).tolist()
+    [0.2, 0.2]
+    """
+    return np.asarray(np.round(finite(numbers), _DECIMALS) + 0.0)
 
 
 def content_generator(*columns: Floats) -> np.random.Generator:
     """Return a generator of random numbers whose seed is the digest of these columns.
 
-    The same numbers in the same order give the same generator on every machine. Sort them first if their order must not
-    matter. -0.0 counts as 0.0.
+    The same numbers in the same order give the same generator on every machine, and so do numbers that are equal to 9
+    decimals. Sort them first if their order must not matter. -0.0 counts as 0.0.
 
     Parameters: ``columns``: float64, any shape, at least one. Returns: a generator over SFC64, the fastest of NumPy's
     bit generators. Raises: nothing.
@@ -39,7 +52,7 @@ def content_generator(*columns: Floats) -> np.random.Generator:
     """
     digest = hashlib.blake2b(digest_size=16)
     for column in columns:
-        digest.update((column + 0.0).astype("<f8", copy=False).tobytes())
+        digest.update((np.round(column, _DECIMALS_OF_SEED) + 0.0).astype("<f8", copy=False).tobytes())
     return np.random.Generator(np.random.SFC64(int.from_bytes(digest.digest(), "little")))
 
 
@@ -85,7 +98,7 @@ def sign_flip_test(delta: Floats, weights: Floats | None = None, *, flips: int =
     """
     if flips < 1:
         raise ValueError(f"flips must be at least 1, not {flips}")
-    moves, total, n = finite(delta), float(delta.size), delta.size
+    moves, total, n = settled(delta), float(delta.size), delta.size
     if weights is not None:
         checked_weights(moves, weights)
         moves, total, n = moves * weights, float(weights.sum()), int(np.count_nonzero(weights))
@@ -170,7 +183,7 @@ def bootstrap_interval(
     """
     if resamples < 1 or not 0 < level < 1:
         raise ValueError(f"resamples must be at least 1 and level between 0 and 1, not {resamples} and {level}")
-    centre, offsets = _offsets(finite(delta), weights)
+    centre, offsets = _offsets(settled(delta), weights)
     if offsets.size < 2 or not float(np.abs(offsets).max()) > 1e-12 * abs(centre):
         return None
     offsets = np.sort(offsets)
@@ -191,12 +204,12 @@ def _offsets(delta: Floats, weights: Floats | None) -> tuple[float, Floats]:
     """Return the mean, and numbers of mean 0 that a resample averages."""
     if weights is None:
         mean = float(delta.mean()) if delta.size else 0.0
-        return mean, delta - mean
+        return mean, settled(delta - mean)
     checked_weights(delta, weights)
     delta, weights = delta[weights > 0], weights[weights > 0]
     total = float(weights.sum())
     mean = float((weights * delta).sum()) / total if delta.size else 0.0
-    return mean, weights * (delta - mean) * (delta.size / total)
+    return mean, settled(weights * (delta - mean) * (delta.size / total))
 
 
 def _interval(offsets: Floats, level: float, resamples: int) -> tuple[float, float]:
@@ -241,9 +254,6 @@ def _condensed(ascending: Floats) -> _Condensed:
     return _Condensed(values, counts, rest)
 
 
-_DECIMALS = 12  # sizes that differ by rounding share a rank
-
-
 def wilcoxon_p_value(delta: Floats) -> float | None:
     """Return the two-sided p-value of the Wilcoxon signed-rank test of paired differences.
 
@@ -264,7 +274,7 @@ def wilcoxon_p_value(delta: Floats) -> float | None:
     >>> wilcoxon_p_value(np.array([0.25, 0.5, 0.125, -0.0625, 0.0]))
     0.25
     """
-    values = np.round(finite(delta), _DECIMALS)
+    values = settled(delta)
     if values.size < 2 or not values.any():
         return None
     from scipy.stats import wilcoxon
@@ -422,7 +432,7 @@ def groups_to_bet(
     >>> [groups_to_bet(np.zeros(9), None, 0.01, alpha) for alpha in (0.05, 0.00125)]
     [350, 761]
     """
-    weights = np.ones(delta.size) if weights is None else weights
+    delta, weights = settled(delta), np.ones(delta.size) if weights is None else weights
     order = np.lexsort((delta, weights))
     order = order[weights[order] > 0]
     delta, shares = delta[order], weights[order] / weights.max()
@@ -518,7 +528,8 @@ def share_p_value(k: int, n: int, share: float) -> float:
 
 def _game(delta: Floats, weights: Floats | None, alpha: float) -> _Game | None:
     """Return the bets on these differences; None without differences."""
-    if (np.abs(finite(delta)) > 1).any():
+    delta = settled(delta)
+    if (np.abs(delta) > 1).any():
         raise ValueError("a betting bound needs differences within -1 to 1")
     if weights is None:
         ordered = np.sort(delta)

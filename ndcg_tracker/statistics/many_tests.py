@@ -123,13 +123,14 @@ def all_pairs(values: Matrix, weights: Floats | None = None) -> AllPairs:
     return AllPairs(n, means, delta, error, _two_sided(delta / error, n - 1.0))
 
 
-def all_pairs_of_strata(strata: Sequence[AllPairs]) -> AllPairs:
+def all_pairs_of_strata(strata: Sequence[AllPairs], same: Sequence[NDArray[np.bool_]]) -> AllPairs:
     """Return the tests of all pairs on the mean of strata, in which each counts once: see ``stratified.stratified``.
 
-    ``n``: of all strata together. Two runs without any difference in a stratum have variance 0 there.
+    ``n``: of all strata together. Two runs whose differences in a stratum are all equal have no test, except those
+    known to be the same there, which have variance 0. Parameters: ``same``: these pairs in each stratum, shape (m, m).
 
     >>> one = all_pairs(np.array([[0.0, 0.25, 0.5, 0.5], [0.0, 0.0, 0.0, 0.75]]))
-    >>> both = all_pairs_of_strata([one, one])
+    >>> both = all_pairs_of_strata([one, one], [np.eye(2, dtype=bool)] * 2)
     >>> float(both.delta[0, 1]), bool(both.p_value[0, 1] < one.p_value[0, 1])
     (0.125, True)
     """
@@ -139,8 +140,8 @@ def all_pairs_of_strata(strata: Sequence[AllPairs]) -> AllPairs:
     means = np.mean([stratum.means for stratum in strata], axis=0)
     delta = np.mean([stratum.delta for stratum in strata], axis=0)
     parts = [
-        np.square(np.where(np.isnan(stratum.standard_error) & (stratum.delta == 0), 0.0, stratum.standard_error) / k)
-        for stratum in strata
+        np.square(np.where(are_same, 0.0, stratum.standard_error) / k)
+        for stratum, are_same in zip(strata, same, strict=True)
     ]
     variance = np.sum(parts, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import Information, TTest, skewness
+from ndcg_tracker.statistics.t_test import Information, skewness, t_test
 
 ALPHA = 0.05
 
@@ -36,11 +36,21 @@ class Estimate:
     p_value: float | None
 
 
-def stratum_mean(test: TTest, delta: Floats) -> StratumMean:
-    """Return the mean difference of a stratum from its t-test; if no group differs, it is known to be 0."""
-    if not delta.any():
-        return StratumMean(test.n, 0.0, 0.0, max(test.n - 1.0, 1.0))
-    return StratumMean(test.n, test.mean or 0.0, None if test.t is None else test.standard_error, test.df)
+def stratum_mean(
+    n: int, mean: float, error: float | None, df: float | None = None, *, is_same: bool = False
+) -> StratumMean:
+    """Return the mean of a stratum: its standard error is not known if all its numbers are equal.
+
+    Parameters: ``error``, ``df``: as a t-test has them. ``is_same``: whether they are differences of the same lists,
+    which are known to be 0.
+
+    >>> stratum_mean(2, 0.3, 0.0).standard_error is None, stratum_mean(2, 0.0, 0.0, is_same=True).standard_error
+    (True, 0.0)
+    """
+    if is_same:
+        return StratumMean(n, 0.0, 0.0, max(n - 1.0, 1.0))
+    test = t_test(n, mean, 0.0, error, df)
+    return StratumMean(n, mean, None if test.t is None else test.standard_error, test.df)
 
 
 def strata_information(deltas: Sequence[Floats]) -> Information:

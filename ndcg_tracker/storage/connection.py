@@ -72,8 +72,9 @@ class LostAnswerError(DatabaseError):
 
 
 _AGAIN = "run the same command again"
+DISK_FULL = Reason("the disk is full", f"free some space and {_AGAIN}", True)
 _SQLITE_REASONS = (
-    ("database or disk is full", Reason("the disk is full", f"free some space and {_AGAIN}", True)),
+    ("database or disk is full", DISK_FULL),
     ("locked", Reason("another process has been writing for too long", _AGAIN, True)),
     ("readonly", Reason("it cannot be written", "check the permissions of the file and its folder", True)),
     ("not a database", Reason("it is not a SQLite database", f"give {argument('location')} another path")),

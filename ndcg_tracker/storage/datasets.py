@@ -14,7 +14,7 @@ from ndcg_tracker.asked import OwnName
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, SealedError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import KeyPlaces, Keys
-from ndcg_tracker.rankings.ranking import GroupedItems
+from ndcg_tracker.rankings.ranking import GroupedItems, Unweighted
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     Lists,
@@ -45,6 +45,7 @@ _TEXT_COLUMNS = ("text", "title", "url")
 
 
 _TEXTS_AT_ONCE = 10_000
+_OTHERS = ""  # no file has this key; its row holds the weight of the groups that have none
 
 
 class KnownGroups:
@@ -92,10 +93,9 @@ class DatasetReads:
 
     def counts(self) -> dict[int, DatasetCounts]:
         """Return how much each dataset holds, by its id."""
-        each = [
-            dict(tuple(row) for row in self._session.rows(_counted(table)))
-            for table in (schema.runs, schema.groups, schema.label_sets)
-        ]
+        of_groups = _counted(schema.groups).where(schema.groups.c.key != _OTHERS)
+        queries = _counted(schema.runs), of_groups, _counted(schema.label_sets)
+        each = [dict(tuple(row) for row in self._session.rows(query)) for query in queries]
         return {dataset.id: DatasetCounts(*(numbers.get(dataset.id, 0) for numbers in each)) for dataset in self.all()}
 
     def named(self, name: str) -> DatasetRecord | None:
@@ -298,7 +298,9 @@ class GroupReads:
 
     def all(self, dataset_id: int) -> tuple[Index, Keys]:
         """Return the ids, ascending, and keys of all groups of a dataset."""
-        return self._session.bulk.group_rows(dataset_id)
+        ids, keys = self._session.bulk.group_rows(dataset_id)
+        named = np.flatnonzero(keys.lengths)
+        return (ids, keys) if named.size == ids.size else (ids[named], keys.take(named))
 
     def containing(self, dataset_id: int, text: str, n: int, skip: int = 0) -> list[tuple[int, str]]:
         """Return ids and keys of groups whose key contains a text, in id order: at most ``n``, after the first
@@ -307,7 +309,7 @@ class GroupReads:
         Case does not matter for the letters that the engine folds: ASCII on SQLite.
         """
         table = schema.groups
-        query = sa.select(table.c.id, table.c.key).where(table.c.dataset_id == dataset_id)
+        query = sa.select(table.c.id, table.c.key).where(table.c.dataset_id == dataset_id, table.c.key != _OTHERS)
         if text:
             query = query.where(sa.func.lower(table.c.key).contains(sa.func.lower(_escaped(text)), escape="\\"))
         rows = self._session.rows(query.order_by(table.c.id).limit(n).offset(skip))
@@ -344,18 +346,18 @@ class GroupReads:
     def _all_known(self, dataset_id: int) -> KnownGroups:
         """Return all groups of a dataset; they are read once."""
         if dataset_id not in self._all_groups:
-            self._all_groups[dataset_id] = KnownGroups(*self.all(dataset_id))
+            self._all_groups[dataset_id] = KnownGroups(*self._session.bulk.group_rows(dataset_id))
         return self._all_groups[dataset_id]
 
-    def weights(self, dataset_id: int) -> tuple[Index, Floats]:
-        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
-        return self._session.bulk.group_weights(dataset_id)
-
-    def weights_by_id(self, dataset_id: int) -> GroupWeightsById:
+    def weights(self, dataset_id: int) -> GroupWeightsById:
         """Return the weights of the groups of a dataset."""
-        ids, weights = self.weights(dataset_id)
-        weighted = ~np.isnan(weights)
-        return GroupWeightsById(ids[weighted], weights[weighted])
+        table, datasets = schema.groups, schema.datasets
+        others = sa.and_(table.c.dataset_id == datasets.c.id, table.c.key == _OTHERS)
+        query = sa.select(datasets.c.name, table.c.id, table.c.weight).join_from(datasets, table, others, isouter=True)
+        row = self._session.rows(query.where(datasets.c.id == dataset_id))[0]
+        ids, weights = self._session.bulk.group_weights(dataset_id)
+        own = ids != (row.id or 0)
+        return GroupWeightsById(ids[own], weights[own], Unweighted(row.name, row.weight))
 
     def attributes(self, dataset_id: int) -> dict[int, dict[str, Any]]:
         """Return the attributes of the groups that have some, by group id."""
@@ -440,6 +442,10 @@ class GroupWrites:
             raise InputError("a group weight is negative or infinite; weights are finite and at least 0")
         self._groups.keys(dataset_id, ids)
         self._session.bulk.set_group_weights(ids, weights)
+
+    def set_default_weight(self, dataset_id: int, weight: float) -> None:
+        """Give the groups of a dataset that have no weight this one, also those that come later."""
+        self.set_weights(dataset_id, self.ensure(dataset_id, Keys.from_strings([_OTHERS])), np.array([weight]))
 
     def set_attributes(self, dataset_id: int, attributes: Mapping[int, Mapping[str, Any] | None]) -> None:
         """Replace the attributes of groups of a dataset, by id; None removes them."""

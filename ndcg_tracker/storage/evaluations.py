@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -131,6 +131,31 @@ class EvaluationReads:
         query = _in_time(dataset_id, metric, results.c.value, table.c.mean).outerjoin(results, of_group)
         of_judge = schema.label_sets.c.judge.in_((judge, *NO_LABELS_HERE))
         return self._session.records(GroupValueRecord, query.where(of_judge))
+
+    def of_old_labels(self) -> dict[int, dict[int, int]]:
+        """Return how many results each evaluation under old labels has, by run and evaluation.
+
+        A version of a judge's labels is old for a metric if every run that has the metric under it has the metric under
+        a later version, too. So any two runs that were comparable before still are.
+        """
+        table = schema.evaluations
+        names = ("id", "run_id", "judge", "metric_id", "label_set_id", "label_set_version")
+        n_results = (sa.func.length(table.c.packed_values) // 8).label("n_results")
+        rows = self._session.rows(sa.select(*(table.c[name] for name in names), n_results))
+        newest: dict[tuple[int, str, int], int] = {}
+        for row in rows:
+            of_run = (row.run_id, row.judge, row.metric_id)
+            newest[of_run] = max(newest.get(of_run, 0), row.label_set_version)
+        needed = {
+            (row.label_set_id, row.metric_id)
+            for row in rows
+            if row.label_set_version == newest[row.run_id, row.judge, row.metric_id]
+        }
+        old: dict[int, dict[int, int]] = {}
+        for row in rows:
+            if (row.label_set_id, row.metric_id) not in needed:
+                old.setdefault(row.run_id, {})[row.id] = row.n_results
+        return old
 
     def coverages_under(self, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of each run has a label in one label set, by run, latest first."""
@@ -304,6 +329,15 @@ class EvaluationWrites:
         for column in (schema.group_results.c.evaluation_id, sums, schema.evaluations.c.id):
             self._session.execute(column.table.delete().where(column == evaluation_id))
         self._made.evaluation_ids.discard(evaluation_id)
+
+    def delete_old(self, old: Mapping[int, Iterable[int]], run_ids: Collection[int]) -> None:
+        """Delete the old evaluations of some runs, and their judged shares under labels that they no longer have."""
+        shares, table = schema.coverages, schema.evaluations
+        used = sa.exists().where(table.c.run_id == shares.c.run_id, table.c.label_set_id == shares.c.label_set_id)
+        for run_id in run_ids:
+            for evaluation_id in old[run_id]:
+                self.delete(evaluation_id)
+            self._session.execute(shares.delete().where(shares.c.run_id == run_id, ~used))
 
     def insert_sums(self, evaluation_id: int, record: PairedSumsRecord, created_at_utc: str | None = None) -> None:
         """Store the sums of the differences of an evaluation's groups to a baseline."""

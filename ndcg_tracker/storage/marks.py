@@ -208,6 +208,7 @@ class DecisionWrites:
         open_delta: tuple[float | None, float | None] = (None, None),
         checked_by: str | None = None,
         budget: tuple[float, int | None, int, Mapping[str, Any] | None] | None = None,
+        question: str | None = None,
     ) -> DecisionRecord:
         """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record.
 
@@ -215,7 +216,7 @@ class DecisionWrites:
         ``unjudged``: what an unjudged item was worth; ``open_delta``: the least and the greatest delta that such items
         left open. ``checked_by``: who graded the sample that checks the judge. ``budget``: the budget that the looks
         share, how many there are, the number of this look, and a JSON object that identifies the baseline's lists (None
-        for sealed data).
+        for sealed data). ``question``: the digest of what was asked.
         """
         names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
@@ -239,6 +240,7 @@ class DecisionWrites:
             "repeats": None if arms is None else {f"{side}_id": list(ids) for side, (_, ids) in runs.items()},
             "unjudged": unjudged,
             "checked_by": checked_by,
+            "question": question,
             **dict(zip(("budget", "looks", "look", "baseline_lists"), budget or [None] * 4, strict=True)),
         }
         record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
@@ -260,6 +262,12 @@ class DecisionWrites:
         of_baseline = {"dataset_id": dataset_id, "baseline_run": baseline_run, "baseline_lists": baseline_lists}
         said = {"reason": reason, "reset_by": reset_by, "created_at_utc": checked_time(created_at_utc)}
         self._session.insert(schema.budget_resets, of_baseline | said | {"after_decision_id": after})
+
+    def acknowledge(self, decision_id: int, reason: str, by: str, *, on_suite: bool = False) -> None:
+        """Record who overrode a decision, and why."""
+        table = schema.suite_decisions if on_suite else schema.decisions
+        values = {"acknowledged_reason": reason, "acknowledged_by": by}
+        self._session.execute(table.update().where(table.c.id == decision_id).values(values))
 
     def take_over(self, values: Mapping[str, Any]) -> None:
         """Store a decision from another database, given by columns."""

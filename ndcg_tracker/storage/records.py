@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.statistics.summary import PairedSums
 
 EXTERNAL_JUDGE = "external results"
@@ -127,11 +128,21 @@ class RunRecord:
     sample_digest: str | None
     collapsed: str | None
     documents_in_ten: float | None
+    tie_order: str | None
 
     @property
     def sample(self) -> tuple[str | None, str | None]:
         """The sample of items that it ranks: only runs of the same sample are compared."""
         return self.sampled, self.sample_digest
+
+    @property
+    def is_checkpoint(self) -> bool:
+        """Whether it is a checkpoint of a training, which counts as a run of its own only if somebody asks for it."""
+        return self.tags.get("stage") == "iteration"
+
+    def has_tags(self, tags: Mapping[str, str]) -> bool:
+        """Return whether it has all these tags with these values."""
+        return all(key in self.tags and str(self.tags[key]) == value for key, value in tags.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +291,7 @@ class SuiteDecisionRecord:
     delta_low: float | None = None
     delta_high: float | None = None
     judge: str = ""
+    question: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,6 +421,7 @@ class DecisionRecord:
     looks: int | None = None
     look: int | None = None
     baseline_lists: Mapping[str, Any] | None = None
+    question: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,13 +481,20 @@ class GroupWeightsById:
 
     ids: Index
     weights: Floats
+    unweighted: Unweighted
 
     def weights_of(self, group_ids: Index) -> Floats:
-        """Return the weight of each group, 1 where there is none."""
+        """Return the weights of the groups that a result uses (see ``Unweighted``); all 1 if no group has one.
+
+        Raises: MetricError if too many of them have no weight.
+        """
         if not self.ids.size:
             return np.ones(group_ids.size)
         places = np.minimum(np.searchsorted(self.ids, group_ids), self.ids.size - 1)
-        return np.where(self.ids[places] == group_ids, self.weights[places], 1.0)
+        lacking = self.ids[places] != group_ids
+        weights = np.where(lacking, self.unweighted.weight, self.weights[places])
+        self.unweighted.check(weights, lacking)
+        return weights
 
 
 Part = Literal["means", "sums", "groups", "results", "some items", "items"]

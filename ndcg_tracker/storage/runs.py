@@ -44,7 +44,7 @@ from ndcg_tracker.storage.upkeep.integrity import (
     Written,
 )
 
-_BYTES_OF_LIST, _BYTES_OF_RESULT = 60, 80
+_BYTES_OF_LIST, BYTES_OF_RESULT = 60, 80
 """About how many bytes a row of ``ranked_lists`` takes besides its lists, and a group result with its packed value."""
 
 
@@ -53,11 +53,12 @@ IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
 
 
 class RankedFacts(TypedDict, total=False):
-    """What a run ranks, known once all of it has arrived: a sample of the items, or documents instead of chunks."""
+    """What a run ranks, known once all of it has arrived: a sample, documents instead of chunks; what breaks ties."""
 
     sample_digest: str | None
     collapsed: str | None
     documents_in_ten: float | None
+    tie_order: str | None
 
 
 class RunDetails(RankedFacts, total=False):
@@ -115,6 +116,7 @@ class RunReads:
             self._dataset_of[run.id] = run.dataset_id
             prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
         self._session.keep("pruning", prunings)
+        self._session.keep("tie order", {run.id: run.tie_order for run in by_id.values()})
         return by_id
 
     def _open(self, query: Select[Any]) -> Select[Any]:
@@ -138,6 +140,9 @@ class RunReads:
         if dataset is not None:
             self._datasets.known(dataset)
         names = self._session.once(("names of runs", dataset), partial(self._names, dataset))
+        if reference.startswith("latest"):  # the checkpoints of a training come before its final run
+            checkpoints = {run.id for run in self.all(dataset) if run.is_checkpoint and run.name != reference}
+            names = [run for run in names if run.id not in checkpoints] or names
         run_id = referenced_run(reference, names, partial(self._aliases.all, dataset), dataset)
         self._session.named_runs.append(run_id)
         return run_id
@@ -220,7 +225,9 @@ class RunReads:
                 wanted = np.intersect1d(group_ids, of_run)
             if not lists.group_ids.size or lists.group_ids.size < wanted.size:
                 raise pruning.refusal(self.with_id(run_id).name)
-        return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)))
+        query = sa.select(schema.runs.c.tie_order).where(schema.runs.c.id == run_id)
+        tie_order = self._session.once(("tie order", run_id), lambda: self._session.rows(query)[0].tie_order)
+        return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)), tie_order=tie_order)
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return the pruning records of incomplete runs (of all runs, or of these), by run id."""
@@ -288,7 +295,7 @@ class RunReads:
             for row in self._session.rows(in_runs):
                 n_here, of_items = n_of_run.get(row.id, 0), n_bytes.get(row.id)
                 n_items = 0 if of_items is None else row.n_items
-                sizes[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * _BYTES_OF_RESULT)
+                sizes[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * BYTES_OF_RESULT)
         return sizes
 
     def ranking_blocks(self, run: RunRecord) -> Iterator[Ranking]:

@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
 from ndcg_tracker.storage.connection import (
+    FailedDatabaseError,
     LostAnswerError,
     database_engine,
     read_transaction,
@@ -226,8 +227,14 @@ class Store:
 
         ``opens_seals``: include sealed datasets, which only gates, ingest and checks may read.
         """
-        with read_transaction(self._engine, self._location) as connection:
-            yield ReadTransaction(Session(connection, self._arrow, opens_seals=opens_seals))
+        try:
+            with read_transaction(self._engine, self._location) as connection:
+                yield ReadTransaction(Session(connection, self._arrow, opens_seals=opens_seals))
+        except FailedDatabaseError as error:
+            with suppress(DatabaseError):  # it may have been upgraded since it was opened
+                state = found_state(self._engine, self._location)
+                error = error if state.kind is Kind.CURRENT else refusal(state, self._location)
+            raise error from None
 
     @contextmanager
     def write(

@@ -17,6 +17,7 @@ class View:
 _RUN = {"run": "Name of the run.", "run_id": "Number of the run; later runs have higher numbers."}
 _DATASET = {"dataset": "Name of the dataset."}
 _GROUP = {"group_key": "Id of the group."}
+_WEIGHT = {"weight": "Weight of the group in weighted means; NULL where none was given, which counts as 1."}
 _METRIC = {"metric": "The metric's canonical text form."}
 _REQUESTED = {"requested_as": "The text by which the metric was first requested, such as lightgbm:ndcg@10."}
 _VERSION = {"label_set_version": "Version of the dataset's labels."}
@@ -77,7 +78,12 @@ VIEWS = (
         | _REQUESTED
         | _JUDGE
         | _TIMESTAMP
-        | _NEWEST_OF_RUN,
+        | _NEWEST_OF_RUN
+        | _WEIGHT
+        | {
+            "is_missing": "Whether the run lacks the group, which has labels; on SQLite 1 and 0. NULL where nobody can "
+            "say: in results of other engines, and for a group without gain in a run that lacks groups and some items.",
+        },
     ),
     View(
         "group_diff",
@@ -137,7 +143,9 @@ VIEWS = (
             "run_id": _RUN["run_id"],
             "is_newest_labels": "Whether these are the latest labels of the unnamed judge that the run was evaluated "
             "with at this cutoff; on SQLite 1 and 0.",
-        },
+        }
+        | _CREATED
+        | _TIMESTAMP,
     ),
     View(
         "run_details",
@@ -157,6 +165,7 @@ VIEWS = (
         | {
             "collapsed": "How chunks became documents: max, first or sum; NULL where nothing was collapsed.",
             "documents_in_ten": "Mean of the documents among a group's first ten chunks; NULL without chunks.",
+            "tie_order": "input if its order breaks ties in scores; NULL where item ids do, descending.",
         },
     ),
     View("run_parameters", "One row per parameter of a run.", _RUN | _DATASET | _fact("parameter")),
@@ -333,6 +342,11 @@ VIEWS = (
             "n_groups": "How many groups it has.",
             "label_set_version": "Latest version of the labels of the unnamed judge; NULL where there are none.",
         },
+    ),
+    View(
+        "group_list",
+        "One row per group of a dataset, with its weight, whether or not it has labels or results.",
+        _DATASET | _GROUP | _WEIGHT,
     ),
     View(
         "run_list",

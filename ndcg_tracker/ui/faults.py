@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 MISSING = {
     "error": "all runs must have the same",
     "zero": "count 0 where a run lacks them",
-    "intersect": "only those that all runs have",
-    "skip": "without those that no run has",
+    "intersect": "without those that only some runs have",
+    "skip": "only those that all runs have",
 }
 """How to treat groups that a run lacks, in the words of the pages."""
 TITLES = {
@@ -35,7 +35,7 @@ def in_browser(name: str, value: str) -> str:
     """Return an argument in the words of the pages: the choice with this name.
 
     >>> in_browser("missing", "intersect"), in_browser("judge", "")
-    ('“groups: only those that all runs have”', '“judge”')
+    ('“groups: without those that only some runs have”', '“judge”')
     """
     label = _LABELS.get(name, name.replace("_", " "))
     if not value:

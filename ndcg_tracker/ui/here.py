@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.runs.labels import judge_option, judges_of
+from ndcg_tracker.runs.labels import judges_of
 from ndcg_tracker.ui.overviews import shown_judge, usual_metric
 from ndcg_tracker.ui.rendering import Question, link, metric_name
 from ndcg_tracker.words.texts import judge_words
@@ -168,7 +168,7 @@ class Here:
         nothing = f"no run of dataset {self.dataset.name!r} was evaluated"
         if self.is_without_runs or not self.label_sets:
             raise InputError(f"{nothing} under a metric yet")
-        command = shlex.join(rescoring(self.dataset.name, self.judge, self.version))
+        command = shlex.join(rescoring(self.dataset.name, self.version or self.label_sets[-1].version))
         raise InputError(
             f"{nothing} under the labels of {judge_words(self.judge)} yet", advice=f"evaluate all with: {command}"
         )
@@ -198,14 +198,13 @@ class Part:
         return f"{self.first + 1:,} to {self.last:,} of {self.total:,}" if self.last < self.total or self.first else ""
 
 
-def rescoring(dataset: str, judge: str, version: int | None = None) -> tuple[str, ...]:
-    """Return the command that evaluates all runs under a version of the labels, or under the latest of a judge.
+def rescoring(dataset: str, version: int) -> tuple[str, ...]:
+    """Return the command that evaluates all runs under a version of the labels.
 
-    >>> rescoring("shop", "ann"), rescoring("shop", "", 2)[-2:]
-    (('ndcg-track', 'rescore', '--all', '--dataset', 'shop', '--judge', 'ann'), ('--labels', '2'))
+    >>> " ".join(rescoring("shop", 2))
+    'ndcg-track rescore --all --dataset shop --labels 2'
     """
-    which = judge_option(judge) if version is None else ("--labels", str(version))
-    return ("ndcg-track", "rescore", "--all", "--dataset", dataset, *which)
+    return ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--labels", str(version))
 
 
 def missing(name: str) -> NoReturn:

@@ -242,7 +242,7 @@ class Judging:
             budget=BUDGET,
             stored=label_set,
             stored_judge="" if label_set is None else judge_words(label_set.judge),
-            rescore=None if label_set is None else shlex.join(rescoring(here.dataset.name, label_set.judge)),
+            rescore=None if label_set is None else shlex.join(rescoring(here.dataset.name, label_set.version)),
             answered=ask.number("answered", 0),
             **here.values(JUDGE),
         )

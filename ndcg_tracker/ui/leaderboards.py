@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard
@@ -79,7 +80,7 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
         _, what, advice = error.parts(in_browser)
         words, commands = advice_and_commands(advice)
         why = f"{what}; {words}" if words else what
-    n_runs = sum(run.tags.items() >= question.tags.items() for run in tx.runs.all(here.dataset.name))
+    n_runs = len(without_checkpoints(tx.runs.all(here.dataset.name), question.tags)[0])
     report = None if board is None else leaderboard_report(board)
     beside = [str(metric) for metric in question.metrics[1:]]
     is_apart = board is not None and board.metrics[0].judged is not None and board.metrics[0].judged.is_apart

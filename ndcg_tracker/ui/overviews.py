@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import DEFAULT_METRIC
+from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.compare.gather_results import limits_of_delta
 from ndcg_tracker.compare.inference import GROUPS_ONLY
 from ndcg_tracker.compare.pair import pair, places_of_ids
@@ -46,12 +47,16 @@ Means = Sequence[float | None]
 
 @dataclass(frozen=True, slots=True)
 class DatasetOverview:
-    """A dataset, its counts, and its usual metric over its runs; ``metric``: None if no run has one."""
+    """A dataset, its counts, and its usual metric over its runs; ``metric``: None if no run has one.
+
+    ``versions``: of the labels of each mean.
+    """
 
     dataset: DatasetRecord
     counts: DatasetCounts
     metric: MetricUse | None
     means: Means
+    versions: Sequence[int]
     newest_utc: str | None
 
 
@@ -97,9 +102,11 @@ def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
         judge = shown_judge(tx, dataset)
         metric = usual_metric(tx.evaluations.metrics(dataset.id, judge))
         records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=judge)
-        means = {record.run_id: record.mean for record in records}  # the latest labels come last
+        kept = {run.id for run in without_checkpoints(tx.runs.all(dataset.name))[0]}
+        latest = {of.run_id: of for of in records if of.run_id in kept}.values()  # the latest labels come last
+        means, versions = [one.mean for one in latest], [one.label_set_version for one in latest]
         newest = max((record.created_at_utc for record in records), default=None)
-        overviews.append(DatasetOverview(dataset, counts[dataset.id], metric, list(means.values()), newest))
+        overviews.append(DatasetOverview(dataset, counts[dataset.id], metric, means, versions, newest))
     return sorted(overviews, key=lambda overview: overview.newest_utc or "", reverse=True)
 
 
@@ -187,7 +194,7 @@ def against_baseline(
             against[run_id] = Against(why="ranks different items")
     ids = list(dict.fromkeys(record.evaluation_id for both in shared.values() for record in both))
     results = dict(zip(ids, tx.evaluations.results_of(ids), strict=True))
-    weights = tx.groups.weights_by_id(dataset.id) if metric["weights"] != "none" else None
+    weights = tx.groups.weights(dataset.id) if metric["weights"] != "none" else None
     for run_id, (base, record) in shared.items():
         of_groups = results[base.evaluation_id], results[record.evaluation_id]
         against[run_id] = _paired(metric, (base, record), of_groups, weights if weights and weights.ids.size else None)

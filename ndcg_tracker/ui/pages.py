@@ -43,7 +43,7 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
             "counts": overview.counts,
             "metric": "" if overview.metric is None else metric_name(overview.metric),
             "mean": overview.means[-1] if overview.means else None,
-            "line": sparkline(overview.means),
+            "line": sparkline(overview.means, overview.versions),
             "newest": overview.newest_utc or "",
         }
         for overview in datasets_overview(tx)

@@ -12,7 +12,7 @@ from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.html import environment, script_json
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.words.texts import counted, interval, means_of_blocks, percent, points
+from ndcg_tracker.words.texts import counted, interval, lines_of_blocks, percent, points
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -127,14 +127,15 @@ def metric_name(metric: MetricUse) -> str:
     return familiar_name(metric.metric, metric.requested_as)
 
 
-def sparkline(means: Sequence[float | None]) -> Markup:
-    """Return a small line of means, oldest first, with a dot at the latest; None leaves a gap.
+def sparkline(means: Sequence[float | None], versions: Sequence[int | None]) -> Markup:
+    """Return a small line of means, oldest first, with a dot at the latest; None and new labels leave a gap.
 
-    If there are many means, each point of the line stands for several.
+    If there are many means, each point of the line stands for several. ``versions``: of the labels of each.
     """
     from markupsafe import Markup
 
-    shown, _ = means_of_blocks(means, _SPARKS)
+    lines, _ = lines_of_blocks(means, versions, _SPARKS)
+    shown = [value for line in lines for value in (*line, None)][:-1]
     defined = [value for value in shown if value is not None]
     if not defined:
         return Markup("")
@@ -152,6 +153,8 @@ def sparkline(means: Sequence[float | None]) -> Markup:
     words = (
         f"{counted(len(means), 'run')}, from {points(low)} to {points(max(defined))}, the latest {points(defined[-1])}"
     )
+    if len(lines) > 1:
+        words += f"; the line breaks where the labels change, the latest are version {versions[-1]}"
     return Markup(
         f'<svg class="spark" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
         f'aria-label="{words}"><title>{words}</title><path d="{path}"/>'

@@ -21,6 +21,8 @@ from ndcg_tracker.ui.rendering import Question, metric_name, position, rendered,
 from ndcg_tracker.words.texts import counted, judge_words, percent, percent_span
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from ndcg_tracker.storage.store import ReadTransaction
 
 _TAGS = 12
@@ -110,7 +112,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
             (tag, here.link("/runs", **{**parameters, "tag": [other for other in tags if other != tag]}))
             for tag in tags
         ],
-        line=sparkline([overview.mean for overview in every]),
+        line=_line(every),
         groups=groups,
         unused=_unused_labels(here, every),
         n_runs=len(every),
@@ -156,7 +158,7 @@ def _unused_labels(here: Here, every: Sequence[RunOverview]) -> dict[str, str] |
     words = f"{which} evaluated under version {label_set.version} of the labels{whose} yet"
     if older := max((version for version in versions if version), default=0) * (n == len(every)):
         words += f"; these means are under version {older}{' or older ones' if len(set(versions)) > 1 else ''}"
-    return {"words": words, "command": shlex.join(rescoring(here.dataset.name, here.judge, here.version))}
+    return {"words": words, "command": shlex.join(rescoring(here.dataset.name, label_set.version))}
 
 
 def _tagged(here: Here, parameters: Mapping[str, Any], tag: str) -> str:
@@ -208,6 +210,12 @@ def _sorted(runs: Sequence[RunOverview], sort: str, sign: float) -> list[RunOver
     return list(runs) if sort == "oldest" else list(runs)[::-1]
 
 
+def _line(runs: Sequence[RunOverview]) -> Markup:
+    """Return the line of the means of runs, oldest first, as far as they have one."""
+    known = [run for run in runs if run.mean is not None]
+    return sparkline([run.mean for run in known], [run.label_set_version for run in known])
+
+
 def _families(
     here: Here, overviews: Sequence[RunOverview], parameters: Mapping[str, Any], tags: Sequence[str]
 ) -> list[dict[str, object]]:
@@ -224,7 +232,7 @@ def _families(
         means = [overview.mean for overview in some]
         defined = [mean for mean in means if mean is not None]
         address = _tagged(here, parameters, tag)
-        line, mean = sparkline(means), defined[-1] if defined else None
+        line, mean = _line(some), defined[-1] if defined else None
         rows.append({"tag": tag, "n": len(some), "line": line, "mean": mean, "address": address})
     return rows
 
@@ -267,7 +275,7 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         if (shares := tx.evaluations.coverages(record.id, label_set_id))
     ]
     of_dataset = tx.runs.all(record.dataset)
-    in_time = [stored.id for stored in of_dataset]
+    in_time = [stored.id for stored in of_dataset if stored.id == record.id or not stored.is_checkpoint]
     before = ([None, *in_time])[in_time.index(record.id)]
     aliases = tx.aliases.all(record.dataset)
     comparisons = [(f"@{alias.name}", alias.run_id) for alias in aliases if alias.run_id != record.id]

@@ -12,15 +12,16 @@ from ndcg_tracker.words.sentences import T_INTERVAL, WORDS
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
-    "older_than_judge", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers",
-    "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
+    "older_than_judge", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers", "diagnostic",
+    "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties", "tie_orders",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
-    "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
+    "labels_changed", "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
+    "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "range_unread", "other_hands", "one_hand", "never_shown",
-    "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
+    "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
     "shorter_lists",
-    "pruned", "without_items",
+    "pruned", "without_items", "summed_as_0",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",
@@ -33,7 +34,8 @@ Kind = Literal[
     "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
     "small_slices",
     # ingest, evaluate and import
-    "rank_conflict", "scores_like_ranks", "order_of_lists", "no_score", "no_label", "no_group_label",
+    "rank_conflict", "scores_like_ranks", "order_of_lists", "ties_by_input", "no_score", "no_label", "no_group_label",
+    "labels_elsewhere", "nothing_found",
     "far_fewer_judged", "few_labels_met", "spelled_otherwise",
     "sampled", "documents_in_ten", "runs_of_other_samples", "history_of_samples",
     "some_groups_missing", "one_score", "all_one", "below_rel", "unstable_sort",
@@ -114,6 +116,15 @@ def renamed(note: Note, names: Mapping[str, str]) -> Note:
     return (
         replace(note, facts={**note.facts, "metrics": [names.get(name, name) for name in metrics]}) if metrics else note
     )
+
+
+def typed(note: Note, names: Mapping[str, str]) -> Note:
+    """Return a note with other names for the metrics in its command.
+
+    >>> typed(Note("ties", command=("ndcg-track", "compare", "--metric", "AP")), {"AP": "map"}).command[2:]
+    ('--metric', 'map')
+    """
+    return replace(note, command=tuple(names.get(word, word) for word in note.command))
 
 
 def in_words(notes: Iterable[Note]) -> tuple[str, ...]:

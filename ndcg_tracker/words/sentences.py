@@ -9,6 +9,7 @@ from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, po
 
 T_INTERVAL = "the t interval"
 _SLICES_NAMED = 5
+_GRADES_NAMED = 6
 _LEAST_RESEMBLANCE = 0.05
 
 _OF_GATE = {
@@ -99,9 +100,22 @@ def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judge
     return f"no item {where} has a label ({counts}), so nothing is compared; do the ids match?"
 
 
-def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
+def _different_labels(versions: Sequence[tuple[int, int]], most: int) -> str:
     by_version = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
-    return f"runs under different labels are not compared ({by_version}); to evaluate all under the latest labels"
+    newest = "" if most == versions[-1][0] else f" (or under the latest, --labels {versions[-1][0]})"
+    return f"runs under different labels are not compared ({by_version}); to evaluate all under version {most}{newest}"
+
+
+def _labels_changed(
+    version: int, before: int, n_changed: int, n: int, scales: Sequence[Sequence[float]], is_newer: bool
+) -> str:
+    told = f"{n_changed:,} of {counted(n, 'label')} {'has' if n_changed == 1 else 'have'} another grade"
+    named = [[f"{grade:g}" for grade in scale] for scale in scales]
+    short = [f"{of[0]} to {of[-1]}" if len(of) > _GRADES_NAMED else in_a_row(of) for of in named]
+    if short:
+        told = f"its grades are {short[1]}, those of version {before} are {short[0]}; {told}"
+    again = "" if is_newer else f"; to compare under version {before}"
+    return f"labels version {version} is not like version {before}: {told}{again}"
 
 
 def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
@@ -145,6 +159,23 @@ def _no_label(of_run: str = "", of_labels: str = "", how: str = "") -> str:
         return f"{told}; do the ids match?"
     more = f"; {_difference(how)}" if how else "; do the ids match?"
     return f"{told}: the run has {shown(of_run)}, but the labels have {shown(of_labels)}{more}"
+
+
+_N_SHOWN = 3
+
+
+def _some(ids: Sequence[str]) -> str:
+    listed = ", ".join(map(shown, ids[:_N_SHOWN]))
+    return f"{listed} and others" if len(ids) > _N_SHOWN else listed or "none"
+
+
+def _no_group_label(of_run: Sequence[str], of_labels: Sequence[str]) -> str:
+    told = (
+        f"no group of the run has labels: the run has {_some(of_run)}, the labels have {_some(of_labels)}; give labels "
+        "of the same groups, with ids written the same way"
+    )
+    is_numbered = bool(of_run) and list(of_run) == [str(place) for place in range(len(of_run))]
+    return f"{told}; lists without ids are numbered from 0: give a dict, {{id: list}}" if is_numbered else told
 
 
 def _sampled(n: int, of: int, rank: int, chance: float) -> str:
@@ -202,11 +233,11 @@ def _slices_regressed(slices: Sequence[tuple[str, str, float, int]], are_sure: b
     return f"{what} regressed although all groups together pass: {named_slices(slices)}{doubt}; to see all"
 
 
-def _labels_gone(n_groups: int, n_labels: int, version: int) -> str:
+def _labels_gone(n_groups: int, n_labels: int, version: int, may_extend: bool = True) -> str:
     groups = f", and {counted(n_groups, 'group')} {'has' if n_groups == 1 else 'have'} none left" if n_groups else ""
     return (
-        f"{counted(n_labels, 'label')} of version {version} {'is' if n_labels == 1 else 'are'} not in it{groups}: to "
-        "keep such labels, add with extend"
+        f"{counted(n_labels, 'label')} of version {version} {'is' if n_labels == 1 else 'are'} not in it{groups}"
+        f"{'; to keep them' if may_extend else ''}"
     )
 
 
@@ -228,11 +259,9 @@ def _lacking(runs: Sequence[tuple[str, int]], n_groups: int) -> str:
     return named + (f" and {len(runs) - _SLICES_NAMED} more" if len(runs) > _SLICES_NAMED else "")
 
 
-def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
-    return (
-        f"{metric} itself counts the groups missing from a run as 0, so they cannot be left out here: "
-        f"{_lacking(runs, n_groups)}; to leave them out, rank by the metric that this command adds"
-    )
+def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str, are_out: bool = False) -> str:
+    fate = (", but they are left out", "") if are_out else ("", "; to leave them out")
+    return f"{metric} counts the groups missing from a run as 0{fate[0]}: {_lacking(runs, n_groups)}{fate[1]}"
 
 
 def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
@@ -283,15 +312,16 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{n:,} of {counted(n_groups, 'group')} {'has' if n == 1 else 'have'} no {attribute}; each counts as its own "
         "cluster"
     ),
-    "after_that": "after that, the same without the groups missing from a run",
-    "missing_that_count": lambda n, metric: (
-        f"{metric} itself counts the groups missing from a run as 0 ({n:,} here), so they stay in; to leave them out, "
-        "compare by the metric that this command adds"
-    ),
+    "after_that": "after that, ask again",
     "shorter_lists": (
         "the lists of {run} have {n_short:.1f} items on average, those of the other run {n_long:.1f}: {metric} looks "
         "past the end of the shorter lists"
     ).format,
+    "checkpoints": lambda n, first, of="": (
+        f"left out{of and f' of {of}'}: {counted(n, 'checkpoint')} of trainings, such as {first}: a checkpoint counts "
+        "only by its name or with the tag stage=iteration"
+    ),
+    "equal_repeats": lambda runs, of: f"{in_a_row(list(runs))} of {of} have equal rankings: not independent repeats",
     "one_repeat": "{run} is a single run, so the interval does not cover how much another training would differ".format,
     "retraining": _retraining,
     "weightless": lambda n: f"{counted(n, 'group')} with weight 0 left out",
@@ -302,8 +332,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "same_difference": _same_difference,
     "low_information": low_information,
     "equal_values": (
-        "low information: all values of a dataset are equal although its lists differ, and a t interval takes such a "
-        "mean as exact"
+        "low information: all differences of a dataset are equal although its lists differ, so no t interval says "
+        "what other queries of it would give"
     ),
     "few_in_strata": lambda n, n_nonzero, enough: (
         f"low information: queries of small datasets weigh so much in the macro mean that all {n:,} queries count "
@@ -368,6 +398,11 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} whose group results were pruned, such as {first}"
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
+    "labels_changed": _labels_changed,
+    "summed_as_0": (
+        "{metric} counts the groups missing from a run as 0, and sums cannot leave them out; if there are any, sum up "
+        "{skipping} for both runs"
+    ).format,
     "older_than_judge": (
         "design {design} was drawn under version {version} of the judge's labels and is compared with that version; "
         "version {newest} is newer"
@@ -391,6 +426,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{' and '.join(map(repr, runs))} and the baseline together; to add the results"
     ),
     "ties": _ties,
+    "tie_orders": lambda by_input, by_id: (
+        f"in {in_a_row(by_input)}, items of equal score keep the order of the input"
+        f"{f'; in {in_a_row(by_id)}, their ids decide' if by_id else ''}"
+    ),
     "no_alias": "gate against a pinned alias: otherwise small drops add up unnoticed; pin this baseline with",
     "pruned": "run {run!r} was pruned at {at}: its items are gone, so none are shown".format,
     "without_items": lambda run, kept_share: (
@@ -439,6 +478,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "in a list, but the highest score counts as the best: if the lowest is best, negate the scores; a minus before "
         "the name of a score column does that"
     ),
+    "ties_by_input": "items of equal score keep the order of the input",
     "order_of_lists": "its lists have no scores, so their order is the ranking, the best item first",
     "no_score": lambda n: (
         f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, so {'its item counts' if n == 1 else 'their '}"
@@ -454,9 +494,12 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "spelled_otherwise": _spelled_otherwise,
     "no_label": _no_label,
-    "no_group_label": (
-        "none of its groups has labels, so every result is 0 or undefined: are the group ids written as in the labels?"
+    "no_group_label": _no_group_label,
+    "labels_elsewhere": lambda of_labels, known, version: (
+        f"its labels have no group in common with version {version} of the dataset's labels: they have "
+        f"{_some(of_labels)}, version {version} has {_some(known)}"
     ),
+    "nothing_found": "all its lists are empty",
     "some_groups_missing": _some_groups_missing,
     "one_score": "the scores of each list are all equal, so ties decide the order, not a model",
     "all_one": (
@@ -477,7 +520,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "same_content": "its content equals that of run {run!r}".format,
     "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,
     "new_labels": (
-        "its labels are new (version {version} of the dataset); to compare older runs with it, rescore them"
+        "its labels are new (version {version} of the dataset); to compare older runs with it, evaluate them under it"
     ).format,
     "labels_gone": _labels_gone,
     "nothing_to_extend": lambda judge, other, version: (
@@ -490,7 +533,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "other_version": (
         "labels version {version} of the export is version {here} of dataset {dataset!r} here, the latest; runs under "
-        "older versions need rescore to be comparable"
+        "older versions need rescore --labels {here} to be comparable"
     ).format,
     "not_verifiable": lambda run, dataset, metrics: (
         f"run {run!r} of dataset {dataset!r} has results that cannot be verified: {', '.join(metrics)}; they are "

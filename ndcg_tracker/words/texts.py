@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -119,18 +121,24 @@ def shown_margin(margin: float) -> str:
     return f"{margin:.6g}"
 
 
-def sparkline(values: Sequence[float | None]) -> str:
+BREAK = "┊"
+"""Stands in a sparkline between values that cannot be compared."""
+
+
+def sparkline(*lines: Sequence[float | None]) -> str:
     """Return one block per value: the smallest block for the lowest value, the largest for the highest.
 
-    None and NaN leave a gap; a constant series is drawn at half height.
+    None and NaN leave a gap; a constant series is drawn at half height. A dotted line stands between two lines.
 
-    >>> sparkline([0.1, 0.2, None, 0.4])
-    '▁▃ █'
+    >>> sparkline([0.1, 0.2, None, 0.4], [0.3])
+    '▁▃ █┊▆'
     """
-    finite = [value for value in values if value is not None and math.isfinite(value)]
-    if not finite:
-        return " " * len(values)
-    low, high = min(finite), max(finite)
+    finite = [value for line in lines for value in line if value is not None and math.isfinite(value)]
+    low, high = min(finite, default=0.0), max(finite, default=0.0)
+    return BREAK.join(_line(line, low, high) for line in lines)
+
+
+def _line(values: Sequence[float | None], low: float, high: float) -> str:
     blocks = []
     for value in values:
         if value is None or not math.isfinite(value):
@@ -156,6 +164,19 @@ def means_of_blocks(values: Sequence[float | None], most: int) -> tuple[list[flo
         finite = [value for value in values[first : first + width] if value is not None and math.isfinite(value)]
         means.append(math.fsum(finite) / len(finite) if finite else None)
     return means, width
+
+
+def lines_of_blocks(
+    values: Sequence[float | None], kinds: Sequence[object], most: int
+) -> tuple[list[list[float | None]], int]:
+    """Return the blocks (see ``means_of_blocks``) of each stretch of one kind, and how many values a block has at most.
+
+    >>> lines_of_blocks([1.0, 3.0, None, 4.0, 6.0], [1, 1, 1, 2, 2], 3)
+    ([[2.0, None], [5.0]], 2)
+    """
+    width = max(1, -(-len(values) // most))
+    stretches = [[value for value, _ in one] for _, one in groupby(zip(values, kinds, strict=True), itemgetter(1))]
+    return [means_of_blocks(stretch, -(-len(stretch) // width))[0] for stretch in stretches], width
 
 
 _LONGEST_SHOWN = 60

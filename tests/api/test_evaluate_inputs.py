@@ -337,7 +337,8 @@ def test_no_group_in_common_is_an_error() -> None:
     wrong: Run = {group.upper(): items for group, items in LABELS.items()}
     assert refusal(DENSE, wrong) == (
         "no group of the run has labels: the run has 'q1', 'q2', 'q3' and others, the labels have 'Q1', 'Q2', 'Q3' and "
-        "others; give labels of the same groups, with ids written the same way"
+        "others; give labels of the same groups, with ids written the same way; if that is meant, give "
+        "allow='no-overlap'"
     )
     apart = {"group": ["q", "r"], "item": ["a", "a"], "score": [1.0, None], "label": [None, 1]}
     assert refusal(apart).startswith("no group of the run has labels: the run has 'q', the labels have 'r'; give ")

@@ -126,7 +126,7 @@ def test_no_group_in_common_is_an_error(command: CommandLine, folder: Path) -> N
     for stream in ("--stream", "--no-stream"):
         assert command.refused("evaluate", "bm25.csv", "--labels", "other.txt", stream) == (
             "no group of the run has labels: the run has 'q1', 'q2', 'q3' and others, the labels have 'Q1'; give "
-            "labels of the same groups, with ids written the same way"
+            "labels of the same groups, with ids written the same way; if that is meant, give --allow no-overlap"
         )
 
 

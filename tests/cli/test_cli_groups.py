@@ -21,13 +21,13 @@ def table(folder: Path) -> str:
 
 def test_set_and_list(shop: CommandLine, table: str) -> None:
     assert shop.said("groups", "set", table, "--dataset", "shop") == (
-        "set 2 attributes (device, country) and weights of 5 groups of dataset 'shop'; "
-        "1 group of the file is not in the dataset, first 'q9'\n"
+        "set 2 attributes (device, country) and weights of 6 groups of dataset 'shop'; "
+        "1 group of the file is not in the dataset yet, first 'q9': this is kept until it comes\n"
     )
     rows = shop.rows("groups", "list", "--dataset", "shop")
     assert rows[0] == {"group": "q1", "weight": 1.0, "country": "de", "device": "phone"}
     assert rows[2] == {"group": "q3", "weight": 2.0, "country": None, "device": "phone"}
-    assert [row["group"] for row in rows] == ["q1", "q2", "q3", "q4", "q5"]
+    assert [row["group"] for row in rows] == ["q1", "q2", "q3", "q4", "q5", "q9"]
     assert [line.split() for line in shop.done("groups", "list", "--dataset", "shop").splitlines()[:3]] == [
         ["group", "weight", "country", "device"],
         ["q1", "1", "de", "phone"],
@@ -43,7 +43,7 @@ def test_what_list_writes_set_reads(shop: CommandLine, table: str, folder: Path)
     before = shop.rows("groups", "list", "--dataset", "shop")
     (folder / "listed.csv").write_text(shop.done("groups", "list", "--dataset", "shop", "--format", "csv"), "utf-8")
     assert shop.said("groups", "set", "listed.csv", "--dataset", "shop") == (
-        "set 2 attributes (country, device) and weights of 5 groups of dataset 'shop'\n"
+        "set 2 attributes (country, device) and weights of 6 groups of dataset 'shop'\n"
     )
     assert shop.rows("groups", "list", "--dataset", "shop") == before
 
@@ -69,8 +69,8 @@ def test_weighted_means_are_recomputed(shop: CommandLine, table: str) -> None:
     shop("rescore", "bm25", "dense", "--metric", metric)
     before = shop.rows("runs", "show", "bm25")["evaluations"]
     assert shop.said("groups", "set", table, "--dataset", "shop") == (
-        "set 2 attributes (device, country) and weights of 5 groups of dataset 'shop'; recomputed 2 weighted means; "
-        "1 group of the file is not in the dataset, first 'q9'\n"
+        "set 2 attributes (device, country) and weights of 6 groups of dataset 'shop'; recomputed 2 weighted means; "
+        "1 group of the file is not in the dataset yet, first 'q9': this is kept until it comes\n"
     )
     after = shop.rows("runs", "show", "bm25")["evaluations"]
     assert [one["metric"] for one in after] == ["ndcg@10", metric]
@@ -81,15 +81,14 @@ def test_weighted_means_are_recomputed(shop: CommandLine, table: str) -> None:
 def test_two_groups_that_are_not_there(shop: CommandLine, folder: Path) -> None:
     (folder / "g.csv").write_text("group,a\nx\u202e,1\nq1,2\ny,3\n", encoding="utf-8")
     assert shop.said("groups", "set", "g.csv", "--dataset", "shop") == (
-        "set 1 attribute (a) of 1 group of dataset 'shop'; 2 groups of the file are not in the dataset, first "
-        "'x\\u202e'\n"
+        "set 1 attribute (a) of 3 groups of dataset 'shop'; 2 groups of the file are not in the dataset yet, first "
+        "'x\\u202e': this is kept until they come\n"
     )
 
 
 def test_wrong_tables(shop: CommandLine, table: str, folder: Path) -> None:
     before = row_counts(shop.url)
     (folder / "bad.csv").write_text("group,weight\nq1,1\nq2,-1\n", encoding="utf-8")
-    (folder / "alien.csv").write_text("group,a\nx,1\n", encoding="utf-8")
     (folder / "query.csv").write_text("query,a\nq1,1\n", encoding="utf-8")
     for arguments, message in [
         (["bad.csv"], "bad.csv:3: the weight is negative; weights are 0 or more"),
@@ -108,11 +107,9 @@ def test_wrong_tables(shop: CommandLine, table: str, folder: Path) -> None:
             "dense.run: this file is read as trec, which is not supported for groups; name another with --reader "
             "(csv tsv jsonl parquet)",
         ),
-        (
-            ["alien.csv"],
-            "dataset 'shop' has none of the groups, not even the first, 'x'; check the column with --group, or name "
-            "the dataset with --dataset",
-        ),
+        ([], "there is no file; give one, or --default-weight"),
+        (["--default-weight", "-1"], "--default-weight -1.0 is not a weight; give 0 or more"),
+        (["--default-weight", "nan"], "--default-weight nan is not a weight; give 0 or more"),
     ]:
         assert shop.refused("groups", "set", *arguments, "--dataset", "shop") == message
     assert shop.refused("groups", "set", table, "--dataset", "shp") == "no dataset 'shp'; did you mean 'shop'?"

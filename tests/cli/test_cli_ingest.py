@@ -98,16 +98,36 @@ def test_notes_go_to_standard_error(command: CommandLine, files: None, folder: P
     twin = command("ingest", "bm25.csv", "--name", "twin", "--format", "json")
     assert (twin.code, twin.err) == (0, "note: twin: its content equals that of run 'bm25'\n")
     write_trec(folder / "strangers.run", {"Q1": {"A": 1.0}})
-    strangers = command("ingest", "strangers.run", "--format", "json")
+    strangers = command("ingest", "strangers.run", "--format", "json", "--allow", "no-overlap")
     assert (strangers.code, strangers.err) == (
         0,
-        "note: strangers: none of its groups has labels, so every result is 0 or undefined: are the group ids "
-        "written as in the labels?\n",
+        "note: strangers: no group of the run has labels: the run has 'Q1', the labels have 'q1', 'q2', 'q3' and "
+        "others; give labels of the same groups, with ids written the same way\n",
     )
-    write_qrels(folder / "fewer.txt", {"q1": {"a": 1}})
+    write_qrels(folder / "fewer.txt", {"q1": {"a": LABELS["q1"]["a"]}})
     newer = command("ingest", "dense.run", "--labels", "fewer.txt")
     assert newer.err == (
-        "note: dense: its labels are new (version 2 of the dataset); to compare older runs with it, rescore them\n"
+        "note: dense: its labels are new (version 2 of the dataset); to compare older runs with it, evaluate "
+        "them under it: ndcg-track rescore --all --dataset default --labels 2\n"
+    )
+
+
+def test_what_is_allowed_has_a_name(command: CommandLine, files: None, folder: Path) -> None:
+    write_trec(folder / "strangers.run", {"Q1": {"A": 1.0}})
+    words = ["strangers.run", "--labels", "labels.csv"]
+    refused = (
+        "no group of the run has labels: the run has 'Q1', the labels have 'q1', 'q2', 'q3' and others; give labels of "
+        "the same groups, with ids written the same way; if that is meant, give --allow no-overlap"
+    )
+    assert command.refused("ingest", *words) == f"strangers: {refused}"
+    assert command.refused("evaluate", *words) == refused
+    for name in ("ingest", "evaluate"):
+        unknown = command.refused(name, *words, "--allow", "no-overlap", "--allow", "overlap")
+        assert unknown == "--allow overlap is unknown; give no-overlap"
+        assert command.rows(name, *words, "--allow", "no-overlap,")[0]["run"] == "strangers"
+    assert command.rows("runs", "show", "strangers")["tags"] == {"allowed": "no-overlap"}
+    assert command.refused("ingest", "--results", "r.csv", "--allow", "no-overlap") == (
+        "--allow does not go with --results FILE; leave it out"
     )
 
 

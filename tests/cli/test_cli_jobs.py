@@ -18,6 +18,7 @@ from thorough import examples
 
 from ndcg_tracker.cli.app import run
 from ndcg_tracker.cli.input_files import read_ahead
+from ndcg_tracker.cli.options import warnings_as_notes
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, warn
 
 CONTENT = {
@@ -46,7 +47,7 @@ def many(files: None, folder: Path) -> list[str]:
     ranks = "".join(f"q1 Q0 {item} {rank} {score}.5 t\n" for rank, (item, score) in enumerate([("a", 1), ("b", 2)], 1))
     (folder / "ranks.run").write_text(ranks, encoding="utf-8")
     (folder / "convention.csv").write_text("qid,docno,score\nq1,a,1\nq2,b,2\n", encoding="utf-8")
-    write_trec(folder / "strangers.run", {"Q1": {"A": 1.0}})
+    write_trec(folder / "strangers.run", {"q1": {"A": 1.0}})
     names = "bm25.csv dense.run own.csv twin.run packed.run.gz ranks.run convention.csv strangers.run"
     return names.split()
 
@@ -151,7 +152,7 @@ def test_warnings_and_errors_wait_for_their_turn(folder: Path, capsys: pytest.Ca
                 used.append(found)
                 assert capsys.readouterr().err == f"note: {found} is odd\n"
 
-    with pytest.raises(InputError, match="f3: is broken"):
+    with pytest.raises(InputError, match="f3: is broken"), warnings_as_notes():
         use_all()
     assert used == ["f0", "f1", "f2"]
     assert capsys.readouterr().err == "note: f3 is odd\n"

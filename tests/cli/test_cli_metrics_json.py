@@ -67,7 +67,7 @@ def test_the_file_is_there_whole_or_not_at_all(
     asked = [verb, "bm25.csv", "--labels", "labels.csv", "--metrics-json"]
     assert sqlite_command.refused(*asked, "no/such.json") == (
         "--metrics-json: cannot write 'no/such.json': its folder does not exist; "
-        "create the folder, or give another file"
+        "create the folder, or give another path"
     )
     sqlite_command.refused(verb, "nope.csv", "--labels", "labels.csv", "--metrics-json", "metrics.json")
     sqlite_command.refused(*asked, "metrics.json", "--metric", "nope")

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from command_line import Program
@@ -77,6 +78,19 @@ def test_standard_input(program: Program, files: None) -> None:
     assert (row["run"], row["mean"]) == ("-", json.loads(stored.out)[0]["mean"])
     asked = program("sql", "-", "--format", "csv", given=b"SELECT run FROM run_summary")
     assert asked.out.split() == ["run", "piped"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["runs", "list"], ["sql", "SELECT * FROM items, items b, items c"], ["--version"]])
+def test_an_output_that_is_full(shop: Program, words: list[str], unbuffered: str) -> None:
+    variables = shop.environment() | {"PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*shop.words(), *words], cwd=shop.folder, env=variables, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    told = b"error: the disk is full; free some space and run the same command again\n"
+    assert (done.returncode, done.stderr) == (2, told)
 
 
 def test_bad_standard_input(program: Program, files: None) -> None:

@@ -19,9 +19,9 @@ KEYS += ["judge"]
 def newer(shop: CommandLine, folder: Path) -> CommandLine:
     """The shop with a newer version of its labels."""
     write_qrels(folder / "new.txt", NEW_LABELS)
-    assert shop.said("labels", "add", "new.txt", "--dataset", "shop") == (
+    assert shop.said("labels", "add", "new.txt", "--dataset", "shop", "--replace") == (
         "stored as version 2 of dataset 'shop': 3 labels\n"
-        "note: 6 labels of version 1 are not in it, and 3 groups have none left: to keep such labels, add with extend\n"
+        "note: 6 labels of version 1 are not in it, and 3 groups have none left\n"
     )
     return shop
 
@@ -78,9 +78,9 @@ def test_labels_that_are_stored_already_add_nothing(newer: CommandLine) -> None:
 def test_labels_rescored_at_once(shop: CommandLine, folder: Path) -> None:
     write_csv(folder / "new.csv", {"q": ["q1", "q1"], "d": ["a", "b"], "rel": [1, 2]})
     columns = ["--group", "q", "--item", "d", "--label", "rel"]
-    assert shop.said("labels", "add", "new.csv", "--dataset", "shop", "--rescore", *columns) == (
+    assert shop.said("labels", "add", "new.csv", "--dataset", "shop", "--rescore", "--replace", *columns) == (
         "stored as version 2 of dataset 'shop': 2 labels\n"
-        "note: 6 labels of version 1 are not in it, and 4 groups have none left: to keep such labels, add with extend\n"
+        "note: 6 labels of version 1 are not in it, and 4 groups have none left\n"
         "rescored 2 of 2 runs\n"
     )
     assert [row["label_set_version"] for row in shop.rows("runs", "show", "bm25")["evaluations"]] == [1, 2]

@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from command_line import CommandLine
@@ -73,7 +74,7 @@ def test_show(shop: CommandLine) -> None:
     shown = shop.rows("runs", "show", "den")
     assert list(shown) == [
         "run", "run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups",
-        "n_items", "digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten",
+        "n_items", "digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten", "tie_order",
         "evaluations", "coverages", "hardest", "attribute", "slices", "aliases",
         "metric",
     ]  # fmt: skip
@@ -193,6 +194,26 @@ def test_prune(shop: CommandLine) -> None:
     assert shop.refused("runs", "prune", "--older-than", "old") == (
         "--older-than old is not an age; write 90d, 12w or a date such as 2026-01-31"
     )
+
+
+def test_prune_results_under_old_labels(shop: CommandLine) -> None:
+    assert shop.refused("runs", "prune") == (
+        "nothing to prune is given; give --older-than 90d or --results-of-old-labels"
+    )
+    shop.said("labels", "add", "labels.csv", "--dataset", "shop", "--judge", "ann", "--rescore")
+    assert shop("runs", "prune", "--results-of-old-labels").err == (
+        "would prune 0 group results under old labels, about 0.0 MB\n"
+    )
+    Path("more.csv").write_text("group,item,label\nq1,new,1\n", encoding="utf-8")
+    shop.said("labels", "add", "more.csv", "--dataset", "shop", "--extend", "--rescore")
+    n_results = len(shop.rows("sql", "SELECT 1 FROM group_history WHERE label_set_version = 1"))
+    what = f"{n_results} group results under old labels, about 0.0 MB"
+    would = shop("runs", "prune", "--results-of-old-labels", "--format", "csv")
+    assert [line.split(",")[0] for line in would.out.splitlines()[1:]] == ["bm25", "dense"]
+    assert would.err == f"would prune {what}; to prune, add --apply\n"
+    assert shop("runs", "prune", "--results-of-old-labels", "--apply").err == f"pruned {what}\n"
+    versions = shop.rows("sql", "SELECT DISTINCT label_set_version AS v FROM run_summary ORDER BY v")
+    assert [row["v"] for row in versions] == [2, 3]
 
 
 def test_aliases(shop: CommandLine) -> None:

@@ -254,7 +254,7 @@ def test_other_charts_are_valid() -> None:
     assert triangles["encoding"]["shape"]["scale"]["domain"] == ["better"]
     assert triangles["encoding"]["shape"]["legend"]["labelExpr"] == "'stepped here: ' + datum.label"
     assert len(spec["data"]["values"]) == 8
-    assert [row["new_labels"] for row in spec["data"]["values"] if row["new_labels"]] == ["labels 2", "labels 3"]
+    assert [row["news"] for row in spec["data"]["values"] if row["news"]] == ["labels 2", "labels 3"]
     names = ["a", "b", "c"]
     deltas = [RunPairDelta(one, other, 0.1, 0.01, "improved") for one in names for other in names if one != other]
     valid(compare.heatmap(deltas, names, "AP"))

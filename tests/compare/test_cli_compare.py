@@ -103,7 +103,11 @@ def test_newer_labels_are_noted_and_the_note_mends_it(shop: CommandLine, folder:
     shop.said("labels", "add", "new.txt", "--dataset", "shop")
     found = shop.rows("compare", "bm25", "dense")
     assert found["label_set"]["version"] == 1
-    note = found["notes"][0]
+    changed, note = found["notes"][:2]
+    assert changed == (
+        "labels version 2 is not like version 1: its grades are 1 and 2, those of version 1 are 0, 1 and 3; 2 of 2 "
+        "labels have another grade"
+    )
     start = "labels version 2 is newer than version 1, which the runs share; to use it: ndcg-track "
     assert note.startswith(start)
     told = f"note: {note.replace(' ndcg-track', chr(10) + '      ndcg-track')}"  # a command has a line of its own

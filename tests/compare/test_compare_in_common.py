@@ -37,10 +37,11 @@ def test_the_newest_label_set_that_both_have_is_used_and_newer_labels_are_noted(
     assert two_runs.add_labels(labels_of(OTHER_LABELS), dataset="shop") == (2, True)
     found = two_runs.compare("bm25", "dense", metrics="ndcg@10").to_dict()
     assert found["label_set"]["version"] == 1
-    assert found["notes"][0] == (
+    assert found["notes"][:2] == [
+        "labels version 2 is not like version 1: 1 of 8 labels has another grade",
         "labels version 2 is newer than version 1, which the runs share; to use it: "
-        "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10"
-    )
+        "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10 --labels 2",
+    ]
     two_runs.rescore(["bm25"], dataset="shop")
     assert two_runs.compare("bm25", "dense").to_dict()["label_set"]["version"] == 1
     two_runs.rescore(["dense"], metrics=["ndcg@10"])

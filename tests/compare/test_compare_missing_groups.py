@@ -6,7 +6,6 @@ from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.words.notes import in_words
 
 ABSENT = ["ndcg@10", "ndcg(missing=skip)@10"]
 """Under the first metric a labelled group that a run does not have counts 0, under the second it is left out."""
@@ -45,18 +44,23 @@ def test_groups_that_neither_run_has(absent: nt.Tracker) -> None:
     plain = absent.compare("bm25", "dense", metrics="ndcg@10").to_dict()
     names = ("paired", "in_neither", "missing_in_baseline", "missing_in_candidate")
     assert [plain["groups"][name] for name in names] == [7, 2, 2, 3]
-    skipped = absent.compare("bm25", "dense", metrics="ndcg@10", missing="skip").to_dict()
-    assert [skipped["groups"][name] for name in ("paired", "in_neither", "missing_in_baseline")] == [5, 2, 0]
-    assert skipped["groups"]["missing_in_candidate"] == 1
-    one, other = plain["metrics"][0], skipped["metrics"][0]
-    assert other["delta"] == pytest.approx(one["delta"] * 7 / 5, rel=1e-14)
+    skipped, intersect, zero = (
+        absent.compare("bm25", "dense", metrics="ndcg@10", missing=missing).to_dict()
+        for missing in ("skip", "intersect", "zero")
+    )
+    assert [skipped["groups"][name] for name in names] == [4, 2, 0, 1]
+    assert [intersect["groups"][name] for name in names] == [6, 2, 2, 3]
+    assert zero["metrics"][0]["delta"] == plain["metrics"][0]["delta"]
+    one, other = intersect["metrics"][0], skipped["metrics"][0]
+    assert other["delta"] == pytest.approx(one["delta"] * 6 / 4, rel=1e-14)
+    alone = absent.compare("bm25", "dense", metrics="ndcg(missing=skip)@10", missing="intersect").to_dict()
+    names = ("baseline", "candidate", "delta", "ci", "p_value", "wins", "losses")
+    assert [other[name] for name in names] == [alone["metrics"][0][name] for name in names]
     assert (other["wins"], other["losses"]) == (one["wins"], one["losses"])
-    bounds = [bound * 7 / 5 for bound in one["tie_bounds"]["delta"]]
+    bounds = [bound * 6 / 4 for bound in one["tie_bounds"]["delta"]]
     assert other["tie_bounds"]["delta"] == pytest.approx(bounds, rel=1e-12)
-    intersect = absent.compare("bm25", "dense", metrics="ndcg@10", missing="intersect").to_dict()
-    assert intersect["metrics"][0]["delta"] == one["delta"]
     gated = absent.gate("dense", baseline="bm25", scope="set", tolerance=1.0, missing="skip", dry_run=True).to_dict()
-    assert (gated["n"], gated["delta"]) == (5, pytest.approx(other["delta"], rel=1e-14))
+    assert (gated["n"], gated["delta"]) == (4, pytest.approx(other["delta"], rel=1e-14))
 
 
 def test_groups_that_neither_run_has_are_told_with_what_to_type(absent: nt.Tracker) -> None:
@@ -161,9 +165,9 @@ def test_a_measure_of_an_empty_list_leaves_out_what_neither_run_has(absent: nt.T
         absent.compare("bm25", "dense", metrics="yaap", missing=missing).to_dict()["metrics"][0]
         for missing in ("intersect", "skip")
     )
-    assert (plain["n"], skipped["n"]) == (7, 5)
+    assert (plain["n"], skipped["n"]) == (6, 4)
     assert (plain["groups"]["in_neither"], skipped["groups"]["in_neither"]) == (2, 2)
-    assert skipped["delta"] == pytest.approx(plain["delta"] * 7 / 5, rel=1e-12)
+    assert skipped["delta"] == pytest.approx(plain["delta"] * 6 / 4, rel=1e-12)
 
 
 def test_summaries_are_of_the_groups_that_are_paired(tracker: nt.Tracker) -> None:
@@ -181,27 +185,28 @@ def test_summaries_are_of_the_groups_that_are_paired(tracker: nt.Tracker) -> Non
     assert filled["trec_eval:num_rel_ret"]["delta"] < 0
 
 
-def test_what_missing_cannot_leave_out_is_told(tracker: nt.Tracker) -> None:
-    """A metric that counts a missing group as 0 has a result there: --missing intersect leaves nothing out."""
+def test_groups_that_the_metric_counts_as_0_are_left_out_where_that_is_asked_for(tracker: nt.Tracker) -> None:
     groups = [f"q{number}" for number in range(30)]
     rows = [(group, item, float(score), int(score > 1)) for group in groups for score, item in enumerate("abc")]
     frame = pd.DataFrame(rows, columns=["group", "item", "score", "label"])
     labels = frame[["group", "item", "label"]]
-    tracker.ingest(frame.drop(columns="label"), labels=labels, name="whole")
+    metrics = ["ndcg@10", "ndcg(missing=skip)@10"]
+    tracker.ingest(frame.drop(columns="label"), labels=labels, name="whole", metrics=metrics)
     fewer = frame[~frame["group"].isin(groups[:4])].drop(columns="label")
-    tracker.ingest(fewer.assign(score=-fewer["score"]), name="fewer")
-    for missing in ("intersect", "skip"):
-        (comparison,) = tracker.compare("whole", "fewer", missing=missing).comparisons
-        assert (
-            "ndcg@10 itself counts the groups missing from a run as 0 (4 here), so they stay in; to leave them out, "
-            "compare by the metric that this command adds: ndcg-track rescore whole fewer --dataset default "
-            "--metric 'ndcg(missing=skip)@10'"
-        ) in in_words(comparison.notes)
-    assert not any("they stay" in note for note in in_words(tracker.compare("whole", "fewer").comparisons[0].notes))
-    tracker.rescore(["whole", "fewer"], metrics="ndcg(missing=skip)@10")
-    (comparison,) = tracker.compare("whole", "fewer", metrics="ndcg(missing=skip)@10", missing="intersect").comparisons
-    assert comparison.metrics[0].n == 26
-    assert not any("they stay" in note for note in in_words(comparison.notes))
+    tracker.ingest(fewer.assign(score=-fewer["score"]), name="fewer", metrics=metrics)
+    for missing, (n, fate) in {
+        "error": (30, "counted as 0"),
+        "zero": (30, "counted as 0"),
+        "intersect": (26, "left out"),
+        "skip": (26, "left out"),
+    }.items():
+        found = tracker.compare("whole", "fewer", metrics="ndcg@10", missing=missing)  # type: ignore[arg-type]
+        assert found.comparisons[0].metrics[0].n == n
+        assert f"\n¹ 4 groups with labels but missing in the candidate run: {fate}\n" in str(found)
+        assert found.notes == ()
+    both = tracker.compare("whole", "fewer", missing="intersect")
+    counted, skipping = both.comparisons[0].metrics
+    assert (counted.delta, counted.ci, counted.n) == (skipping.delta, skipping.ci, skipping.n)
 
 
 @pytest.mark.parametrize("side", ["baseline", "candidate"])

@@ -86,17 +86,19 @@ def test_unknown_policy() -> None:
 
 
 @settings(deadline=None)
-@given(GROUP_RESULTS, GROUP_RESULTS, st.sets(st.integers(0, 20)))
-def test_skip_is_intersect_without_the_groups_that_neither_run_has(
-    baseline: dict[int, float], candidate: dict[int, float], absent: set[int]
+@given(GROUP_RESULTS, GROUP_RESULTS, st.sets(st.integers(0, 20)), st.sets(st.integers(0, 20)))
+def test_groups_that_runs_lack_are_left_out_though_both_have_a_result(
+    baseline: dict[int, float], candidate: dict[int, float], has: set[int], other_has: set[int]
 ) -> None:
-    in_neither = np.array(sorted(absent), dtype=np.int64)
+    of_runs = [np.array(sorted(groups), dtype=np.int64) for groups in (has, other_has)]
     both = defined(baseline).keys() & defined(candidate).keys()
-    skipped = pair(*columns(baseline), *columns(candidate), missing="skip", in_neither=in_neither)
-    assert skipped.group_ids.tolist() == sorted(both - absent)
-    assert skipped.baseline.tolist() == [baseline[key] for key in sorted(both - absent)]
-    assert skipped.candidate.tolist() == [candidate[key] for key in sorted(both - absent)]
-    assert skipped.in_neither.tolist() == sorted(both & absent)
-    kept = pair(*columns(baseline), *columns(candidate), missing="intersect", in_neither=in_neither)
-    assert kept.group_ids.tolist() == sorted(both)
-    assert kept.in_neither.tolist() == sorted(both & absent)
+    in_neither = both - has - other_has
+    groups = {"intersect": both & has & other_has | in_neither, "skip": both & has & other_has}
+    for missing, expected in groups.items():
+        paired = pair(*columns(baseline), *columns(candidate), missing=missing, groups_of_runs=of_runs)
+        assert paired.group_ids.tolist() == sorted(expected)
+        assert paired.baseline.tolist() == [baseline[key] for key in sorted(expected)]
+        assert paired.candidate.tolist() == [candidate[key] for key in sorted(expected)]
+        assert paired.in_neither.tolist() == sorted(in_neither)
+    counted = pair(*columns(baseline), *columns(candidate), missing="zero", groups_of_runs=of_runs)
+    assert counted.group_ids.tolist() == sorted(defined(baseline).keys() | defined(candidate).keys())

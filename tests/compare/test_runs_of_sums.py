@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refused import refusal_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, NotComparableError
@@ -308,3 +309,13 @@ def test_runs_with_other_labels_are_not_comparable(summed_runs: nt.Tracker) -> N
     summed_runs.log_summaries([replace(alone(sums_of())[0], labels=DIGESTS[1])], name="other labels")
     with pytest.raises(NotComparableError):
         summed_runs.compare("before", "other labels")
+
+
+def test_groups_that_a_metric_counted_cannot_be_taken_out_of_sums(summed_runs: nt.Tracker) -> None:
+    assert not any("sums cannot" in note for note in summed_runs.compare("before", "after").notes)
+    assert summed_runs.compare("before", "after", missing="intersect").notes[-1] == (
+        "ndcg@10 counts the groups missing from a run as 0, and sums cannot leave them out; if there are any, sum up "
+        "ndcg(missing=skip)@10 for both runs"
+    )
+    skip = "missing='skip' needs the groups, but these runs were stored as sums; leave it out"
+    assert refusal_of(InputError, summed_runs.compare, "before", "after", missing="skip") == skip

@@ -175,6 +175,66 @@ def test_lower_may_be_better(beir: nt.Tracker) -> None:
     assert better.gated.decision.delta == pytest.approx(found.macro.mean)
 
 
+def with_equal_dataset(tracker: nt.Tracker, value: float) -> dict[str, object]:
+    """Store 200 noisy queries, and 2 queries on which the candidate is better by one value."""
+    random = np.random.default_rng(200)
+    of_large, given = random.uniform(0.2, 0.8, 200), {"metric": "quality", "direction": "higher", "range": (0, 1)}
+    for name, gain in (("old", 0.0), ("new", 1.0)):
+        large = of_large + gain * random.normal(0.0, 0.02, 200)
+        tracker.log_results({f"q{i}": float(large[i]) for i in range(200)}, name=name, dataset="large", **given)
+        tracker.log_results({"a": 0.1 + gain * value, "b": 0.4 + gain * value}, name=name, dataset="tiny", **given)
+    tracker.create_suite("both", ["large", "tiny"])
+    return {"metric": "external:quality"}
+
+
+@pytest.mark.parametrize("value", [0.3, 0.0])
+def test_a_dataset_of_equal_differences_is_unknown(tracker: nt.Tracker, value: float) -> None:
+    of_metric = with_equal_dataset(tracker, value)
+    result = tracker.compare_suite("both", "old", "new", **of_metric)
+    found = result.comparison
+    assert found.macro.mean == pytest.approx((found.deltas[0].delta + value) / 2)
+    for estimate in (found.macro, found.micro):
+        assert (estimate.standard_error, estimate.ci, estimate.p_value) == (None, None, None)
+    assert (found.verdict, found.p_adjusted) == ("no_difference_detected", None)
+    assert found.deltas[1].verdict == ("no_difference_detected" if value else "identical")
+    told = (
+        "tiny: low information: all differences of a dataset are equal although its lists differ, so no t interval "
+        "says what other queries of it would give"
+    )
+    assert told in " ".join(str(result).split())
+    gated = tracker.gate_suite("both", "new", baseline="old", margin=0.01, dry_run=True, **of_metric)
+    assert gated.decision == "inconclusive"
+    table = tracker.suite("both", **of_metric).table
+    assert [row.standing.better_than for row in table.rows if row.standing is not None] == [(), ()]
+    assert "improved by" not in str(result)
+    page = tracker.report("old", ["new"], suite="both", metrics=of_metric["metric"])
+    assert "no difference detected" in " ".join(page.to_html().split())
+
+
+def test_a_system_whose_results_are_equal_on_a_dataset_has_no_interval(tracker: nt.Tracker) -> None:
+    of_metric = with_equal_dataset(tracker, 0.3)
+    given = {"metric": "quality", "direction": "higher", "range": (0, 1)}
+    for dataset, values in (("large", {f"q{i}": i / 200 for i in range(200)}), ("tiny", {"a": 0.5, "b": 0.5})):
+        tracker.log_results(values, name="flat", dataset=dataset, **given)
+    (flat,) = (row for row in tracker.suite("both", **of_metric).table.rows if row.system == "flat")
+    assert flat.macro is not None
+    assert (flat.macro.ci, flat.macro.standard_error) == (None, None)
+
+
+def test_the_same_lists_on_a_dataset_are_known_to_be_equal(beir: nt.Tracker) -> None:
+    """dense and a copy of it that is better on one dataset alone."""
+    for dataset, n in SIZES.items():
+        skill = 2.0 if dataset == "beir-a" else 0.6
+        beir.ingest(frame_of(dataset, skill, n), name="copy", dataset=dataset, labels=labels(dataset, n))
+    found = beir.compare_suite("beir", "dense", "copy").comparison
+    assert [delta.verdict for delta in found.deltas] == ["improved", "identical", "identical"]
+    assert found.macro.standard_error == pytest.approx(found.deltas[0].metric.standard_error / 3)
+    assert (found.verdict, found.notes) == ("improved", ())
+    rows = {row.system: row for row in beir.suite("beir").table.rows}
+    assert rows["copy"].standing is not None
+    assert list(rows)[rows["copy"].standing.better_than[0]] == "dense"
+
+
 def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
     found = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, dataset_margin=0.3)
     assert (found.decision, found.is_accepted, found.gated.number) == ("pass", True, 1)

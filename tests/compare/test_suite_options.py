@@ -146,6 +146,33 @@ def test_topics_that_no_run_has_are_told_and_left_out(beir: nt.Tracker) -> None:
     assert {row.standing is not None for row in without.rows} == {True}
 
 
+def test_topics_that_only_some_systems_have_are_left_out(beir: nt.Tracker) -> None:
+    for dataset, n in DATASETS.items():
+        beir.ingest(scored(dataset, n - 5, 0.3, 7), name="fewer", dataset=dataset, metrics=["ndcg@10"])
+    counted, cut, skipped = (
+        beir.compare_suite("beir", "old-0", "fewer", missing=missing).comparison  # type: ignore[arg-type]
+        for missing in ("error", "intersect", "skip")
+    )
+    assert [[one.n for one in of.deltas] for of in (counted, cut, skipped)] == [[70, 40], [65, 35], [55, 25]]
+    tables = {missing: beir.suite("beir", missing=missing).table for missing in ("error", "intersect", "skip")}  # type: ignore[arg-type]
+    sizes = {missing: {cell.n for row in of.rows for cell in row.cells if cell} for missing, of in tables.items()}
+    assert sizes == {"error": {70, 40}, "intersect": {65, 35}, "skip": {55, 25}}
+    told = {missing: [one.note.kind for one in of.notes[:2]] for missing, of in tables.items()}
+    assert told["skip"] == ["groups_lacking"] * 2
+    assert tables["error"].notes[1].note.command[-2:] == ("--missing", "intersect")
+    assert tables["intersect"].notes[1].note.facts == {
+        "runs": [("fewer", 5)], "n_groups": 70, "metric": "ndcg@10", "are_out": True,
+    }  # fmt: skip
+    for row in tables["skip"].rows:
+        (alone,) = (
+            one.mean
+            for board in [beir.leaderboard(dataset="beir-a", missing="skip").leaderboard]
+            for run, one in zip(board.runs, board.metrics[0].standings, strict=True)
+            if run.name == row.system
+        )
+        assert row.cells[0].mean == pytest.approx(alone)  # type: ignore[union-attr]
+
+
 def test_low_information_is_told_with_the_verdict(beir: nt.Tracker) -> None:
     of_clicks: dict[str, Any] = {"direction": "higher", "range": (0, 1)}
     rare = pd.DataFrame({"group": [f"q{n:02}" for n in range(60)], "value": [0.5] * 60})

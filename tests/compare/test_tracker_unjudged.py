@@ -108,7 +108,7 @@ def test_weights_of_items_leave_no_bounds(tracker: Tracker) -> None:
     metric = "ndcg(empty=1, empty_weight=one, weights=group)@3"
     for name, lists in RUNS.items():
         tracker.ingest(rows(lists), labels=labelled(LABELS), name=name, metrics=metric)
-    tracker.set_groups({"group": ["q1", "q2"], "weight": [3.0, 5.0]})
+    tracker.set_groups({"group": ["q1", "q2"], "weight": [3.0, 5.0]}, default_weight=1.0)
     (found,) = tracker.compare("old", "new", unjudged_bounds=True).to_dict()["metrics"]
     assert found["unjudged_bounds"] == {
         "n_items": 0,

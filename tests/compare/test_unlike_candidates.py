@@ -80,7 +80,7 @@ def test_means_under_other_labels_are_told_and_not_set_beside_each_other(store: 
     assert store.report("r0", "r1", "r2", metrics="ndcg@3").report.deltas == ()
     said = (
         "these runs were compared under versions 1 and 2 of the labels; choose one with labels=, or evaluate all runs "
-        "under the latest with: ndcg-track rescore"
+        "under one with: ndcg-track rescore --all --dataset default --labels 2"
     )
     with pytest.raises(InputError, match=re.escape(said)):
         result.to_latex()

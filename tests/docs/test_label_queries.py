@@ -41,6 +41,7 @@ def test_an_item_comes_once_after_the_labels_changed(
         first = [(1, "a", 4.0, 0.0), (2, "b", 3.0, None), (3, "c", 2.0, 1.0), (4, "d", 1.0, None)]
         assert tracker.query(query).rows == first, page
         more = rows("label", {"a": 3, "b": 1, "c": 1, "e": 2})
+        tracker.add_labels(more, dataset="shop")
         tracker.ingest(rows("score", SCORES | {"a": 0.0}), name="newer", labels=more, **both)
         assert {version for (version,) in tracker.query("SELECT label_set_version FROM labels").rows} == {1, 2}
         assert tracker.query(query).rows == first

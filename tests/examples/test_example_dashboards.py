@@ -153,10 +153,15 @@ def test_every_panel_is_a_question_for_metabase_too(team: tuple[nt.Tracker, str]
                 assert other[key] == (pytest.approx(value) if isinstance(value, float) else value), (title, key)
 
 
+def unbroken(rows: Rows, value: str) -> Rows:
+    """Return the rows without those that break a line."""
+    return [row for row in rows if row[value] is not None]
+
+
 def test_mean_over_time(team: tuple[nt.Tracker, str]) -> None:
     tracker, conninfo = team
     history = tracker.history("RR", dataset=DATASET, since=FROM[:10])
-    rows = by_metabase(conninfo, "Mean over time, with its 95% interval")
+    rows = unbroken(by_metabase(conninfo, "Mean over time, with its 95% interval"), "mean")
     assert [row["run"] for row in rows] == list(history["run"]) == SHOWN
     for row, (_, expected) in zip(rows, history.iterrows(), strict=True):
         assert row["created_at"].strftime("%Y-%m-%dT%H:%M:%SZ") == expected["created_at_utc"][:19] + "Z"
@@ -191,7 +196,7 @@ def test_worst_groups_of_last_night(team: tuple[nt.Tracker, str]) -> None:
 
 def test_slices_over_time(team: tuple[nt.Tracker, str]) -> None:
     tracker, conninfo = team
-    rows = by_metabase(conninfo, "Slices over time")
+    rows = unbroken(by_metabase(conninfo, "Slices over time"), "mean")
     found = tracker.compare("night11", "night12", dataset=DATASET, metrics="RR", by="product")
     expected = {one["value"]: one["candidate"] for one in found.to_dict()["slices"]}
     assert {row["slice"]: row["mean"] for row in rows[-2:]} == pytest.approx(expected)
@@ -227,6 +232,41 @@ def test_one_group_over_time(team: tuple[nt.Tracker, str]) -> None:
     _, conninfo = team
     rows = by_metabase(conninfo, "One group over time", until="2026-06-05T00:00:00Z")
     assert [row["value"] for row in rows] == [1 / ranks_of(night)[3] for night in (3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("title", "n_lines"),
+    [("Mean over time, with its 95% interval", 1), ("Slices over time", 2), ("One group over time", 1)],
+)
+def test_a_line_breaks_where_the_labels_change(team: tuple[nt.Tracker, str], title: str, n_lines: int) -> None:
+    """Right before the first night under other labels, where Grafana does not draw on."""
+    _, conninfo = team
+    value = "value" if title.startswith("One") else "mean"
+    breaks = [row for row in by_grafana(conninfo, title) if row[value] is None]
+    assert [row["time"].isoformat() for row in breaks] == ["2026-06-05T01:59:59.999000+00:00"] * n_lines
+    assert PANELS[title]["fieldConfig"]["defaults"]["custom"]["spanNulls"] is False
+
+
+def test_a_group_that_vanished_has_no_point(team: tuple[nt.Tracker, str]) -> None:
+    """And the dashboard says on which night how many did, and from which the labels are others."""
+    tracker, conninfo = team
+    ranks = [rank for group, rank in enumerate(ranks_of(1)) if group >= 10]
+    frame = frame_of_ranks([1] * 10 + ranks)
+    left = [place for place, group in enumerate(frame["group"]) if group >= "q0010"]
+    fewer = {name: [values[place] for place in left] for name, values in frame.items()}
+    tracker.ingest(fewer, name="fewer", dataset=DATASET, item="item", metrics="RR", created_at="2026-06-20")
+    try:
+        rows = by_grafana(conninfo, "One group over time")
+        assert rows[-1]["value"] is None
+        (target,) = [one["target"] for one in DASHBOARD["annotations"]["list"]]
+        told = rows_of(conninfo, interpolated(target["rawSql"], VALUES))
+        assert [row["text"] for row in told] == [
+            "labels 2 from night05: not to be compared with the runs before",
+            "10 groups vanished at fewer",
+        ]
+        assert told[1]["time"] == rows[-1]["time"]
+    finally:
+        tracker.delete_run("fewer", dataset=DATASET)
 
 
 def test_the_variables(team: tuple[nt.Tracker, str]) -> None:

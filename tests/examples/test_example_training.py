@@ -14,8 +14,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def means(folder: Path) -> dict[str, float]:
     """Return the means of the runs that an example has stored, oldest first."""
     with nt.Tracker(folder / "ndcg-track.db") as tracker:
-        frame = tracker.history("ndcg@10")
-    return dict(zip(frame["run"], frame["mean"], strict=True))
+        mean_of = {run.id: mean for run, mean in tracker.runs_by_mean("ndcg@10")}
+        return {run.name: mean_of[run.id] or 0.0 for run in tracker.runs()}
 
 
 @pytest.mark.parametrize(

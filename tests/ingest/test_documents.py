@@ -105,8 +105,12 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"item_to_document": "doc"}, "there is no column 'doc' with the documents; the columns are 'group', 'item', "
     "'score', 'document': name another column or a file of items and documents, or, if it is a pattern, give "
      "item_to_document='(doc)'"),
-    ({"item_to_document": "#("}, "item_to_document='#(' is not a valid pattern (missing ), unterminated "
-     "subpattern at position 1); write a regular expression that matches what to cut off, such as '#.*'"),
+    *[({"item_to_document": pattern}, f"item_to_document={pattern!r} is not a valid pattern: {why}; write a regular "
+       "expression for what to cut off, such as '#.*'; it cannot look around or refer back")
+      for pattern, why in (("#(", "missing ): (#()"), ("(?<=#).*", "invalid perl operator: (?<="),
+                           ("#(?!x)", "invalid perl operator: (?!"), (r"(#)\1", r"invalid escape sequence: \1"),
+                           ("#++", "bad repetition operator: ++"), (r"#\Z", r"invalid escape sequence: \Z"),
+                           ("#.{2000}", "invalid repetition size: {2000}"), ("\udc80", "surrogates not allowed"))],
     ({"item_to_document": 7}, "item_to_document= is 7; give a pattern such as '#.*', a column, a file of items and "
      "documents, or a dict"),
     ({"item_to_document": {"a#1": "a"}}, "item 'a#2' has no document in 'dict'; add it there"),
@@ -160,6 +164,25 @@ def test_what_cannot_be_added_up() -> None:
 def test_a_pattern_may_have_slashes_and_cut_the_beginning() -> None:
     for run, pattern in (({"q": {"x/a/2": 1.0, "x/a/1": 2.0}}, "/[0-9]+$"), ({"q": {"2:x/a": 1.0}}, "^[0-9]+:")):
         assert nt.evaluate(run, "RR", labels={"q": {"x/a": 1}}, item_to_document=pattern)["RR"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "(a*)*b", "(a|aa)+$", "(a|a?)+$", "(.*a){20}$", "(?:(?:a+)+)+!b", "(x?){1000}b"]
+)
+def test_a_pattern_takes_linear_time(pattern: str) -> None:
+    run = {"q": {"a" * 500 + "!": 2.0, "b#1": 1.0}}  # with Python's re, this test would not end
+    assert "item_to_document" in refusal_of(
+        nt.InputError, nt.evaluate, run, "RR", labels=LABELS, item_to_document=pattern
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "document"),
+    [("#.*", "é"), ("(#.*)?$", "é"), (r"\W\d+$", "é"), (r"#\d*", "é"), ("^é#", "17"), ("(?i)#.*", "é"), ("é|x", "#17")],
+)
+def test_what_a_pattern_cuts_off(pattern: str, document: str) -> None:
+    run = {"q": {"é#17": 2.0}}
+    assert nt.evaluate(run, "RR", labels={"q": {document: 1}}, item_to_document=pattern)["RR"] == 1.0
 
 
 def test_the_same_chunk_twice_is_still_refused() -> None:

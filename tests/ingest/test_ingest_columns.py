@@ -438,6 +438,28 @@ def test_a_table_whose_labels_stand_apart_needs_item_ids(kind: str, tmp_path: Pa
         )
 
 
+@pytest.mark.parametrize(
+    ("given", "header", "found"),
+    [
+        ("@ids.txt", ["query", "item", "label"], "query"),
+        ("@ids.txt", ["group", "item", "label"], "group"),
+        ("@ids.txt", ["query_id", "item", "label"], "query_id"),
+        ("@ids.txt", ["group", "query", "item", "label"], "group"),
+        ("uid", ["group", "item", "label"], "group"),
+        ("uid", ["qid", "item", "label"], "qid"),
+    ],
+)
+def test_labels_by_their_own_name_where_the_runs_is_not_there(given: str, header: list[str], found: str) -> None:
+    assert names(header, LABEL_TABLE, Columns(group=given, is_shared=True))["group"] == found
+
+
+def test_labels_whose_own_name_is_not_clear() -> None:
+    asked = Columns(group="@ids.txt", is_shared=True)
+    assert refusal(["query", "user", "item", "label"], LABEL_TABLE, asked) == (
+        "no column 'group'; the columns are 'query', 'user', 'item', 'label': name the group column with group="
+    )
+
+
 def test_run_and_labels_may_call_their_ids_differently(tmp_path: Path) -> None:
     columns = Columns(group="uid,user", item="pid, product", is_shared=True)
     assert names(["uid", "pid", "score"], RUN_APART, columns) == {"group": "uid", "item": "pid", "score": "score"}

@@ -582,7 +582,8 @@ def test_any_json_gives_rows_or_one_line(
 ) -> None:
     way = labels if of_labels else run
     for given_as, reader in ((lines(*records), "jsonl"), (records, "json"), (records[0], "json")):
-        assert way(given_as, reader=reader, items=items, item=item, group=group)
+        outcome = way(given_as, reader=reader, items=items, item=item, group=group)
+        assert outcome or (outcome == [] and not of_labels)  # a run may have empty lists alone
     columns = Columns(items=items or "hits", item=item, group=group)
     quick, exact = both_ways(records, columns)
     assert quick in (DOUBT, exact)

@@ -8,7 +8,7 @@ from typing import Any
 import catboost
 import numpy as np
 import pytest
-from ranker_data import TRAIN, VALID
+from ranker_data import TRAIN, VALID, means_of_training
 
 import ndcg_tracker as nt
 from ndcg_tracker.integrations.catboost import TrainingRuns
@@ -40,9 +40,7 @@ def fitted(
 
 def history(database: Path) -> dict[str, float]:
     """Return the mean of every stored run."""
-    with nt.Tracker(database) as tracker:
-        frame = tracker.history(METRICS[1])
-    return dict(zip(frame["run"], frame["mean"], strict=True))
+    return means_of_training(database, METRICS[1])
 
 
 @pytest.mark.nightly(but=2)

@@ -9,6 +9,7 @@ import catboost
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import xgboost as xgb
 from ranker_data import TRAIN, VALID
@@ -18,9 +19,11 @@ import ndcg_tracker as nt
 from ndcg_tracker.integrations import catboost as of_catboost
 from ndcg_tracker.integrations import lightgbm as of_lightgbm
 from ndcg_tracker.integrations import xgboost as of_xgboost
-from ndcg_tracker.integrations.training import features_text, row_hashes
+from ndcg_tracker.integrations.training import by_name, features_text, row_hashes
 
 NAMES = ["age", "geo", "price", "stock"]
+NAMED = ["age", "days of stock", "price", "geo"]
+VALID_FRAME = pd.DataFrame(VALID.features, columns=NAMED)
 N_TRAIN, N_VALID, SIZE, SEEDS = 300, 1500, 12, range(5)
 
 
@@ -191,3 +194,74 @@ def test_many_names_are_told_by_a_digest() -> None:
     assert text.startswith("136: digest ")
     assert len(text) == len("136: digest ") + 12
     assert features_text([*names[:-1], "another"]) != text
+
+
+def library_runs(library: str, database: str, features: Any, **options: Any) -> Any:
+    """Store a training on named columns, whose validation rows are ``features``; return the runs."""
+    train = pd.DataFrame(TRAIN.features, columns=NAMED)
+    given = {"name": "ranker", "group": VALID.group, "every": 2, "database": database, **options}
+    if library == "lightgbm":
+        runs: Any = of_lightgbm.TrainingRuns(features, VALID.labels, **given)
+        settings = {"objective": "lambdarank", "verbose": -1, "num_threads": 1, "deterministic": True}
+        data = lgb.Dataset(train, TRAIN.labels, group=TRAIN.sizes)
+        runs.store(lgb.train(settings | {"force_col_wise": True}, data, 4, callbacks=[runs]))
+    elif library == "xgboost":
+        runs = of_xgboost.TrainingRuns(features, VALID.labels, **given)
+        matrix = xgb.DMatrix(train, TRAIN.labels, qid=TRAIN.group)
+        runs.store(xgb.train({"objective": "rank:ndcg", "nthread": 1}, matrix, 4, callbacks=[runs]))
+    else:
+        runs = of_catboost.TrainingRuns(features, VALID.labels, **given)
+        quiet = {"verbose": False, "allow_writing_files": False, "thread_count": 1, "random_seed": 1}
+        runs.store(catboost.CatBoostRanker(iterations=4, **quiet).fit(train, TRAIN.labels, group_id=TRAIN.group))
+    return runs
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])
+def test_columns_are_taken_by_name(tmp_path: Path, library: str) -> None:
+    frame = VALID_FRAME
+    turned = frame.assign(other=1.0)[["geo", "other", "price", "age", "days of stock"]]
+    with nt.Tracker(tmp_path / "runs.db") as tracker:
+        for name, features in (("in-order", frame), ("turned", turned)):
+            library_runs(library, str(tmp_path / "runs.db"), features, name=name)
+        runs = {run.name: run for run in tracker.runs()}
+    for stage in ("/iter-0002", "/iter-0004", ""):
+        assert runs[f"turned{stage}"].digest == runs[f"in-order{stage}"].digest
+    assert runs["turned"].parameters["data_rows"] == runs["in-order"].parameters["data_rows"]
+    with pytest.raises(nt.InputError) as refused:
+        library_runs(library, str(tmp_path / "runs.db"), turned.drop(columns=["age", "days of stock"]), name="few")
+    missing = "days_of_stock" if library == "lightgbm" else "days of stock"
+    assert str(refused.value) == (
+        "the validation rows lack 2 columns of the model, such as 'age'; name their columns as in the training, or "
+        "give an array in its order"
+    )
+    with pytest.raises(nt.InputError, match=f"lack 1 column of the model, such as '{missing}'"):
+        library_runs(library, str(tmp_path / "runs.db"), turned.drop(columns="days of stock"), name="few")
+
+
+def test_an_arrow_table_and_numbered_columns_are_taken_by_name(tmp_path: Path) -> None:
+    frame = VALID_FRAME
+    assert by_name(frame, NAMED, NAMED[::-1]).columns.tolist() == NAMED[::-1]
+    table = pa.Table.from_pandas(frame)
+    assert by_name(table, NAMED, ["geo", "days_of_stock"]).column_names == ["geo", "days of stock"]
+    numbered = pd.DataFrame(VALID.features)
+    data = lgb.Dataset(pd.DataFrame(TRAIN.features), TRAIN.labels, group=TRAIN.sizes)
+    model = lgb.train({"objective": "lambdarank", "verbose": -1, "num_threads": 1}, data, 4)
+    digests = set()
+    for name, features in (("in-order", numbered), ("turned", numbered[[2, 0, 3, 1]]), ("array", VALID.features)):
+        given: dict[str, Any] = {"name": name, "group": VALID.group, "database": tmp_path / "runs.db"}
+        of_lightgbm.TrainingRuns(features, VALID.labels, **given).store(model)
+        with nt.Tracker(tmp_path / "runs.db") as tracker:
+            digests.add(tracker.run(name)[0].digest)
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])
+def test_a_taken_name_of_a_training(tmp_path: Path, library: str) -> None:
+    database = str(tmp_path / "runs.db")
+    library_runs(library, database, VALID_FRAME, name="exp-42")
+    with pytest.raises(nt.ConflictError) as refused:
+        library_runs(library, database, VALID_FRAME[::-1].reset_index(drop=True), name="exp-42")
+    assert str(refused.value) == (
+        "run 'exp-42/iter-0002' of dataset 'default' is already stored with other content; keep both with "
+        "name='exp-42-2', or replace it with replace=True"
+    )

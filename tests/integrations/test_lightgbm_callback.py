@@ -8,7 +8,7 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 import pytest
-from ranker_data import TRAIN, VALID
+from ranker_data import TRAIN, VALID, means_of_training
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NdcgTrackerWarning
@@ -56,9 +56,7 @@ def trained(
 
 def means(database: str, metric: str) -> dict[str, float]:
     """Return the mean of every stored run."""
-    with nt.Tracker(database) as tracker:
-        frame = tracker.history(metric)
-    return dict(zip(frame["run"], frame["mean"], strict=True))
+    return means_of_training(database, metric)
 
 
 def test_every_iteration_has_the_ndcg_that_lightgbm_reports(ready_url: str) -> None:
@@ -119,8 +117,10 @@ def test_early_stopping_stores_the_best_iteration(tmp_path: Path) -> None:
     with nt.Tracker(database) as tracker:
         run, _ = tracker.run("ranker")
         of_iteration, _ = tracker.run("ranker/iter-0005")
-        last, _ = tracker.run("latest~1")
-    assert last.name == f"ranker/iter-{len(reported) // 5 * 5:04}"
+        assert tracker.run("latest")[0].name == "ranker"
+        assert tracker.runs()[-2].name == f"ranker/iter-{len(reported) // 5 * 5:04}"
+        with pytest.raises(nt.ReferenceNotFoundError, match="there is only 1 run"):
+            tracker.run("latest~1")
     assert {
         "num_leaves": "7",
         "eval_at": "[5]",
@@ -195,7 +195,7 @@ def test_another_training_of_the_name_is_refused_or_replaces_it(ready_url: str) 
         trained([training_runs(ready_url, every=3)], num_leaves=3)
     assert str(refused.value) == (
         "run 'ranker/iter-0003' of dataset 'default' is already stored with other content; keep both with "
-        "name='ranker/iter-0003-2', or replace it with replace=True"
+        "name='ranker-2', or replace it with replace=True"
     )
     again = training_runs(ready_url, every=3, replace=True)
     again.store(trained([again], 6, num_leaves=3)[0])

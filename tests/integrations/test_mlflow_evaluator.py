@@ -226,7 +226,7 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         (
             {"group": "qid", "zzz": 1},
             "evaluator_config has the unknown key 'zzz'; the keys are group, metrics, item, weight, "
-            "dataset, name, tags, metric_prefix, log_ranking, replace, null_scores",
+            "dataset, name, tags, metric_prefix, log_ranking, replace, null_scores, allow",
         ),
         ({"group": 7}, "evaluator_config['group'] is 7; give a text"),
         ({"group": "qid", "log_ranking": "no"}, "evaluator_config['log_ranking'] is 'no'; give True or False"),

@@ -205,12 +205,10 @@ def test_ties_weights_and_awkward_numbers_and_ids_come_back(
     assert content(other, "ties", "default", tmp_path / "b") == content(tracker, "ties", "default", tmp_path / "a")
 
 
-def test_where_only_some_groups_have_a_weight_the_others_weigh_one(
-    store: MlflowStore, tracker: nt.Tracker, other: nt.Tracker
-) -> None:
+def test_the_default_weight_goes_along(store: MlflowStore, tracker: nt.Tracker, other: nt.Tracker) -> None:
     metric = "catboost:NDCG:top=10;type=Base"
     tracker.ingest(joint_frame(BM25, LABELS), name="bm25", metrics=metric)
-    tracker.set_groups({"group": ["q1", "q5"], "weight": [2.5, 0.5]})
+    tracker.set_groups({"group": ["q1", "q5"], "weight": [2.5, 0.5]}, default_weight=0.25)
     (pulled,) = pull(other, push(tracker, "bm25", experiment="shop").mlflow_run_id)
     assert pulled.notes == ()
     assert pulled.result.metrics[0].mean == tracker.run("bm25")[1][0].mean
@@ -219,6 +217,7 @@ def test_where_only_some_groups_have_a_weight_the_others_weigh_one(
 def test_the_newest_labels_go_to_mlflow(store: MlflowStore, tracker: nt.Tracker, other: nt.Tracker) -> None:
     shop_of(tracker)
     newer = {**LABELS, "q3": {"e": 3, "f": 2}}
+    tracker.add_labels(labels_frame(newer), dataset="shop")
     tracker.ingest(frame_of(BM25), labels=labels_frame(newer), name="bm25", dataset="shop", metrics=["ndcg@10"])
     pushed = push(tracker, "bm25", experiment="shop")
     assert store.run(pushed.mlflow_run_id).data.tags["ndcg_tracker.labels"] == "2"

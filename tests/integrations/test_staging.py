@@ -60,7 +60,7 @@ def staged(tables: Sequence[pa.Table]) -> Callable[[Staging], list[StagedPart]]:
 
 def log(url: str, stage: Callable[[Staging], Sequence[StagedPart]], items: Items = "none", **more: Any) -> IngestResult:
     given = {"labels": "with", "kept_share": kept_share(items, 0.5)} | more
-    details = RunDetails(given.pop("name", "run"), "shop")
+    details = RunDetails.given(given.pop("name", "run"), "shop", allow=given.pop("allow", ()))
     with nt.Tracker(url) as tracker:
         return logged(tracker.store(), stage, details, given.pop("metrics", METRICS), **given)
 
@@ -289,11 +289,14 @@ def test_new_labels_meanwhile(postgres_url: str, other_url: str, of_group: str) 
             log(postgres_url, stage)
         assert counts(postgres_url)["runs"] == 0
         return
-    result = log(postgres_url, stage, "all")
+    with pytest.raises(nt.InputError, match="run: its labels have no group in common with version 1 of the dataset's"):
+        log(postgres_url, stage, "all")
+    assert counts(postgres_url)["runs"] == 0
+    result = log(postgres_url, stage, "all", allow="no-overlap")
     with nt.Tracker(other_url) as tracker:
         tracker.add_labels(labels, dataset="shop")
-        wanted = tracker.ingest(rows_of(), name="run", dataset="shop", metrics=METRICS)
-    assert replace(result, run_id=wanted.run_id) == wanted
+        wanted = tracker.ingest(rows_of(), name="run", dataset="shop", metrics=METRICS, allow="no-overlap")
+    assert replace(result, run_id=wanted.run_id, notes=wanted.notes) == wanted  # the groups come in another order
     assert content(postgres_url) == content(other_url)
 
 
@@ -436,3 +439,17 @@ def test_a_part_of_what_was_split_takes_no_staged_run(postgres_url: str, when: s
     with pytest.raises(InputError, match=r"^dataset 'shop-sealed' is sealed: "), nt.Tracker(postgres_url) as tracker:
         logged(tracker.store(), stage, RunDetails("run", "shop-sealed"), METRICS, labels="with", kept_share=0.0)
     assert (counts(postgres_url)["runs"], counts(postgres_url)["staged_runs"]) == (0, 0)
+
+
+def test_a_run_without_a_group_of_the_labels_is_refused(postgres_url: str) -> None:
+    with nt.Tracker(postgres_url) as tracker:
+        tracker.add_labels(labels_of({"Q1": {"a": 1.0}}), dataset="shop")
+    run = rows_of().drop_columns(["label"])
+
+    def stage(staging: Staging) -> list[StagedPart]:
+        return staged(partitions(run))(staging)
+
+    with pytest.raises(nt.InputError, match="run: no group of the run has labels: the run has 'q0"):
+        log(postgres_url, stage, labels="stored")
+    assert counts(postgres_url)["runs"] == 0
+    assert log(postgres_url, stage, labels="stored", allow="no-overlap").metrics[0].mean == 0.0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xgboost as xgb
-from ranker_data import TRAIN, VALID
+from ranker_data import TRAIN, VALID, means_of_training
 
 import ndcg_tracker as nt
 from ndcg_tracker.integrations.xgboost import TrainingRuns
@@ -44,9 +44,7 @@ def trained(
 
 def history(database: Path) -> dict[str, float]:
     """Return the mean of every stored run."""
-    with nt.Tracker(database) as tracker:
-        frame = tracker.history("xgboost:ndcg@5")
-    return dict(zip(frame["run"], frame["mean"], strict=True))
+    return means_of_training(database, "xgboost:ndcg@5")
 
 
 @pytest.mark.nightly(but=3)

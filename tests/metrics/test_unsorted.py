@@ -24,7 +24,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, JudgedUnsorted, judged
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import GroupWeights, Ranking, UnsortedRanking
+from ndcg_tracker.rankings.ranking import GroupWeights, Ranking, UnsortedRanking, Unweighted
 
 ONE = 1.0
 LAST_BITS = [ONE, *(float(np.nextafter(ONE, to)) for to in (0.0, 2.0)), 1.0 + 2**-50, 1.0 + 2**-45, 1.0 + 2**-30]
@@ -176,7 +176,8 @@ def test_shares_of_labelled_items_and_contributions(lists: tuple[Run, Run], cuto
 
 def test_means_with_weights() -> None:
     run, labels = lists_of_all_kinds(5, 80)
-    weights = GroupWeights(Keys.from_strings(run), np.linspace(0.1, 2, len(run)), np.zeros(len(run), dtype=np.bool_))
+    varies, others = np.zeros(len(run), dtype=np.bool_), Unweighted(default=0.7)
+    weights = GroupWeights(Keys.from_strings(run), np.linspace(0.1, 2, len(run)), varies, unweighted=others)
     metrics = [Metric.of("ndcg", cutoff=10, weights=value) for value in ("none", "group", "item_mean")]
     one, other = (group_results(both, metrics, weights) for both in both_of(run, labels))
     assert [found.mean for found in one] == [found.mean for found in other]

@@ -17,7 +17,7 @@ from ndcg_tracker.metrics.kernel.mean import REASONS
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights, Unweighted
 
 GAINS: dict[str, Callable[[float], float]] = {
     "linear": lambda grade: grade,
@@ -217,8 +217,11 @@ def test_group_weights() -> None:
     varying = GroupWeights(Keys.from_strings(["r"]), np.array([1.0]), np.array([True]))
     assert group_results(judged, [metric], varying)[0].mean == 0.5
     item_mean = parse_metric("ndcg(weights=item_mean)@10")
-    heavy = GroupWeights(Keys.from_strings(["r"]), np.array([3.0]), np.array([True]))
-    assert group_results(judged, [item_mean], heavy)[0].mean == 0.25
+    heavy = GroupWeights(Keys.from_strings(["r"]), np.array([3.0]), np.array([True]), unweighted=Unweighted("", 5.0))
+    assert group_results(judged, [item_mean], heavy)[0].mean == 5 / 8
+    single = parse_metric("ndcg(weights=group, weight_type=f32)@10")
+    light = GroupWeights(Keys.from_strings(["q"]), np.array([0.0]), np.array([False]), unweighted=Unweighted("", 0.1))
+    assert group_results(judged, [single], light)[0].weights == pytest.approx([0.0, np.float32(0.1)], abs=0)
 
 
 def test_negative_labels() -> None:

@@ -47,12 +47,12 @@ def test_nothing_is_appended_where_the_block_fails(tmp_path: Path) -> None:
             "no/such.md",
             {},
             "GITHUB_STEP_SUMMARY: cannot write 'no/such.md': its folder does not exist; "
-            "create the folder, or give another file",
+            "create the folder, or give another path",
         ),
         (
             ".",
             {"asked_by": "--github-summary"},
-            "--github-summary: cannot write '.': it is a folder; give another file",
+            "--github-summary: cannot write '.': it is a folder; give another path",
         ),
     ],
 )

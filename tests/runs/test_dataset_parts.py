@@ -94,7 +94,8 @@ class Contents:
                 (of.judge, of.version): grades_of(tx.labels.lists(of.id)) for of in tx.labels.sets(dataset.id, None)
             }
             of_weights = tx.groups.weights(dataset.id)
-            self.weights = {name_of[of]: value for of, value in zip(*(x.tolist() for x in of_weights), strict=True)}
+            of_group = zip(of_weights.ids.tolist(), of_weights.weights.tolist(), strict=True)
+            self.weights = {name_of[of]: value for of, value in of_group}
             self.attributes = {name_of[of]: facts for of, facts in tx.groups.attributes(dataset.id).items()}
             self.texts = {(name_of.get(of.group_id), of.item_key, of.text) for of in tx.texts.all(dataset.id)}
             seal = tx.datasets.seal_of(dataset.id)
@@ -247,6 +248,7 @@ LABELS_TOO = (
 def test_labels_that_come_with_a_run_are_of_the_part(parts: nt.Tracker) -> None:
     opened = Contents(parts, "shop").groups
     frame = run_of(GROUPS)
+    parts.add_labels(labels_of(GROUPS, 3), dataset="shop")
     given = parts.ingest(frame, name="given", dataset="shop", labels=labels_of(GROUPS, 3))
     assert given.label_set_version == 4
     with_column = frame | {"label": [3 if str(item).startswith("Mark") else 0 for item in frame["item"]]}

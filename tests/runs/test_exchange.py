@@ -49,10 +49,10 @@ def fill(url: str) -> None:
         )
         tracker.add_labels(labels_of({**LABELS, "q1": {"a": 1}}))
         tracker.rescore(["bm25"])
-        weights = np.array([2.0, 0.1])
-        tracker.set_groups(
-            GroupTable(Keys.from_strings(["q1", "q3"]), weights, {"kind": ["new", None], "size": [0.1, 3]})
-        )
+        weights = np.array([2.0, 0.1, 1.0, 1.0, 1.0])
+        nothing: list[None] = [None] * 3
+        attributes = {"kind": ["new", None, *nothing], "size": [0.1, 3, *nothing]}
+        tracker.set_groups(GroupTable(Keys.from_strings(["q1", "q3", "q2", "q4", "q5"]), weights, attributes))
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_labels_that_are_new_here_become_the_newest(filled: nt.Tracker, other: n
     other.ingest(frame_of(DENSE), labels=frame_of({"q1": {"a": 2}}, "label"), name="dense", git_commit="")
     assert other.import_runs(tmp_path / "out").notes == tuple(
         f"labels version {version} of the export is version {version + 1} of dataset 'default' here, the latest; "
-        "runs under older versions need rescore to be comparable"
+        f"runs under older versions need rescore --labels {version + 1} to be comparable"
         for version in (1, 2)
     )
 
@@ -145,12 +145,12 @@ def test_what_cannot_be_exported(tracker: nt.Tracker, tmp_path: Path) -> None:
     tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     (tmp_path / "there").mkdir()
     for folder, reason in (
-        ("there", "already exists; give another folder"),
-        ("no/where", "cannot be created (No such file or directory); give another folder"),
+        ("there", "{0}: already exists; give another folder"),
+        ("no/where", "cannot write '{0}': its folder does not exist; create the folder, or give another path"),
     ):
         with pytest.raises(InputError) as caught:
             tracker.export_runs(tmp_path / folder)
-        assert str(caught.value) == f"{tmp_path / folder}: {reason}"
+        assert str(caught.value) == reason.format(tmp_path / folder)
     with pytest.raises(ReferenceNotFoundError):
         tracker.export_runs(tmp_path / "out", ["nope"])
     tracker.delete_run("bm25")
@@ -177,6 +177,7 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("label_sets", lambda table: table.slice(1), "lacks version 1 of dataset 'default'"),
     ("runs", with_column("tags", first_value(None)), "has a row without tags"),
     ("runs", with_column("n_items", first_value(None)), "has a row without n_items"),
+    ("runs", with_column("tie_order", first_value("x")), "says of run 'bm25' that 'x' breaks its ties"),
     ("groups", with_column("group_key", first_value(None)), "has a row without group_key"),
     ("evaluations", with_column("metric", first_value(None)), "has a row without metric"),
     ("group_results", with_column("metric", first_value("x")), "its rows are not in the order in which they were"),
@@ -221,7 +222,7 @@ def test_a_disk_that_is_full(tmp_path: Path, n_bytes: int) -> None:
         tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     words = [sys.executable, "-c", FULL, str(tmp_path), str(n_bytes)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert done.stdout == f"{tmp_path / 'out'}: cannot be written (File too large); is the disk full?\n"
+    assert done.stdout == f"cannot write '{tmp_path / 'out'}': File too large; give another path\n"
     assert [path.name for path in tmp_path.iterdir()] == ["one.db"]
 
 

@@ -80,7 +80,8 @@ def all_of(tracker: nt.Tracker) -> dict[str, list[tuple[object, ...]]]:
                 for one in tx.labels.sets(dataset.id, None)
             ]
             found[f"weights of {dataset.name}"] = [
-                tuple(map(tuple, (column.tolist() for column in tx.groups.weights(dataset.id))))
+                (weights := tx.groups.weights(dataset.id)).ids.tolist(),
+                weights.weights.tolist(),
             ]
         for run in tx.runs.all():
             own = tx.runs.prunings(run.id).get(run.id)

@@ -35,13 +35,8 @@ def test_a_missing_group_keeps_the_weight_that_is_stored(tracker: nt.Tracker) ->
     assert (metric["baseline"], metric["candidate"], metric["delta"]) == (1.0, 0.25, -0.75)
 
 
-def test_groups_that_never_had_a_weight_weigh_1(tracker: nt.Tracker) -> None:
-    assert mean(tracker, PART, "part") == pytest.approx(2 / 3)
-    assert tracker.compare("part", "part").to_dict()["metrics"][0]["candidate"] == pytest.approx(2 / 3)
-
-
 def test_new_groups_bring_further_weights(tracker: nt.Tracker) -> None:
-    assert mean(tracker, PART, "part") == pytest.approx(2 / 3)
+    tracker.ingest(PART, name="part", labels=labels_frame(LABELS), metrics="ndcg")
     assert mean(tracker, {**frame_of({"q2": {"c": 1.0}}), "weight": [6.0]}, "rest") == 0.75
 
 
@@ -112,6 +107,8 @@ def test_a_mean_that_is_known_of_all_groups_only_is_not_taken_over_fewer(tracker
     frame = {**TWO, "score": [2.0, 1.0, 1.0], "weight": [1.0, 3.0, 6.0]}
     labels = {"group": ["q1", "q1", "q2", "q3"], "item": ["a", "b", "c", "d"], "label": [0, 1, 1, 1]}
     metrics = ["ndcg(weights=item_mean)@1", "ndcg(round=4, round_of=mean)@2"]
+    tracker.ingest({**TWO, "score": [1.0, 1.0, 1.0]}, labels=labels, name="first")
+    tracker.set_groups(default_weight=1.0)
     for name, scores in (("a", [2.0, 1.0, 1.0]), ("b", [1.0, 2.0, 1.0])):
         tracker.ingest({**frame, "score": scores}, labels=labels, name=name, metrics=metrics)
     assert tracker.compare("a", "b", metrics=metrics[0]).to_dict()["metrics"][0]["warnings"] == [sentence(NO_INFERENCE)]

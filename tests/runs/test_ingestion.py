@@ -226,10 +226,11 @@ def test_equal_content_under_another_name_is_a_run_with_a_note(tracker: nt.Track
 def test_a_run_without_any_judged_item_is_stored_with_a_note(tracker: nt.Tracker) -> None:
     strangers = {"Q1": {"A": 1.0}, "Q2": {"A": 1.0}}
     tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
-    found = tracker.ingest(frame_of(strangers), name="wrong-ids")
+    found = tracker.ingest(frame_of(strangers), name="wrong-ids", allow="no-overlap")
     assert found.outcome == "stored"
     assert found.notes == (
-        "none of its groups has labels, so every result is 0 or undefined: are the group ids written as in the labels?",
+        "no group of the run has labels: the run has 'Q1', 'Q2', the labels have 'q1', 'q2', 'q3' and others; give "
+        "labels of the same groups, with ids written the same way",
     )
     (metric,) = found.metrics
     assert (metric.mean, metric.n_missing, metric.n_undefined) == (0.0, 5, 2)
@@ -248,12 +249,14 @@ def test_labels_of_other_groups_do_not_become_the_newest(tracker: nt.Tracker) ->
     with pytest.raises(nt.InputError) as caught:
         tracker.ingest(frame_of(DENSE), name="dense", labels=others)
     assert str(caught.value) == (
-        "dense: no group of the run has labels: the run has 'q1', the labels have 'q1.0'; give labels of the same "
-        "groups, with ids written the same way"
+        "dense: no group of the run has labels: the run has 'q1', 'q2', 'q3' and others, the labels have 'q1.0', "
+        "'q2.0', 'q3.0' and others; give labels of the same groups, with ids written the same way; if that is meant, "
+        "give allow='no-overlap'"
     )
     assert ([run.name for run in tracker.runs()], len(tracker.label_versions())) == (["bm25"], 1)
-    tracker.add_labels(others)  # on purpose
-    assert tracker.ingest(frame_of(DENSE), name="dense", labels=others).notes[0].startswith("none of its groups has")
+    tracker.add_labels(others, replace=True)  # on purpose
+    dense = tracker.ingest(frame_of(DENSE), name="dense", labels=others, allow="no-overlap")
+    assert dense.notes[0].startswith("no group of the run has labels")
 
 
 def test_groups_of_the_labels_that_a_run_lacks_are_told_where_they_count(tracker: nt.Tracker) -> None:
@@ -362,11 +365,13 @@ def test_the_stored_results_of_every_group_are_those_of_evaluate(tracker: nt.Tra
 
 def test_labels_that_come_later_are_held_against_the_stored_run(tracker: nt.Tracker) -> None:
     tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
-    again = tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(NEW_LABELS))
+    new = {**LABELS, "q2": {"a": 1, "x": 2}}
+    again = tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(new))
     assert (again.outcome, again.label_set_version) == ("already stored", 2)
     assert [one.is_new for one in again.metrics] == [True]
     assert again.notes == (
-        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+        "its labels are new (version 2 of the dataset); to compare older runs with it, evaluate them under it: "
+        "ndcg-track rescore --all --dataset default --labels 2",
     )
 
 

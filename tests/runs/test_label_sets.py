@@ -22,7 +22,7 @@ def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker
         with nt.Tracker(url) as opened:
             opened.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), metrics=["ndcg@10", "P@1"])
             opened.ingest(frame_of(DENSE), name="dense", labels=labels_frame(), metrics=["ndcg@10", "P@1"])
-            opened.add_labels(labels_of(NEW_LABELS), source="new")
+            opened.add_labels(labels_of(NEW_LABELS), source="new", replace=True)
             opened.ingest(frame_of(DENSE), name="late")
 
     fill_as(ingest)

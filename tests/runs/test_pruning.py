@@ -66,7 +66,9 @@ def test_which_runs_are_old_and_kept(shop: nt.Tracker, ready_url: str) -> None:
 
 
 def test_means_and_group_results_stay(shop: nt.Tracker, ready_url: str) -> None:
-    views = [f"SELECT * FROM {name} ORDER BY 1, 2, 3, 4, 5" for name in ("run_summary", "group_history", "group_diff")]
+    results = "run, run_id, group_key, metric, label_set_version, value, created_at, is_newest_labels, weight"
+    views = [f"SELECT {results} FROM group_history ORDER BY 1, 2, 3, 4, 5"]
+    views += [f"SELECT * FROM {name} ORDER BY 1, 2, 3, 4, 5" for name in ("run_summary", "group_diff")]
     before = [shop.query(view).rows for view in views]
     expected = shop.prune("2025-03-01")
     found = shop.prune("2025-03-01", apply=True)
@@ -235,3 +237,48 @@ def test_ages() -> None:
         assert refusal_of(nt.InputError, moment_before, wrong, now) == (
             f"older_than={wrong!r} is not an age; write 90d, 12w or a date such as 2026-01-31"
         )
+
+
+def test_results_under_old_labels(shop: nt.Tracker, ready_url: str) -> None:
+    versions = 5
+    for grade in range(2, versions + 1):
+        shop.add_labels({group: dict.fromkeys(items, grade) for group, items in LABELS.items()})
+        shop.rescore() if grade != 3 else shop.rescore("april")  # the others never get version 3
+    kept = "SELECT DISTINCT label_set_version FROM {} ORDER BY 1"
+    assert shop.query(kept.format("run_summary")).rows == [(version,) for version in range(1, versions + 1)]
+    newest = f"SELECT * FROM group_history WHERE label_set_version = {versions} ORDER BY run_id, metric, group_key"
+    before, compared = shop.query(newest).rows, shop.compare("april", "january", missing="zero").to_dict()
+    history = shop.history("ndcg@10")
+    decided = shop.gate("april", baseline="february", margin=0.9, missing="zero")
+    counts = row_counts(ready_url)
+    found = shop.prune(results_of_old_labels=True)
+    assert (row_counts(ready_url), found.is_applied) == (counts, False)
+    assert [run.run for run in found.runs] == list(RUNS)
+    assert {(run.n_items, run.n_results > 0, run.n_bytes > 0) for run in found.runs} == {(0, True, True)}
+    assert shop.prune(results_of_old_labels=True, apply=True).runs == found.runs
+    for view in ("run_summary", "group_history", "label_coverage"):
+        assert shop.query(kept.format(view)).rows == [(versions,)]
+    assert shop.query(newest).rows == before
+    assert shop.compare("april", "january", missing="zero").to_dict() == compared
+    assert shop.history("ndcg@10").equals(history[history["label_set_version"] == versions].reset_index(drop=True))
+    ((reason,),) = shop.query("SELECT reason FROM gate_decisions").rows
+    assert reason == decided.reason
+    assert database.check(ready_url) == []
+    assert shop.prune(results_of_old_labels=True, apply=True).runs == ()
+    shop.rescore("april", labels=2)
+    assert ("april", 2) in shop.query("SELECT DISTINCT run, label_set_version FROM run_summary").rows
+
+
+def test_labels_that_a_run_has_last_are_not_old(shop: nt.Tracker) -> None:
+    for grade in (2, 3):
+        shop.add_labels({group: dict.fromkeys(items, grade) for group, items in LABELS.items()})
+        shop.rescore(["april", "may"])
+    shop.prune(results_of_old_labels=True, apply=True)
+    rows = shop.query("SELECT DISTINCT run, label_set_version FROM run_summary ORDER BY 1, 2").rows
+    assert rows == [("april", 1), ("april", 3), ("february", 1), ("january", 1), ("march", 1), ("may", 1), ("may", 3)]
+
+
+def test_what_to_prune_is_said_once(shop: nt.Tracker) -> None:
+    either = "give older_than='90d' or results_of_old_labels=True"
+    assert refusal_of(nt.InputError, shop.prune) == f"nothing to prune is given; {either}"
+    assert refusal_of(nt.InputError, shop.prune, "1w", results_of_old_labels=True) == f"both are given; {either}"

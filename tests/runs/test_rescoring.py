@@ -99,7 +99,7 @@ def test_labels_and_the_evaluations_under_them_come_together(tracker: nt.Tracker
     tracker.ingest(frame_of(DENSE), name="dense", metrics=["ndcg@10", "ndcg(extra=error)@10"])
     before = row_counts(ready_url)
     with pytest.raises(nt.MetricError, match="group 'q1'"):
-        tracker.add_labels({"q2": {"a": 1}}, rescore=True)  # dense has groups without labels then
+        tracker.add_labels({"q2": {"a": 1}}, replace=True, rescore=True)  # dense has groups without labels then
     assert row_counts(ready_url) == before
     added = tracker.add_labels(NEW_LABELS, rescore=True)
     assert added == (2, True)
@@ -125,7 +125,7 @@ def test_labels_and_the_evaluations_under_them_come_together(tracker: nt.Tracker
 
 def test_only_runs_of_the_dataset_are_rescored_with_its_labels(shop: nt.Tracker) -> None:
     shop.ingest(frame_of(BM25), name="bm25", dataset="other", labels=labels_frame())
-    added = shop.add_labels({"q1": {"a": 1}}, dataset="other", extend=False, rescore=True)
+    added = shop.add_labels({"q1": {"a": 1}}, dataset="other", replace=True, rescore=True)
     assert [(run.run, run.dataset, run.label_set_version) for run in added.rescored] == [("bm25", "other", 2)]
     assert shop.add_labels(LABELS, dataset="third", rescore=True).rescored == ()
 

@@ -83,7 +83,8 @@ def everything(tracker: nt.Tracker, dataset: str = "default") -> dict[str, list[
 
 
 def unnumbered(result: IngestResult) -> IngestResult:
-    notes = tuple(note.replace(f"'{result.dataset}'", "'D'") for note in result.notes)
+    names = (f"'{result.dataset}'", f"--dataset {result.dataset} ")
+    notes = tuple(note.replace(names[0], "'D'").replace(names[1], "--dataset D ") for note in result.notes)
     return replace(result, run_id=0, dataset="", notes=notes)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
-from stored_rows import row_counts
 
 import ndcg_tracker as nt
 from ndcg_tracker.runs.groups import GroupRecord, GroupsSet
@@ -15,7 +14,7 @@ pytestmark = pytest.mark.both_engines
 
 WEIGHTED = "ndcg(weights=group)@10"
 METRICS = ["ndcg@10", WEIGHTED, "lightgbm:ndcg@3"]
-WEIGHTS = {"q1": 1.0, "q2": 4.0, "q3": 2.5, "q5": 0.1}
+WEIGHTS = {"q1": 1.0, "q2": 4.0, "q3": 2.5, "q4": 0.5, "q5": 0.1}
 
 
 def fill_shop(url: str) -> None:
@@ -84,21 +83,25 @@ def test_attributes_leave_weights_and_means_alone_and_the_other_way_round(shop: 
     assert facts(shop)["q1"] == (7.0, {"lang": "de"})
 
 
-def test_unknown_groups_are_left_out(shop: nt.Tracker, ready_url: str) -> None:
-    before = row_counts(ready_url)
-    done = shop.set_groups({"group": ["q9", "q1", "q8"], "lang": ["x", "de", "y"], "weight": [1, 2, 3]}, dataset="shop")
-    assert (done.n_groups, done.n_unknown, done.first_unknown) == (1, 2, "q9")
-    assert facts(shop)["q1"] == (2.0, {"lang": "de"})
-    assert row_counts(ready_url) == before
+def test_what_is_said_of_unknown_groups_is_kept_until_they_come(shop: nt.Tracker) -> None:
+    shop.set_groups(weights_frame(WEIGHTS), dataset="shop")
+    before = evaluations(shop, "bm25")
+    done = shop.set_groups({"group": ["q9", "q1", "q8"], "lang": ["x", "de", "y"], "weight": [1, 1, 3]}, dataset="shop")
+    assert (done.n_groups, done.n_unknown, done.first_unknown, done.n_recomputed) == (3, 2, "q9", 0)
+    assert facts(shop)["q9"] == (1.0, {"lang": "x"})
+    assert evaluations(shop, "bm25") == before
+    again = shop.ingest(frame_of(BM25), name="again", dataset="shop", metrics=WEIGHTED).metrics[0]
+    assert (again.n_groups, again.n_missing) == (5, 0)
+    labels = {**LABELS, "q8": {"a": 1}, "q9": {"a": 1}}
+    run = {**BM25, "q9": {"a": 1.0}}
+    found = shop.ingest(frame_of(run), name="new", labels=labels_frame(labels), dataset="shop", metrics=WEIGHTED)
+    per_group = nt.evaluate(frame_of(run), "ndcg@10", labels=labels_frame(labels)).per_group["ndcg@10"].fillna(0)
+    weights = [{**WEIGHTS, "q8": 3.0, "q9": 1.0}[group] for group in per_group.index]
+    assert found.metrics[0].mean == pytest.approx(np.average(per_group, weights=weights))
+    assert (found.metrics[0].n_groups, found.metrics[0].n_missing) == (7, 1)
 
 
 def test_what_is_not_there_is_refused(shop: nt.Tracker) -> None:
-    with pytest.raises(nt.InputError) as caught:
-        shop.set_groups({"group": ["q9", "q8"], "lang": ["x", "y"]}, dataset="shop")
-    assert str(caught.value) == (
-        "dataset 'shop' has none of the groups, not even the first, 'q9'; check the column with group=, or name the "
-        "dataset with dataset="
-    )
     for call in (lambda: shop.set_groups({"group": ["q1"], "a": [1]}, dataset="shp"), lambda: shop.groups("shp")):
         with pytest.raises(nt.ReferenceNotFoundError) as caught:
             call()
@@ -116,7 +119,7 @@ def test_means_are_those_of_a_run_that_comes_after_the_weights(shop: nt.Tracker)
     found = shop.compare("bm25", "dense", dataset="shop", metrics=WEIGHTED).to_dict()["metrics"][0]
     assert found["p_value"] is not None
     per_group = nt.evaluate(frame_of(DENSE), "ndcg@10", labels=labels_frame()).per_group["ndcg@10"].fillna(0)
-    weights = [WEIGHTS.get(group, 1.0) for group in per_group.index]
+    weights = [WEIGHTS[group] for group in per_group.index]
     assert found["candidate"] == pytest.approx(np.average(per_group, weights=weights))
 
 
@@ -146,7 +149,8 @@ def test_only_means_that_rest_on_a_changed_weight_are_recomputed(tracker: nt.Tra
     one: Run = {"q1": {"a": 1.0}}
     other: Run = {"q2": {"b": 1.0}}
     tracker.ingest(frame_of(one), name="one", labels=labels_frame(one), metrics=[WEIGHTED, "ndcg@10"])
-    tracker.ingest(frame_of(other), name="other", labels=labels_frame(other), metrics=[WEIGHTED, "ndcg@10"])
+    metrics = [WEIGHTED, "ndcg@10"]
+    tracker.ingest(frame_of(other), name="other", labels=labels_frame(other), metrics=metrics, allow="no-overlap")
     assert tracker.set_groups(weights_frame({"q1": 3.0})).n_recomputed == 1
     assert tracker.set_groups(weights_frame({"q1": 3.0, "q2": 5.0})).n_recomputed == 1
     assert tracker.set_groups(weights_frame({"q1": 4.0, "q2": 6.0})).n_recomputed == 2
@@ -154,6 +158,7 @@ def test_only_means_that_rest_on_a_changed_weight_are_recomputed(tracker: nt.Tra
 
 def test_means_under_every_version_of_the_labels_are_recomputed(shop: nt.Tracker) -> None:
     newer = {**LABELS, "q2": {"a": 2, "x": 3}, "q6": {"z": 1}}
+    shop.add_labels(labels_frame(newer), dataset="shop")
     for name, run in (("bm25", BM25), ("dense", DENSE)):
         shop.ingest(frame_of(run), name=name, labels=labels_frame(newer), dataset="shop", metrics=METRICS)
     assert shop.set_groups(weights_frame({**WEIGHTS, "q6": 9.0}), dataset="shop").n_recomputed == 8
@@ -175,6 +180,7 @@ def test_a_mean_that_is_refused_leaves_everything_as_it_was(tracker: nt.Tracker)
 
 
 def test_named_columns_of_a_frame(shop: nt.Tracker) -> None:
+    shop.set_groups(weights_frame(WEIGHTS), dataset="shop")
     frame = {"qid": ["q1"], "lang": ["de"], "w": [2], "weight": ["heavy"], "x": [None]}
     shop.set_groups(frame, dataset="shop", group="qid", weight="w", attributes=["lang", "weight"])
     assert facts(shop)["q1"] == (2.0, {"lang": "de", "weight": "heavy"})

@@ -220,8 +220,8 @@ def test_weights_and_attributes_of_groups(store: Store) -> None:
         tx.write.groups.set_attributes(dataset.id, {int(ids[2]): None})
         tx.write.groups.set_attributes(dataset.id, {})
     with store.read() as rx:
-        found, weights = rx.groups.weights(dataset.id)
-        assert (found.tolist(), weights.tolist()) == ([ids[0]], [0.5])
+        found = rx.groups.weights(dataset.id)
+        assert (found.ids.tolist(), found.weights.tolist()) == ([ids[0]], [0.5])
         assert rx.groups.attributes(dataset.id) == {int(ids[0]): {"lang": "de", "é": [1]}}
     for wrong in (-1.0, np.inf):
         with pytest.raises(InputError, match="a group weight is negative or infinite"), store.write() as tx:

@@ -29,6 +29,7 @@ ORDERS = {
     "run_regressions": "run_id, against, metric, label_set_version, group_key",
     "alias_history": "dataset, alias, since_utc",
     "dataset_list": "dataset",
+    "group_list": "dataset, group_key",
     "run_list": "run_id",
     "metric_list": "dataset, metric",
 }
@@ -94,9 +95,9 @@ def test_the_rows_of_every_view(both: tuple[Store, Store]) -> None:
             ("bm25", 3, "books", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10", "", 1, None),
         ]
         assert rows_of(store, "group_history")[:3] == [
-            ("bm25", 1, "shop", "q1", "ndcg@10", 1, pytest.approx(0.29), "ndcg@10", "", 1),
-            ("bm25", 1, "shop", "q2", "ndcg@10", 1, pytest.approx(0.54), "ndcg@10", "", 1),
-            ("bm25", 1, "shop", "q3", "ndcg@10", 1, None, "ndcg@10", "", 1),
+            ("bm25", 1, "shop", "q1", "ndcg@10", 1, pytest.approx(0.29), "ndcg@10", "", 1, None, 0),
+            ("bm25", 1, "shop", "q2", "ndcg@10", 1, pytest.approx(0.54), "ndcg@10", "", 1, None, 0),
+            ("bm25", 1, "shop", "q3", "ndcg@10", 1, None, "ndcg@10", "", 1, None, 0),
         ]
         assert rows_of(store, "group_diff")[:3] == [
             ("shop", "bm25", "dense", "ndcg@10", 1, "q1", *map(pytest.approx, (0.29, 0.3, 0.01)), "ndcg@10", "", 1),

@@ -42,6 +42,8 @@ ROWS = {
     23: "refusing_servers",
     24: "steering_names",
     25: "rescore_kills",
+    26: "command_kills",
+    27: "held_servers",
 }
 """The module of this package that holds each row; one module may hold several."""
 ENGINES = ("sqlite", "postgres")

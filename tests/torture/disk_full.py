@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from command_line import Printed
 from ndcg_tracker.storage.database_url import parsed_location
 
 from .aftermath import Aftermath
-from .databases import contents, database, engine_name
+from .databases import contents, damage, database, engine_name, label_versions
 from .forked import Forked
 from .material import Material, write_material
 from .programs import checked, ended, here
@@ -33,6 +34,7 @@ _UNWRITABLE = (
     "(ulimit -f) or a failing disk, then run the same command again"
 )
 _SERVER_FULL = "the server's disk is full; nothing was stored: free some space there and run the same command again"
+_NO_ROOM = re.compile(r"error: .+: the disk is full; free (some space|[\d,]+\.\d MB) and run the same command again\n")
 _RUN = ("shop", "too large")
 
 
@@ -69,6 +71,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
             continue
         with _small_file(setting, small) if engine == "sqlite" else _small_tablespace(setting, small) as limit:
             yield _outcome(engine, limit, large, n_points)
+            yield _of_other_commands(engine, limit, large, min(n_points, 10))
 
 
 def _outcome(engine: str, limit: _Limit, large: Material, n_points: int) -> Outcome:
@@ -104,6 +107,54 @@ def _outcome(engine: str, limit: _Limit, large: Material, n_points: int) -> Outc
         f"{found['again']}/{n_points}{aftermath.first_fault}",
         met=not aftermath.faults and count["clear"] == count["readable"] == n_points,
         note=f'seed {SEED}; the line: "{limit.message}"',
+    )
+
+
+def _of_other_commands(engine: str, limit: _Limit, large: Material, n_points: int) -> Outcome:
+    """Run other commands that write, each under a limit at many points: to the database, and whole files beside it."""
+    limit.restore()
+    for name in ("baseline", "candidate"):
+        checked(here(*_ingest(limit.url, large, name)))
+    content = _path(limit.url).read_bytes() if engine == "sqlite" else b""
+    folder = _path(limit.url).parent if engine == "sqlite" else None
+    pair = ["baseline", "candidate", "--dataset", "shop"]
+    judged = large.run.with_name("judged.qrels")
+    lines = (line.split() for line in large.run.read_text("ascii").splitlines())
+    judged.write_text("".join(f"{group} 0 {item} 1\n" for group, _, item, *_ in lines), "ascii")
+    commands = {"labels add": ["labels", "add", str(judged), "--dataset", "shop", "--rescore"]}
+    if folder is not None:
+        commands |= {
+            "report": ["report", *pair, "--output", str(folder / "report.html")],
+            "plot": ["plot", "compare", *pair, "--output", str(folder / "plot.html")],
+            "export": ["export", "--all", "--output", str(folder / "exported")],
+            "db backup": ["db", "backup", str(folder / "copy.db")],
+        }
+    before = contents(limit.url), label_versions(limit.url)
+    files = sorted(folder.iterdir()) if folder is not None else []
+    line = f"error: {parsed_location(limit.url).display_url}: {limit.message}\n"
+    faults, n_clear = [], 0
+    for name, command in commands.items():
+        for point in range(n_points):
+            printed = limit.limited(["--db", limit.url, *command], 4096 * point)
+            is_clear = printed == Printed(2, "", line) if name == "labels add" else _NO_ROOM.fullmatch(printed.err)
+            limit.lift()
+            left = sorted(folder.iterdir()) if folder is not None else []
+            is_as_before = (contents(limit.url), label_versions(limit.url)) == before and left == files
+            n_clear += printed.code == 2 and bool(is_clear)
+            if printed.code != 2 or not is_clear or not is_as_before or damage(limit.url):
+                faults.append(f"{name}, {4096 * point:,} bytes free: {printed}, {left}")
+    if content and _path(limit.url).read_bytes() != content:
+        faults.append("the database has changed")
+    n_tried = n_points * len(commands)
+    return Outcome(
+        6,
+        f"disk full at {n_points} points for each of {', '.join(commands)}: {limit.what}",
+        engine_name(engine),
+        "one clear line, nothing half written",
+        f"{n_clear}/{n_tried} with one line and nothing else, {len(faults)} with something left or changed"
+        + (f"; first fault: {faults[0]}" if faults else ""),
+        met=not faults,
+        note=f"seed {SEED}",
     )
 
 

@@ -131,7 +131,7 @@ def conditions() -> list[Condition]:
     ]  # fmt: skip
     for revision in (f"{int(newest) + 1:04}", "9999"):
         known = f"has the newer schema {revision}; this program knows up to {newest}"
-        said = f"{known}; install a newer version of ndcg_tracker"
+        said = f"{known}; upgrade the program with: pip install --upgrade ndcg-tracker"
         statement = f"UPDATE {VERSION_TABLE} SET version_num = '{revision}'"
         found.append(Condition("newer", revision, said, newest, (statement,)))
     for detail, statement in (

@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,8 +79,13 @@ class Killer:
         self._random = random.Random(SEED)
         self.counts: Counter[str] = Counter()
 
-    def times(self, command: list[str], restore: Callable[[], None]) -> tuple[float, float]:
-        """Return how long a command takes, all of it and once it writes: medians of three; (0, 0) if nobody asks."""
+    def times(
+        self, command: list[str], restore: Callable[[], None], codes: Collection[int] = (0,)
+    ) -> tuple[float, float]:
+        """Return how long a command takes, all of it and once it writes: medians of three; (0, 0) if nobody asks.
+
+        ``codes``: the exit codes of a command that was done.
+        """
         if not self._at_random:
             return 0.0, 0.0
         whole, inside = [], []
@@ -89,7 +94,8 @@ class Killer:
             process = Forked(self._folder, *command)
             self._wait(process, {"inside", "writing the file"})
             began = time.monotonic()
-            checked(ended(process))
+            if (printed := ended(process)).code not in codes:
+                raise RuntimeError(f"the command to kill fails: {printed}")
             whole.append(time.monotonic() - started)
             inside.append(time.monotonic() - began)
             restore()

@@ -14,6 +14,7 @@ from .small_disks import can_be_mounted
 MODULES = [
     "kills",
     "rescore_kills",
+    "command_kills",
     "signals",
     "writers",
     "same_file",
@@ -29,6 +30,7 @@ MODULES = [
 # Postgres, whose server is a process of its own; memory on SQLite
 IN_THE_NIGHTLY = {
     ("rescore_kills", "sqlite"),
+    ("command_kills", "postgres"),
     *((name, "sqlite") for name in ("writers", "signals", "kills", "disk_full")),
     ("writers", "postgres"),
     ("team", "postgres"),
@@ -44,6 +46,7 @@ CASES = [
     pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) in IN_THE_NIGHTLY else [])
     for name, engine in [
         *itertools.product(MODULES, ("sqlite", "postgres")),
+        ("held_servers", "sqlite"),
         ("team", "postgres"),
         ("refusing_servers", "postgres"),
     ]

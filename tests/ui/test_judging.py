@@ -119,7 +119,7 @@ def test_needed_items_are_graded_undone_and_stored_as_labels_of_the_person(
     rows = {(row.group_key, row.item_key): row.grade for row in stored.itertuples()}
     assert rows == {needed[0]: 2, needed[2]: 1}
     assert "Version 3 of the labels, of judge &#39;ann&#39;: 2 labels" in page
-    assert "ndcg-track rescore --all --dataset shop --judge ann" in page
+    assert "ndcg-track rescore --all --dataset shop --labels 3" in page
     assert drafts(in_folder) == []
     assert "0 of 13 items" in pages.page(address_of(NEEDED))  # those that ann graded are not asked for again
 
@@ -131,7 +131,7 @@ def test_pages_say_what_labels_of_the_person_alone_leave_out(pages: Served, data
     buttons = re.findall(r'<button class="(\w+)">(store as|add to) [^<]*</button>', page)
     assert buttons == [("main", "add to"), ("plain", "store as")]
     store(pages, NEEDED)
-    command = "ndcg-track rescore --all --dataset shop --judge ann"
+    command = "ndcg-track rescore --all --dataset shop --labels 3"
     runs = pages.page("/runs?dataset=shop&judge=ann")
     assert "No run is evaluated under version 3 of the labels of judge &#39;ann&#39; yet." in runs
     assert command in runs

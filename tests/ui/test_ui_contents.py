@@ -345,3 +345,33 @@ def test_the_bounds_of_a_gate_with_a_budget_have_the_level_of_its_look(tmp_path:
     with served(str(tmp_path / "runs.db")) as served_pages:
         text = text_of(served_pages.page("/decisions?dataset=shop"))
     assert re.findall(r"at least [^ ]+ \(([\d.]+)%\)", text) == ["99.875", "95"]
+
+
+def test_checkpoints_are_not_ranked_and_not_in_the_history(tmp_path: Path) -> None:
+    with Tracker(tmp_path / "runs.db") as tracker:
+        tracker.ingest(BM25, name="t/iter-1", labels=LABELS, tags={"stage": "iteration"})
+        with served(str(tmp_path / "runs.db")) as page:
+            alone = text_of(page.page("/datasets"))
+            assert "1 run · " in alone
+            only = text_of(page.page("/leaderboard?dataset=default"))
+            assert "these runs are only checkpoints of trainings; to rank these, give “tags: stage=iteration”" in only
+        tracker.ingest(BM25, name="t")
+        tracker.ingest(DENSE, name="u/iter-1", tags={"stage": "iteration"})
+        tracker.ingest({**DENSE, "q1": BM25["q1"]}, name="u")
+        tracker.ingest({**DENSE, "q2": BM25["q2"]}, name="v")
+        tracker.ingest(DENSE, name="v/late", tags={"stage": "iteration"})
+        mean = tracker.history("ndcg@10")["mean"].iloc[-1]
+    told = (
+        "left out: 3 checkpoints of trainings, such as t/iter-1: a checkpoint counts only by its name or with the tag"
+    )
+    with served(str(tmp_path / "runs.db")) as page:
+        assert f"{mean:.4f} ndcg@10 of the newest run" in text_of(page.page("/datasets"))
+        for address in ("/leaderboard", "/history"):
+            shown = page.page(f"{address}?dataset=default")
+            assert told in text_of(shown)
+            names = re.findall(r'<td class="name[^"]*"><a [^>]*>([^<]*)</a>', shown)
+            assert sorted(names) == ["t", "u", "v"]
+        assert "The newest 2 of 3 runs." in text_of(page.page("/leaderboard?dataset=default&last=2"))
+        before = re.search(r'href="/compare\?run=(\d+)[^"]*"[^>]*>the run before', page.page("/run?run=4"))
+        assert before is not None
+        assert before[1] == "2"

@@ -9,11 +9,17 @@ from ndcg_tracker.ui.rendering import Question, position, sparkline
 
 
 def test_a_sparkline_has_a_gap_where_nothing_is_known() -> None:
-    line = sparkline([0.1, 0.3, None, 0.2])
+    line = sparkline([0.1, 0.3, None, 0.2], [1] * 4)
     assert re.findall(r"[ML]", re.search(r'd="([^"]*)"', line)[1]) == ["M", "L", "M"]  # type: ignore[index]
     assert "4 runs, from 0.1000 to 0.3000, the latest 0.2000" in line
-    assert sparkline([]) == sparkline([None]) == ""
-    assert len(re.findall("[ML]", sparkline([number / 1000 for number in range(1000)]))) <= 120 + 2
+    assert sparkline([], []) == sparkline([None], [1]) == ""
+    assert len(re.findall("[ML]", sparkline([number / 1000 for number in range(1000)], [1] * 1000))) <= 120 + 2
+
+
+def test_a_sparkline_breaks_where_the_labels_change() -> None:
+    line = sparkline([0.1, 0.3, 0.2, 0.4], [1, 1, 2, 2])
+    assert re.findall(r"[ML]", re.search(r'd="([^"]*)"', line)[1]) == ["M", "L", "M", "L"]  # type: ignore[index]
+    assert "the latest 0.4000; the line breaks where the labels change, the latest are version 2" in line
 
 
 def test_a_position_lies_on_its_line() -> None:

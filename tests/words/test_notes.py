@@ -56,13 +56,22 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "all_answered": ({"design": 3}, "all items of design 3 have an answer; to compare its runs"),
     "equal_values": (
         {},
-        "low information: all values of a dataset are equal although its lists differ, and a t interval takes such a "
-        "mean as exact",
+        "low information: all differences of a dataset are equal although its lists differ, so no t interval says "
+        "what other queries of it would give",
     ),
     "few_in_strata": (
         {"n": 1030, "n_nonzero": 35, "enough": 100},
         "low information: queries of small datasets weigh so much in the macro mean that all 1,030 queries count as "
         "only 35 nonzero differences; below 100, the t interval may be too narrow",
+    ),
+    "checkpoints": (
+        {"n": 16, "first": "base-0/iter-0025", "of": "tag:recipe=base"},
+        "left out of tag:recipe=base: 16 checkpoints of trainings, such as base-0/iter-0025: a checkpoint counts only "
+        "by its name or with the tag stage=iteration",
+    ),
+    "equal_repeats": (
+        {"runs": ["base-0", "base-1"], "of": "tag:recipe=base"},
+        "base-0 and base-1 of tag:recipe=base have equal rankings: not independent repeats",
     ),
     "one_repeat": (
         {"run": "bm25"},
@@ -144,6 +153,23 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 1, "first": "bm25"},
         "left out: 1 run whose group results were pruned, such as bm25",
     ),
+    "labels_changed": (
+        {
+            "version": 3,
+            "before": 2,
+            "n_changed": 1600,
+            "n": 2000,
+            "scales": [[0, 1, 4], [0, 1]],
+            "is_newer": False,
+        },
+        "labels version 3 is not like version 2: its grades are 0 and 1, those of version 2 are 0, 1 and 4; 1,600 of "
+        "2,000 labels have another grade; to compare under version 2",
+    ),
+    "summed_as_0": (
+        {"metric": "ndcg@10", "skipping": "ndcg(missing=skip)@10"},
+        "ndcg@10 counts the groups missing from a run as 0, and sums cannot leave them out; if there are any, sum up "
+        "ndcg(missing=skip)@10 for both runs",
+    ),
     "newer_labels": (
         {"newest": 3, "version": 1},
         "labels version 3 is newer than version 1, which the runs share; to use it",
@@ -223,6 +249,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "ties in scores could change the decision: depending on how they are broken, delta is between -0.0100 and "
         "+0.0200",
     ),
+    "tie_orders": (
+        {"by_input": ["es", "os"], "by_id": ["bm25"]},
+        "in es and os, items of equal score keep the order of the input; in bm25, their ids decide",
+    ),
     "no_alias": (
         {},
         "gate against a pinned alias: otherwise small drops add up unnoticed; pin this baseline with",
@@ -246,9 +276,9 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "ranking_in_detail": ({}, "to see the ranking's part in detail"),
     "worst_group": ({}, "to see the group that lost most"),
     "different_labels": (
-        {"versions": [(1, 3), (2, 1)]},
+        {"versions": [(1, 3), (2, 1)], "most": 1},
         "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all under "
-        "the latest labels",
+        "version 1 (or under the latest, --labels 2)",
     ),
     "shown_only": (
         {"metric": "NumRet", "why": "diagnostic"},
@@ -324,6 +354,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "the scores of all 3,000 groups, such as 'q7', look like positions in a list, but the highest score counts "
         "as the best: if the lowest is best, negate the scores; a minus before the name of a score column does that",
     ),
+    "ties_by_input": ({}, "items of equal score keep the order of the input"),
     "order_of_lists": ({}, "its lists have no scores, so their order is the ranking, the best item first"),
     "no_score": (
         {"n": 1200},
@@ -339,7 +370,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "there were no labels of judge 'ada' to extend, so the new version has only these; to add them to version 2 "
         "(without a judge)",
     ),
-    "after_that": ({}, "after that, the same without the groups missing from a run"),
+    "after_that": ({}, "after that, ask again"),
     "alias_kept": (
         {"alias": "prod", "dataset": "shop", "here": "bm25", "there": None},
         "alias @prod of dataset 'shop' points at 'bm25' here, but is deleted in the export; it is not changed",
@@ -358,20 +389,22 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "run 'bm25' of dataset 'shop' has results that cannot be verified: external:clicks, ndcg@10; they are stored "
         "unchanged, and the run gets the tag 'imported=not verifiable'",
     ),
-    "missing_that_count": (
-        {"n": 3, "metric": "ndcg@10"},
-        "ndcg@10 itself counts the groups missing from a run as 0 (3 here), so they stay in; to leave them out, "
-        "compare by the metric that this command adds",
-    ),
     "runs_of_other_groups": (
         {"n": 2, "first": "covid"},
         "left out: 2 runs without any group of these labels, such as covid: are the group ids written as in the "
         "labels?",
     ),
     "no_group_label": (
-        {},
-        "none of its groups has labels, so every result is 0 or undefined: are the group ids written as in the labels?",
+        {"of_run": ["Q1"], "of_labels": ["q1", "q2", "q3", "q4"]},
+        "no group of the run has labels: the run has 'Q1', the labels have 'q1', 'q2', 'q3' and others; give labels of "
+        "the same groups, with ids written the same way",
     ),
+    "labels_elsewhere": (
+        {"of_labels": ["1", "2"], "known": ["q1"], "version": 3},
+        "its labels have no group in common with version 3 of the dataset's labels: they have '1', '2', version 3 has "
+        "'q1'",
+    ),
+    "nothing_found": ({}, "all its lists are empty"),
     "unstable_sort": (
         {"tool": "ranx", "metric": "ranx:ndcg@10", "from_items": 16, "n": 2},
         "ranx may sort equal scores in any order in lists of 16 items or more: in 2 groups, ranx:ndcg@10 depends on "
@@ -380,13 +413,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "one_score": ({}, "the scores of each list are all equal, so ties decide the order, not a model"),
     "groups_lacking": (
         {"runs": [("a", 5), ("b", 25)], "n_groups": 30, "metric": "ndcg@10"},
-        "ndcg@10 itself counts the groups missing from a run as 0, so they cannot be left out here: a (5 of 30), b "
-        "(25 of "
-        "30); to leave them out, rank by the metric that this command adds",
+        "ndcg@10 counts the groups missing from a run as 0: a (5 of 30), b (25 of 30); to leave them out",
     ),
     "labels_gone": (
         {"n_groups": 86, "n_labels": 2703, "version": 2},
-        "2,703 labels of version 2 are not in it, and 86 groups have none left: to keep such labels, add with extend",
+        "2,703 labels of version 2 are not in it, and 86 groups have none left; to keep them",
     ),
     "new_groups": (
         {"n": 20, "n_groups": 50},
@@ -428,12 +459,12 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "alias_moved": ({"alias": "prod", "run_id": 3}, "alias @prod now points at the new content (run 3)"),
     "new_labels": (
         {"version": 2},
-        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+        "its labels are new (version 2 of the dataset); to compare older runs with it, evaluate them under it",
     ),
     "other_version": (
         {"version": 1, "here": 4, "dataset": "shop"},
         "labels version 1 of the export is version 4 of dataset 'shop' here, the latest; runs under older versions "
-        "need rescore to be comparable",
+        "need rescore --labels 4 to be comparable",
     ),
     "not_pushed": (
         {"what": "tag", "key": "c@d"},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import BY_INPUT
 from ndcg_tracker.words.texts import shown
 
 _MODEL = "mteb_model_meta"
@@ -55,7 +56,8 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
         named = columns.any_given()
         if named is not None and role == "score":
             raise WrongValueError("this JSON has no named columns", advice=f"drop {argument(named)}")
-        return _Gathered(source.name, role).rows(_lists_of(document, role, chosen))
+        rows, places = _Gathered(source.name, role).rows(_lists_of(document, role, chosen))
+        return replace(rows, tie_order=BY_INPUT) if _is_rank_eval(document) else rows, places
     except RecursionError:
         raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
     except WrongValueError as error:
@@ -140,9 +142,8 @@ def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
     """Yield a document's lists: group, items, values. Raises: WrongValueError for an unknown shape."""
     if not isinstance(document, dict):
         raise WrongValueError(f"this is a JSON {json_kind(document)}; runs and labels are objects or arrays of objects")
-    response = document.get("rank_eval", document)  # its name before version 7
-    if isinstance(response, dict) and _is_rank_eval(response):
-        lists = _response_lists(response, role)
+    if _is_rank_eval(document):
+        lists = _response_lists(document.get("rank_eval", document), role)
     elif _holds_objects(document, "requests", "ratings"):
         lists = _judged_lists(document["requests"], "requests", ("id",), "_id", role)
     elif _holds_objects(document, "judgmentRatings", "ratings"):
@@ -173,7 +174,8 @@ def _holds_objects(document: Mapping[str, Any], key: str, inner: str) -> bool:
 
 
 def _is_rank_eval(document: Mapping[str, Any]) -> bool:
-    details = document.get("details")
+    response = document.get("rank_eval", document)  # its name before version 7
+    details = response.get("details") if isinstance(response, dict) else None
     inner = list(details.values()) if isinstance(details, dict) else []
     return bool(inner) and all(isinstance(detail, dict) and isinstance(detail.get("hits"), list) for detail in inner)
 

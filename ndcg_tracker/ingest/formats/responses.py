@@ -46,6 +46,7 @@ from ndcg_tracker.ingest.formats.response_shapes import (
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import BOM, LONGEST_LINE, Source
 from ndcg_tracker.rankings.grouping import places_in
+from ndcg_tracker.rankings.ranking import BY_INPUT
 from ndcg_tracker.words.texts import counted, in_a_row, shown, shown_name
 
 _HEADS = (1 << 16, 1 << 21, LONGEST_LINE)  # numbers of bytes in which to look for the end of the first line
@@ -219,7 +220,7 @@ class Responses:
     def in_asked_order(self, rows: Rows) -> Rows:
         """Return the rows of responses with scores in the order that was asked for; ranks may contradict scores."""
         columns = self._columns
-        rows = in_asked_order(rows, columns, self._names)
+        rows = replace(in_asked_order(rows, columns, self._names), tie_order=BY_INPUT)
         if rows.ranks is not None:
             return replace(rows, deciding="lists") if rows.in_order else rows
         is_of_pairs = self._element is not None and self._element.item == _OF_PAIR  # these were not written by a search

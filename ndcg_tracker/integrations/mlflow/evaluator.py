@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ class EvaluatorConfig:
     stored with the run. ``metric_prefix``: prepended to the names of metrics and tables in MLflow. ``log_ranking``:
     whether the items are logged to MLflow too, which ``pull`` needs. ``replace``: replace other content under ``name``.
     ``null_scores``: what a NaN score means, "error" or "not_retrieved" (an outer join of a run with labels).
+    ``allow``: see ``Tracker.ingest``.
     """
 
     group: str
@@ -57,6 +58,7 @@ class EvaluatorConfig:
     log_ranking: bool = True
     replace: bool = False
     null_scores: NullScores = "error"
+    allow: str | Sequence[str] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> EvaluatorConfig:
@@ -272,6 +274,7 @@ def _ingested(
             git_commit=target.data.tags.get("mlflow.source.git.commit"),
             replace=config.replace,
             null_scores=config.null_scores,
+            allow=config.allow,
         )
     except NameTakenError:
         raise NameTakenError(

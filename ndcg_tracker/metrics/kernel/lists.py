@@ -234,7 +234,8 @@ class Lists:
         refuse_external(metrics)
         self.metrics = metrics
         self.levels = GradeLevels.of(judged.labels.grades)
-        by_run = any(metric["ties"] == "average" for metric in metrics)  # a sum over the ranks of all that tie
+        # an average is a sum over the ranks of all that tie; with a tie order, the order of the rows counts
+        by_run = judged.ranking.tie_order is not None or any(metric["ties"] == "average" for metric in metrics)
         self.judged = judged.in_order if by_run or self.levels.levels.size > MOST_LEVELS else judged
         self.missing, self.extra = judged.run_groups < 0, judged.label_groups < 0
         cutoffs = [metric.cutoff for metric in metrics if MEASURES[metric.measure].is_ordered]

@@ -85,9 +85,9 @@ def aggregated(values: GroupValues, weights: GroupWeights | None = None) -> Grou
     """Return the values of the groups with their weights and their mean.
 
     Parameters: ``weights``, for metrics whose ``weights`` axis is not ``none``. Raises: MetricError for
-    ``all_skipped=error`` and ``clip=error_above_1``.
+    ``all_skipped=error`` and ``clip=error_above_1``, and if too many groups have no weight.
     """
-    of_groups = aligned_weights(values, weights)
+    of_groups = aligned_weights(values, weights, of_all=True)
     return GroupResults(
         values.metric,
         values.group_keys,
@@ -101,10 +101,11 @@ def aggregated(values: GroupValues, weights: GroupWeights | None = None) -> Grou
     )
 
 
-def aligned_weights(groups: GroupValues, weights: GroupWeights | None) -> Floats | None:
-    """Return the weight of each group, 1 if none was given; None if all weights are equal.
+def aligned_weights(groups: GroupValues, weights: GroupWeights | None, *, of_all: bool = False) -> Floats | None:
+    """Return the weight of each group (see ``Unweighted``); None if all weights are equal.
 
-    Weights that differ within a group are weights of items: ``weights=group`` ignores them.
+    Weights that differ within a group are weights of items: ``weights=group`` ignores them. ``of_all``: whether these
+    are all groups of a result. Raises: MetricError if too many of them have no weight.
     """
     metric = groups.metric
     if metric["weights"] == "none":
@@ -114,12 +115,16 @@ def aligned_weights(groups: GroupValues, weights: GroupWeights | None) -> Floats
     if weights is not None and not (of_items and metric["weights"] == "group"):
         places = places_of(groups.group_keys, weights.group_keys)
         given = places >= 0
+        aligned[~given] = weights.unweighted.weight
         aligned[given] = weights.values[places[given]]
         if metric["weights"] == "item_mean" and metric["weight_type"] == "f32":
             if weights.single_means is not None:
                 aligned[given] = weights.single_means[places[given]]
             else:
                 aligned = _repeated(groups, aligned)
+        if of_all:
+            used = groups.reasons == DEFINED
+            weights.unweighted.check(aligned[used], ~given[used])
     if metric["weight_type"] == "f32":
         aligned = aligned.astype(np.float32).astype(np.float64)
     return aligned

@@ -176,7 +176,7 @@ def in_all_lists(order: ItemOrder, graded: GradedList) -> ItemOrder:
 
 
 def reorders(ties: str, graded: GradedList) -> bool:
-    """Return whether a value of the ties axis can change the order; ``average`` keeps the input order."""
+    """Return whether a rule for ties can change the order; ``average`` and ``LISTED`` keep that of the rows."""
     return ties in BY_ID or ties in BY_GAIN or (ties == "input" and graded.came is not None)
 
 
@@ -316,7 +316,7 @@ def order_of(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) 
     Parameters: ``level_gains``: float64, the gain of each level; ``every``: whether it matters that an item without a
     gain has a label.
     """
-    graded, rule = lists.graded(metric), metric["ties"]
+    graded, rule = lists.graded(metric), metric.tie_rule(lists.judged.ranking.tie_order)
     if not reorders(rule, graded):
         return as_they_came(graded)
     unjudged = metric["unjudged"]

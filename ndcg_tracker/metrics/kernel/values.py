@@ -25,7 +25,7 @@ from ndcg_tracker.metrics.kernel.mean import (
 )
 from ndcg_tracker.metrics.kernel.ties import BY_GAIN, TieSpans, spans_around
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
-from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.metric import LISTED, Metric
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, own_rows
@@ -103,7 +103,8 @@ def _only(judged: JudgedRanking, kept: Mask) -> JudgedRanking:
     rows = np.flatnonzero(kept)
     places = None if ranking.input_places is None else ranking.input_places[rows]
     offsets = np.searchsorted(rows, ranking.offsets)
-    shorter = Ranking(ranking.group_keys, offsets, ranking.item_keys.take(rows), ranking.scores[rows], places)
+    items = ranking.item_keys.take(rows)
+    shorter = Ranking(ranking.group_keys, offsets, items, ranking.scores[rows], places, ranking.tie_order)
     labelled = kept[judged.rows]
     return JudgedRanking(
         shorter,
@@ -123,11 +124,12 @@ def _order(judged: JudgedRanking, metric: Metric, spans: TieSpans, worth: Floats
         of_rows[judged.rows] = worth[judged.label_rows]
         worst_first = of_rows[rows] if metric["ties"] == "pessimistic" else -of_rows[rows]
         return np.lexsort((worst_first, group_codes(bounds)))
-    if metric["ties"] == "input":
-        came = rows if ranking.input_places is None else ranking.input_places[rows]
+    rule = metric.tie_rule(ranking.tie_order)
+    if rule in ("input", LISTED):
+        came = rows if rule == LISTED or ranking.input_places is None else ranking.input_places[rows]
         return np.lexsort((came, group_codes(bounds)))
     order = id_order(ranking.item_keys, rows, bounds)
-    if metric["ties"] == "item_asc":
+    if rule == "item_asc":
         return order
     return order[np.repeat(bounds[:-1] + bounds[1:] - 1, spans.lengths) - np.arange(rows.size)]
 

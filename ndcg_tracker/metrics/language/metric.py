@@ -13,6 +13,9 @@ from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis, at_least, number_text
 from ndcg_tracker.metrics.language.measures import CUMULATED, EXTERNAL, MEASURES, ShownOnly, Summary, measure_of
 
+LISTED = "listed"
+"""The rule for ties of a run with a ``tie_order``: its rows stay in their order. No metric can name it."""
+
 Direction = Literal["higher", "lower"]
 """Which values of a metric are better."""
 
@@ -129,6 +132,14 @@ class Metric:
         """
         above = self["rel"].startswith(">")
         return nextafter(float(self["rel"][1:]), inf) if above else float(self["rel"])
+
+    def tie_rule(self, tie_order: str | None) -> str:
+        """Return the rule for ties in a run: the one that this metric names, else ``LISTED`` if the run's order counts.
+
+        >>> Metric.of("ndcg").tie_rule("input"), Metric.of("ndcg", ties="average").tie_rule("input")
+        ('listed', 'average')
+        """
+        return self["ties"] if tie_order is None or "ties" in dict(self.settings) else LISTED
 
     @property
     def direction(self) -> Direction:

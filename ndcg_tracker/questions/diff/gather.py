@@ -155,7 +155,9 @@ def shared_ranks(a: Ranking, b: Ranking) -> SharedRanks:
 
 
 def by_id_where_tied(ranking: Ranking) -> Ranking:
-    """Return a ranking with items of equal score in descending order of their ids, as metrics take them."""
+    """Return a ranking with items of equal score as metrics take them: by descending id, unless its order counts."""
+    if ranking.tie_order is not None:
+        return ranking
     tied = np.append(False, ranking.scores[1:] == ranking.scores[:-1])[: ranking.n_items]
     tied[ranking.offsets[:-1][ranking.offsets[:-1] < ranking.n_items]] = False
     if not tied.any():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +15,7 @@ from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset, check_one_sample
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, check_one_dataset, check_one_sample, typed_metric
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -91,7 +90,7 @@ def explained_pair(
         versions = (of_both, of_both)
     whose = "" if None not in versions else counting_judge(tx, baseline.dataset_id, baseline.dataset, judge)
     if metric is None:
-        metric = _shared_metric(baseline, candidate, evaluations)
+        metric = _shared_metric(tx, baseline, candidate, evaluations)
     stored = [
         {
             evaluation.label_set_version
@@ -108,7 +107,7 @@ def explained_pair(
         has = "runs {} have" if len(without) > 1 else "run {} has"
         raise NotComparableError(
             f"{has.format(names)} no {metric} to explain",
-            advice=f"type: {shlex.join(adding_command(without, [str(metric)], judge=whose))}",
+            advice=f"type: {adding_words(tx, without, [metric.requested_as], whose)}",
         )
     are_named = versions != (None, None)
     shared = set() if are_named else stored[0] & stored[1]
@@ -121,9 +120,9 @@ def explained_pair(
 
 
 def _shared_metric(
-    baseline: RunRecord, candidate: RunRecord, evaluations: Sequence[Sequence[EvaluationRecord]]
+    tx: ReadTransaction, baseline: RunRecord, candidate: RunRecord, evaluations: Sequence[Sequence[EvaluationRecord]]
 ) -> Metric:
-    texts, others = (dict.fromkeys(evaluation.metric for evaluation in of_run) for of_run in evaluations)
+    texts, others = ({evaluation.metric: evaluation for evaluation in of_run} for of_run in evaluations)
     shared = [text for text in texts if text in others and parse_metric(text).measure in ADDITIVE]
     for run, of_run in ((baseline, texts), (candidate, others)):
         if of_run and all(parse_metric(text).is_external for text in of_run):
@@ -134,9 +133,9 @@ def _shared_metric(
     if not shared:
         raise NotComparableError(
             f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain",
-            advice=f"type: {shlex.join(adding_command([baseline, candidate], [PREFERRED]))}",
+            advice=f"type: {adding_words(tx, [baseline, candidate], [PREFERRED])}",
         )
-    return parse_metric(PREFERRED if PREFERRED in shared else shared[0])
+    return typed_metric(texts[PREFERRED if PREFERRED in shared else shared[0]])
 
 
 def unjudged_note(metric: Metric, counts: Sequence[int], *, any_judged: bool) -> list[Note]:
@@ -333,7 +332,7 @@ def _explained(block: SideBlock, metric: Metric) -> tuple[_SomeGroups, _SomeGrou
 def _paired(tx: ReadTransaction, both: RunPair, baseline: _Groups, candidate: _Groups, ids: Index) -> PairedResults:
     """Return the results of both runs, group by group: stored ones if there are any, else computed ones."""
     if all(str(both.metric) in side.evaluations for side in both.sides):
-        return paired_results(tx, both, both.metric, "intersect")
+        return paired_results(tx, both, both.metric, "intersect", keeps_counted=True)
     pairing = pair(ids, baseline.values, ids, candidate.values, missing="intersect")
     n_groups = pairing.group_ids.size
     (mean, n_of_mean), (other_mean, n_of_other) = baseline.mean(), candidate.mean()

@@ -59,7 +59,7 @@ def subject_of(both: RunPair) -> Subject:
 def explain_command(both: RunPair, *options: str) -> tuple[str, ...]:
     """Return the command that explains two runs under a metric."""
     runs = [side.run.name for side in both.sides]
-    dataset, metric = both.baseline.run.dataset, str(both.metric)
+    dataset, metric = both.baseline.run.dataset, both.metric.requested_as
     judge = judge_option(both.baseline.label_set.judge) if both.is_same_labels else ()
     return ("ndcg-track", "explain", *runs, "--dataset", dataset, "--metric", metric, *judge, *options)
 

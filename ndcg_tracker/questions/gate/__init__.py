@@ -79,10 +79,10 @@ Looks = Annotated[int | None, Option("How many looks share the budget.", metavar
 Acknowledge = Annotated[str | None, Option("Override the decision; the reason is recorded.", metavar="REASON")]
 DryRun = Annotated[bool, Option("Decide, but record nothing.")]
 BySlices = Annotated[
-    str | None, Option("Also FAIL if a slice of this attribute drops by more than --slice-margin.", metavar="ATTRIBUTE")
+    str | None, Option("Also judge slices of this attribute, each by --slice-margin.", metavar="ATTRIBUTE")
 ]
 SliceMargin = Annotated[float | None, Option("The allowed drop of each slice of --by.", metavar="X")]
-StrictSlices = Annotated[bool, Option("Do not PASS if a slice may have dropped by more.")]
+StrictSlices = Annotated[bool, Option("PASS only if every slice is shown to be within it.")]
 MaxHarm = Annotated[
     str | None,
     Option("At most this share of groups may lose more than X points.", ("--max-harm",), metavar="X:SHARE%"),
@@ -144,13 +144,14 @@ def gate(
     alias holds for its run under any name. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
     ``acknowledged_by``: by whom. ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``:
     see ``compare``. ``by``: a group attribute: FAIL if one of its slices of 25 groups or more is shown to have dropped
-    by more than ``slice_margin`` (Holm). ``strict_slices``: also no PASS if a slice is not shown to have dropped by
-    less. ``max_harm``: such as ".3:2%": PASS only if at most 2% of groups like these lose more than .3 (an exact bound
-    at 95%); FAIL if more do, in all or in a slice (Holm). ``limits``: on measures of the runs, which are tags with
-    numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one whose
-    number is more than 5 lower. ``check_with``: see ``compare``; PASS and FAIL are those of the corrected difference,
-    and there is neither with fewer than 100 answers that differ from the judge. Raises: InputError for options that do
-    not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
+    by more than ``slice_margin`` (Holm), and no PASS if one regressed that is not shown to have dropped by less.
+    ``strict_slices``: no PASS if any slice is not shown to have dropped by less. ``max_harm``: such as ".3:2%": PASS
+    only if at most 2% of groups like these lose more than .3 (an exact bound at 95%); FAIL if more do, in all or in a
+    slice (Holm). ``limits``: on measures of the runs, which are tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a
+    candidate whose latency is more than a tenth higher, ``"-5"`` one whose number is more than 5 lower. ``check_with``:
+    see ``compare``; PASS and FAIL are those of the corrected difference, and there is neither with fewer than 100
+    answers that differ from the judge. Raises: InputError for options that do not go together; ReferenceNotFoundError;
+    NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.compare.limits import HarmLimit, Limit
     from ndcg_tracker.questions.gate.gather import GateResult, gated

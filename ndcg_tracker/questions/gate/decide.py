@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from ndcg_tracker.compare.decide import are_same
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note, skewed_note
 from ndcg_tracker.compare.limits import Harm, HarmLimit, LimitCheck, SliceStatus, checked_harm
 from ndcg_tracker.compare.options import Scope, Unjudged
@@ -68,10 +69,10 @@ class GateSlices:
     """The slices of a gate, the worst first.
 
     ``attribute``: the attribute whose values define the slices. ``margin``: the allowed drop of each slice.
-    ``is_strict``: whether an open slice, a small slice that regressed, or the lack of any judged slice blocks PASS.
-    ``rows``: the slices of ``FEWEST_IN_SLICE`` groups or more. ``n_small``: how many have fewer. ``of_whole``: the
-    decision without slices. ``small_regressed``: the smaller slices that regressed by more than the margin, by tests
-    that may err on so few groups.
+    ``is_strict``: whether an open slice or the lack of any slice with bounds blocks PASS. ``rows``: the slices of
+    ``FEWEST_IN_SLICE`` groups or more. ``n_small``: how many have fewer. ``of_whole``: the decision without slices.
+    ``regressed``: the slices that block PASS, because they regressed by the corrected test of ``compare``: open ones,
+    and smaller ones whose mean dropped by more than the margin.
     """
 
     attribute: str
@@ -80,7 +81,7 @@ class GateSlices:
     rows: tuple[SliceDecision, ...]
     n_small: int
     of_whole: Decision
-    small_regressed: tuple[RegressedSlice, ...] = ()
+    regressed: tuple[RegressedSlice, ...] = ()
 
     def of_status(self, status: SliceStatus) -> list[SliceDecision]:
         """Return the slices with a status."""
@@ -192,8 +193,8 @@ class GateDecision:
                 replace(row, delta=0.0 - row.delta, lower=_negated(row.upper), upper=_negated(row.lower))
                 for row in slices.rows
             ]
-            small = tuple(replace(row, delta=0.0 - row.delta) for row in slices.small_regressed)
-            slices = replace(slices, rows=tuple(rows), small_regressed=small)
+            regressed = tuple(replace(row, delta=0.0 - row.delta) for row in slices.regressed)
+            slices = replace(slices, rows=tuple(rows), regressed=regressed)
         return replace(
             self,
             delta=_negated(self.delta),
@@ -431,8 +432,9 @@ def with_slices(
 
     A slice fails if its upper bound, at FAIL's level shared by Holm's method over the slices, is below -margin; the
     candidate then FAILs, whatever all groups together say. A slice whose 95% lower bound is not above -margin is open.
-    With ``is_strict``, an open slice keeps the candidate from PASS. So does a smaller slice that regressed by more than
-    the margin (``slices.regressed_slices``), and the lack of any slice that is large enough to be judged.
+    If it regressed (``slices.regressed_slices``), it keeps the candidate from PASS, and so does a smaller slice that
+    regressed by more than the margin. With ``is_strict`` every open slice does, and so does the lack of any slice that
+    is large enough for bounds.
 
     Parameters: ``slicing``: a value for each difference. ``margin``: the allowed drop of a slice, finite, >= 0. The
     others: see ``population_decision``. Raises: InputError for another margin. Source: Holm, Scand. J. Statist. 6,
@@ -465,11 +467,6 @@ def _bounds_of_slice(
 ) -> Bounds:
     """Return the bounds of a slice; ``alpha``: its share of FAIL's level, after the share of the looks."""
     return at_level(test, delta, weights, alpha * n_looks)
-
-
-def are_same(same_lists: Mask | None) -> bool:
-    """Return whether all lists are known to be the same."""
-    return same_lists is not None and bool(same_lists.all())
 
 
 def _standing(test: TTest, mean: float, margin: float) -> float:
@@ -505,8 +502,6 @@ def after_slices(
 ) -> GateDecision:
     """Return a decision after checking slices; ``slices``: the test of each, and its bounds at a level of FAIL."""
     margin = asked.margin
-    regressed = regressed_slices([slice_test for slice_test, _ in slices], margin=margin)
-    small = tuple(row for row in regressed if row.n < FEWEST_IN_SLICE)
     judged = [
         (_standing(slice_test.test, slice_test.test.mean or 0.0, margin), slice_test, bounds)
         for slice_test, bounds in slices
@@ -526,13 +521,20 @@ def after_slices(
         status: SliceStatus = "within" if is_within else "open" if is_open else "fails"
         rows.append(SliceDecision(value, test.n, mean, bounds.lower, bounds.upper, share, status))
     rows.sort(key=lambda row: row.delta)
+    known = {row.value for row in rows if row.status != "open"}
+    regressed = [
+        row
+        for row in regressed_slices([slice_test for slice_test, _ in slices])
+        if row.value not in known and (row.n >= FEWEST_IN_SLICE or row.delta < -margin)
+    ]
     n_small = len(slices) - len(judged)
-    slices_found = replace(asked, rows=tuple(rows), n_small=n_small, small_regressed=small)
+    slices_found = replace(asked, rows=tuple(rows), n_small=n_small, regressed=tuple(regressed))
     after = decision.decision
     if slices_found.of_status("fails"):
         after = "fail"
-    elif after == "pass" and asked.is_strict and not decision.is_identical:
-        after = "inconclusive" if slices_found.of_status("open") or small or not rows else after
+    elif after == "pass" and not decision.is_identical:
+        is_unknown = asked.is_strict and (not rows or slices_found.of_status("open"))
+        after = "inconclusive" if regressed or is_unknown else after
     return replace(decision, decision=after, slices=slices_found)
 
 

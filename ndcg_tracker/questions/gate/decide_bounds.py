@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats
-from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, groups_to_bet
+from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, groups_to_bet, settled
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_distribution import normal_quantile, quantile, two_sided_t
@@ -56,15 +56,13 @@ class Bounds:
         by_t: tuple[float | None, float | None],
         by_betting: Callable[[], tuple[float | None, float | None]],
         alphas: tuple[float, float],
-        *,
-        is_t_valid: bool = True,
     ) -> Bounds:
         """Return the bounds that decide: t bounds if information is enough for their level, else betting bounds.
 
         ``by_betting``: computes both betting bounds if they are needed. ``alphas``: the levels of the lower and the
-        upper bound. ``is_t_valid``: whether t may decide at all.
+        upper bound.
         """
-        is_known = is_t_valid and None not in by_t
+        is_known = None not in by_t
         lower_by_t, upper_by_t = (is_known and not information.is_low_at(alpha) for alpha in alphas)
         betting = (None, None) if lower_by_t and upper_by_t else by_betting()
         method: BoundMethod | None = "t" if lower_by_t else None if betting[0] is None else "betting"
@@ -83,7 +81,7 @@ def reach_of(delta: Floats, limits: tuple[float, float] | None) -> float:
     """Return how far from 0 a difference may lie; without limits this is 1, or infinity if a difference lies beyond."""
     if limits is not None:
         return max(-limits[0], limits[1])
-    return 1.0 if float(np.abs(delta).max()) <= 1 else math.inf
+    return 1.0 if float(np.abs(settled(delta)).max()) <= 1 else math.inf
 
 
 def bounds_of(

@@ -228,7 +228,8 @@ def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices
         below, above = lowest[row.value], highest[row.value]
         status: SliceStatus = "within" if below.status == "within" else "fails" if above.status == "fails" else "open"
         rows.append(replace(row, lower=below.lower, upper=above.upper, status=status))
-    return replace(slices, rows=tuple(rows), of_whole=_whole(low.of_whole, high.of_whole))
+    of_whole = _whole(low.of_whole, high.of_whole)
+    return replace(slices, rows=tuple(rows), of_whole=of_whole, regressed=low.regressed)
 
 
 def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:

@@ -37,7 +37,8 @@ class SuiteGated:
     are the datasets, if each has its own allowed drop. ``number``: which decision of this gate it is (of this suite,
     metric and baseline), from 1. ``decision_id``: its number in the database, None if it was not recorded.
     ``alpha_budget``: of all decisions of this gate, None without one. ``acknowledgement``: None if nobody overrode it.
-    ``judge_alone``: see ``Gated``.
+    ``judge_alone``, ``decided_before``: see
+    ``Gated``.
     """
 
     comparison: SuiteComparison
@@ -47,6 +48,7 @@ class SuiteGated:
     alpha_budget: float | None = None
     acknowledgement: Acknowledgement | None = None
     judge_alone: str = ""
+    decided_before: bool = False
 
     @property
     def is_accepted(self) -> bool:
@@ -85,11 +87,11 @@ def macro_decision(
     n = sum(delta.size for delta in deltas)
     if not deltas or not all(delta.size for delta in deltas):
         return GateDecision("inconclusive", "population", margin, n, None)
-    is_unlike = [not is_same for is_same in same] or [True] * len(deltas)
-    if not any(is_unlike):
+    same = same or [False] * len(deltas)
+    if all(same):
         return GateDecision("pass", "population", margin, n, 0.0, is_identical=True)
     chances = chances or [GROUPS_ONLY] * len(deltas)
-    macro = _macro_test(deltas, chances)
+    macro = _macro_test(deltas, chances, same)
     bets = [chance.independent(delta, None) for delta, chance in zip(deltas, chances, strict=True)]
     information = strata_information([delta for delta, _ in bets])
     by_t = _t_bounds(macro, PASS_LEVEL, fail_alpha, limits)
@@ -98,18 +100,20 @@ def macro_decision(
     def by_betting() -> tuple[float | None, float | None]:
         return (None, None) if is_repeated else _betting_bounds(bets, fail_alpha, limits)
 
-    # for a dataset of equal values, t would claim that its mean is known exactly
-    are_known = all(delta.any() or not unlike for unlike, delta in zip(is_unlike, deltas, strict=True))
     alphas = (1 - PASS_LEVEL, fail_alpha)
-    bounds = Bounds.deciding(information, by_t, by_betting, alphas, is_t_valid=are_known)
+    bounds = Bounds.deciding(information, by_t, by_betting, alphas)
     decision = by_bounds(macro, bounds, margin, alphas, None, plans_groups=False)
-    if not are_known:
+    if by_t == (None, None):
         decision = replace(decision, low_information=Note("equal_values"))
     return replace(decision, of_repeats=is_repeated)
 
 
-def _macro_test(deltas: Sequence[Floats], chances: Sequence[Chance]) -> TTest:
-    strata = [stratum_mean(chance.test(delta, None)[0], delta) for delta, chance in zip(deltas, chances, strict=True)]
+def _macro_test(deltas: Sequence[Floats], chances: Sequence[Chance], same: Sequence[bool]) -> TTest:
+    tests = [chance.test(delta, None)[0] for delta, chance in zip(deltas, chances, strict=True)]
+    strata = [
+        stratum_mean(test.n, test.mean or 0.0, test.standard_error, test.df, is_same=is_same)
+        for test, is_same in zip(tests, same, strict=True)
+    ]
     macro = stratified(strata, [1.0] * len(strata))
     n, error = sum(stratum.n for stratum in strata), macro.standard_error or None
     t = None if error is None else macro.mean / error

@@ -6,11 +6,21 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import AA_TAG, DATA, FEATURES, Unlike, arms_of, family_of, other_data, tagged, unlike
+from ndcg_tracker.compare.arms import (
+    AA_TAG,
+    DATA,
+    FEATURES,
+    Unlike,
+    arms_of,
+    family_of,
+    other_data,
+    unlike,
+    without_checkpoints,
+)
 from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.pair import places_of_ids
@@ -21,12 +31,22 @@ from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slic
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.gather_looks import look_of
+from ndcg_tracker.questions.gate.gather_looks import look_again, look_of
 from ndcg_tracker.questions.gate.question import GateQuestion
-from ndcg_tracker.questions.gate.result import Acknowledgement, Basis, Gated, GateFacts, decided_and_recorded, of_gate
+from ndcg_tracker.questions.gate.result import (
+    Acknowledgement,
+    Basis,
+    Gated,
+    GateFacts,
+    decided_and_recorded,
+    of_gate,
+    question_digest,
+    recording,
+)
 from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.statistics.repeats import RunVariance
+from ndcg_tracker.storage.marks import finite_or_none
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import shown
@@ -35,10 +55,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.questions.gate.decide import Decision
+    from ndcg_tracker.questions.gate.decide_suite import SuiteGated
     from ndcg_tracker.questions.gate.result import Look
-    from ndcg_tracker.storage.records import DecisionRecord, RunRecord
+    from ndcg_tracker.storage.records import DecisionRecord, RunRecord, SuiteDecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
+AnyGated = TypeVar("AnyGated", "Gated", "SuiteGated")
 
 HOW_TO_REPEAT = (
     "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
@@ -60,27 +82,74 @@ def gated(
         with store.read() as tx:
             dataset_id = arms_of(tx, [question.baseline], question.dataset)[0].runs[0].dataset_id
             question = replace(question, metric=known_metric(tx, dataset_id, question.metric))
-    return decided_and_recorded(
+    outcome = decided_and_recorded(
         store,
         lambda tx: basis_of(tx, question, partial(look_of, tx, question, dry_run=dry_run)),
         lambda tx, basis: decided(question, facts_of(tx, question, basis), acknowledgement),
         lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
+        lambda tx: _decided_before(tx, question, acknowledgement),
         dry_run=dry_run,
     )
+    return with_acknowledgement(store, outcome, acknowledgement)
+
+
+def with_acknowledgement(store: Store, outcome: AnyGated, given: Acknowledgement | None, **which: bool) -> AnyGated:
+    """Record an acknowledgement of a decision that was recorded before, and return the decision."""
+    if outcome.decided_before and outcome.decision_id is not None and outcome.acknowledgement is given is not None:
+        with recording(store, "marks") as tx:
+            tx.write.decisions.acknowledge(outcome.decision_id, given.reason, given.by, **which)
+    return outcome
+
+
+def runs_of(tx: ReadTransaction, question: GateQuestion) -> RunPair:
+    """Return the runs of a question under the labels that it asks for."""
+    arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
+    check_arms(arms[0], arms[1], question.options)
+    return asked_pair(tx, arms[0], arms[1], question.options)
+
+
+def _decided_before(
+    tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowledgement | None
+) -> Gated | None:
+    """Return the recorded decision on the same question, None if anything that it rests on has changed since."""
+    runs = runs_of(tx, question)
+    asked = question_digest(question, [runs])
+    record = next((of for of in reversed(tx.decisions.all(runs.dataset_id)) if of.question == asked), None)
+    if record is None:
+        return None
+    look = None if record.look is None else look_again(tx, record)
+    if look is None and record.look is not None:
+        return None
+    basis = basis_of(tx, question, lambda *_: look, until=record.id)
+    outcome = decided(question, facts_of(tx, question, basis), acknowledgement)
+    return decided_again(outcome, record, recorded_reason(outcome))
+
+
+def decided_again(outcome: AnyGated, record: DecisionRecord | SuiteDecisionRecord, why: str) -> AnyGated | None:
+    """Return a decision as the one that was recorded before, None if its numbers or its reason differ from that."""
+    decision = outcome.decision
+    numbers = [finite_or_none(of) for of in (decision.delta, decision.lower, decision.upper, decision.fail_alpha)]
+    recorded = [record.delta, record.ci_low, record.ci_high, record.alpha]
+    if (decision.decision, why, numbers) != (record.decision, record.reason, recorded):
+        return None
+    given = outcome.acknowledgement
+    if given is None and record.acknowledged_reason is not None:
+        given = Acknowledgement(record.acknowledged_reason, record.acknowledged_by or "unknown")
+    return replace(outcome, decision_id=record.id, acknowledgement=given, decided_before=True)
 
 
 def basis_of(
     tx: ReadTransaction,
     question: GateQuestion,
     look_of_runs: Callable[[RunPair, Sequence[DecisionRecord]], Look | None],
+    until: int | None = None,
 ) -> Basis:
     """Return the basis of the decision as the database has it now, without reading group results.
 
-    ``look_of_runs``: returns which look at the runs it is, after all decisions on the dataset.
+    ``look_of_runs``: returns which look at the runs it is, after all decisions on the dataset. ``until``: the
+    number of the recorded decision that this is, None for a new one.
     """
-    arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
-    check_arms(arms[0], arms[1], question.options)
-    runs = asked_pair(tx, arms[0], arms[1], question.options)
+    runs = runs_of(tx, question)
     question.refuse_without_margin()
     baseline, alias = runs.baseline.run, question.alias
     if question.margin == "auto" and runs.is_repeated:
@@ -105,7 +174,12 @@ def basis_of(
             if pinned.name == alias and pinned.dataset_id == baseline.dataset_id
         ),
         _learned(tx, question, runs) if question.margin == "auto" else None,
-        1 + sum((of.scope, judge_of[of.label_set_id], of.checked_by) == gate for of in earlier),
+        1
+        + sum(
+            (of.scope, judge_of[of.label_set_id], of.checked_by) == gate
+            for of in earlier
+            if until is None or of.id < until
+        ),
         judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
         look_of_runs(runs, decisions),
     )
@@ -161,6 +235,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         open_delta=decision.open_delta,
         checked_by=runs.samples[0].checked_by if runs.samples else None,
         budget=None if look is None else (look.budget, look.looks, look.number, look.lists),
+        question=question_digest(question, [runs]),
     )
     return replace(outcome, decision_id=record.id)
 
@@ -188,7 +263,8 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
             )
         where = f"with {argument('repeats')}"
     elif (aa := baseline.tags.get(AA_TAG) if question.aa is None else question.aa) is not None:
-        runs = [run for run in tagged(str(aa), tx.runs.all(baseline.dataset)) if run.id != candidate.id]
+        tagged, _ = without_checkpoints(tx.runs.all(baseline.dataset), {AA_TAG: str(aa)})
+        runs = [run for run in tagged if run.id != candidate.id]
         where = f"with the tag {AA_TAG}={aa} apart from the candidate"
         if other := next(other_data(runs), None):
             raise InputError(
@@ -258,13 +334,12 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     label_set = both.baseline.label_set
     runs = _repeats(tx, question, both.baseline.run, both.candidate.run)
     text, evaluations = str(question.metric), []
-    version = None if question.labels is None else label_set.version
     for run in runs:
         evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
             raise NotComparableError(
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which the runs share",
-                advice=f"type: {shlex.join(adding_command([run], [text], version, label_set.judge))}",
+                advice=f"type: {shlex.join(adding_command([run], [question.metric.requested_as], label_set.version))}",
             )
         evaluations.append(evaluation)
     if len({evaluation.n_groups for evaluation in evaluations}) > 1:
@@ -279,7 +354,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     results = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
     ids = reduce(np.intersect1d, [ids[~np.isnan(values)] for ids, values in results])
     values = np.array([values[places_of_ids(ids_of_run, ids)] for ids_of_run, values in results])
-    weights_of = tx.groups.weights_by_id(both.dataset_id) if question.metric["weights"] != "none" else None
+    weights_of = tx.groups.weights(both.dataset_id) if question.metric["weights"] != "none" else None
     weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids)
     return replace(learned, run_variance=RunVariance.of(values, weights))
 

@@ -83,6 +83,14 @@ def look_of(
     return Look(number, budget, looks, look_level(number, budget, looks), lists)
 
 
+def look_again(tx: ReadTransaction, record: DecisionRecord) -> Look | None:
+    """Return the look that a recorded decision was, None if its budget was restarted since."""
+    lists = record.baseline_lists or {}
+    if record.look is None or record.budget is None or record not in counted_looks(tx, record.dataset_id, lists):
+        return None
+    return Look(record.look, record.budget, record.looks, look_level(record.look, record.budget, record.looks), lists)
+
+
 def _reset_command(baseline: str, dataset: str) -> str:
     words = ["ndcg-track", "gate", "reset", "--baseline", baseline, "--dataset", dataset, "--reason", "REASON"]
     return shlex.join(words)

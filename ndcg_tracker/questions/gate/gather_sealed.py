@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,16 @@ from ndcg_tracker.compare.run_pair import OtherItemsError
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.questions.gate.decide_bounds import LEAST_LEVEL, sealed_level
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.gather import basis_of, facts_of
+from ndcg_tracker.questions.gate.gather import basis_of, facts_of, runs_of
 from ndcg_tracker.questions.gate.question import GateQuestion
-from ndcg_tracker.questions.gate.result import Basis, Look, SealedDecision, SealedGated, decided_and_recorded
+from ndcg_tracker.questions.gate.result import (
+    Basis,
+    Look,
+    SealedDecision,
+    SealedGated,
+    decided_and_recorded,
+    question_digest,
+)
 from ndcg_tracker.questions.gate.say_looks import sealed_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.statistics.t_test import checked_margin
@@ -41,8 +48,9 @@ def sealed_gated(store: Store, question: GateQuestion) -> SealedGated:
     return decided_and_recorded(
         store,
         lambda tx: _named_alone(question, lambda: _basis(tx, question)),
-        lambda tx, basis: _outcome(question, basis, lambda: _passes(tx, question, basis)),
+        lambda tx, basis: _outcome(question, basis.look, lambda: _passes(tx, question, basis)),
         lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
+        lambda tx: _decided_before(tx, question),
         opens_seals=True,
     )
 
@@ -64,7 +72,7 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
     lacking = [
         side.run.name
         for side in basis.runs.sides
-        if (found := side.evaluations.get(text)) is None or (question.missing == "error" and found.n_missing)
+        if (found := side.evaluations.get(text)) is None or (question.missing != "zero" and found.n_missing)
     ]
     if lacking:
         raise NotComparableError(f"run {lacking[0]!r} lacks {text} or groups")
@@ -117,8 +125,7 @@ def _passes(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> bool:
     return decided(question, facts_of(tx, question, basis), None).decision.decision == "pass"
 
 
-def _outcome(question: GateQuestion, basis: Basis, passes: Callable[[], bool]) -> SealedGated:
-    look = basis.look
+def _outcome(question: GateQuestion, look: Look | None, passes: Callable[[], bool]) -> SealedGated:
     assert look is not None
     try:
         has_passed = look.level >= LEAST_LEVEL and passes()
@@ -127,6 +134,23 @@ def _outcome(question: GateQuestion, basis: Basis, passes: Callable[[], bool]) -
     decision: SealedDecision = "pass" if has_passed else "not_passed"
     asked = question.candidate, question.baseline, question.dataset or "", str(question.metric)
     return SealedGated(decision, *asked, float(question.margin or 0.0), question.missing, look)
+
+
+def _decided_before(tx: ReadTransaction, question: GateQuestion) -> SealedGated | None:
+    """Return the recorded bit of the same question, None if there is none."""
+    try:
+        runs = runs_of(tx, question)
+    except NdcgTrackerError:
+        return None  # told with the names that the caller has given, when the basis is read
+    asked = question_digest(question, [runs])
+    n_passed = 0
+    for of in tx.decisions.all(runs.dataset_id):
+        has_passed = of.decision == "pass"
+        if of.question == asked and of.look is not None and of.budget is not None:
+            look = Look(of.look, of.budget, of.looks, of.alpha or 0.0, {}, n_passed)
+            return replace(_outcome(question, look, partial(bool, has_passed)), decided_before=True)
+        n_passed += has_passed
+    return None
 
 
 def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcome: SealedGated) -> SealedGated:
@@ -146,6 +170,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         margin=outcome.margin,
         alpha=look.level,
         budget=(look.budget, look.looks, look.number, None),
+        question=question_digest(question, [runs]),
     )
     return outcome
 

@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import CLOSING
-from ndcg_tracker.compare.gather_results import with_same_lists
+from ndcg_tracker.compare.decide import CLOSING, are_same
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.results import ENDS
 from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.questions.gate.decide import GateDecision, are_same, with_harm, with_limits
+from ndcg_tracker.questions.gate.decide import GateDecision, with_harm, with_limits
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
 from ndcg_tracker.questions.gate.decide_candidate import told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
-from ndcg_tracker.questions.gate.gather import is_unchecked
+from ndcg_tracker.questions.gate.gather import decided_again, is_unchecked, with_acknowledgement
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
-from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_recorded
+from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
 from ndcg_tracker.render.formats import Answer, Said
@@ -54,13 +53,29 @@ def gated_suite(
     Raises: ReferenceNotFoundError; NotComparableError if a system lacks a run on a dataset, with what to type;
     InputError for a metric that allows no inference.
     """
-    return decided_and_recorded(
+    outcome = decided_and_recorded(
         store,
         lambda tx: _basis(tx, question),
         lambda tx, basis: _decided(tx, question, basis, acknowledgement),
         lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
+        lambda tx: _decided_before(tx, question, acknowledgement),
         dry_run=dry_run,
     )
+    return with_acknowledgement(store, outcome, acknowledgement, on_suite=True)
+
+
+def _decided_before(
+    tx: ReadTransaction, question: SuiteGateQuestion, acknowledgement: Acknowledgement | None
+) -> SuiteGated | None:
+    """Return the recorded decision on the same question, None if anything that it rests on has changed since."""
+    basis = _basis(tx, question)
+    asked = question_digest(question, basis.pairs.values())
+    place = next((place for place, of in enumerate(basis.earlier) if of.question == asked), None)
+    if place is None:
+        return None
+    record = basis.earlier[place]
+    outcome = _decided(tx, question, replace(basis, earlier=basis.earlier[:place]), acknowledgement)
+    return decided_again(outcome, record, reason(outcome.decision))
 
 
 def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
@@ -92,7 +107,7 @@ def _decided(
     tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
 ) -> SuiteGated:
     pairs = compared_pairs(tx, question.systems, basis.pairs, question.options)
-    results = {dataset: with_same_lists(tx, basis.pairs[dataset], pair.results[0]) for dataset, pair in pairs.items()}
+    results = {dataset: pair.results[0] for dataset, pair in pairs.items()}
     for dataset, paired in results.items():
         if paired.no_inference is not None:
             raise InputError(f"{sentence(paired.no_inference)}; so no bound applies to further groups", where=dataset)
@@ -145,7 +160,7 @@ def _decided(
     decision = with_limits(decision, tuple(checks))
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     is_turned = decision.open is not None and decision.open.of_zero not in (None, decision.decision)
-    covered = told_with(decision) | (set() if is_turned else set(CLOSING))
+    covered = told_with(decision) | {"equal_values"} | (set() if is_turned else set(CLOSING))
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
         comparison,
@@ -195,6 +210,7 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         delta_low=decision.open_delta[0],
         delta_high=decision.open_delta[1],
         judge=_judge_of(basis.pairs),
+        question=question_digest(question, basis.pairs.values()),
     )
     return replace(outcome, decision_id=record.id)
 

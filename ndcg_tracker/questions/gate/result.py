@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -155,7 +157,7 @@ class Gated:
     ``judge_alone``: the named judge whose labels nobody checks, "" if there is none. ``n_labels_needed``: about how
     many more answers would decide, ``n_labels_needed_for``: the decision that they would give. ``look``: which look of
     a budget it is, None without a budget. ``groups_to_pass``: how many groups PASS an unchanged system at its level
-    with 80% power, None if not known.
+    with 80% power, None if not known. ``decided_before``: whether this very question was decided and recorded before.
     """
 
     comparison: Comparison
@@ -174,6 +176,7 @@ class Gated:
     n_labels_needed_for: Decision | None = None
     look: Look | None = None
     groups_to_pass: GroupsToPass | None = None
+    decided_before: bool = False
 
     @property
     def metric(self) -> MetricComparison:
@@ -190,7 +193,7 @@ class Gated:
 class SealedGated:
     """The result of a gate on a sealed dataset: one bit, and what was known before.
 
-    ``look``: which look at the sealed data it is, and its level.
+    ``look``: which look at the sealed data it is, and its level. ``decided_before``: see ``Gated``.
     """
 
     decision: SealedDecision
@@ -201,6 +204,23 @@ class SealedGated:
     margin: float
     missing: Missing
     look: Look
+    decided_before: bool = False
+
+
+def question_digest(question: Any, pairs: Iterable[RunPair]) -> str:
+    """Return the digest of a question of a gate: its rules, the names and contents of the runs, and their labels."""
+    named = ("candidate", "baseline", "dataset", "labels", "top")  # what they stand for counts
+    rules = {name: str(value) for name, value in vars(question).items() if name not in named}
+    rules["alias"] = str(getattr(question, "alias", None))
+    sides = [
+        [
+            both.dataset_id,
+            both.baseline.label_set.id,
+            [[(run.name, run.digest) for run in arm.runs] for arm in both.arms],
+        ]
+        for both in pairs
+    ]
+    return hashlib.blake2b(json.dumps([rules, sides]).encode(), digest_size=16).hexdigest()
 
 
 ROUNDS = 3
@@ -214,6 +234,7 @@ def decided_and_recorded(
     basis_of: Callable[[ReadTransaction], Grounds],
     decide: Callable[[ReadTransaction, Grounds], Decided],
     record: Callable[[WriteTransaction, Grounds, Decided], Decided],
+    before: Callable[[ReadTransaction], Decided | None],
     *,
     dry_run: bool = False,
     opens_seals: bool = False,
@@ -221,12 +242,15 @@ def decided_and_recorded(
     """Decide, record the decision unless ``dry_run``, and return it; every decision keeps its number in the series.
 
     ``basis_of``: returns the basis that others may change, without group results. ``decide``: reads the group results
-    and decides. ``record``: writes the decision and returns it with its number. ``opens_seals``: whether to read sealed
-    datasets.
+    and decides. ``record``: writes the decision and returns it with its number. ``before``: returns what was decided on
+    this very question before, if nothing has changed since: it is returned and costs nothing. ``opens_seals``: whether
+    to read sealed datasets.
     """
     recording_in = partial(recording, store, opens_seals=opens_seals)
     for _ in range(ROUNDS):
         with store.read(opens_seals=opens_seals) as tx:
+            if not dry_run and (again := before(tx)) is not None:
+                return again
             basis = basis_of(tx)
             outcome = decide(tx, basis)
         if dry_run:
@@ -236,12 +260,16 @@ def decided_and_recorded(
                 return record(tx, basis, outcome)
     for _ in range(ROUNDS):  # with many gates at once, each would find another gate's decision before its own
         with recording_in("marks") as tx:
+            if (again := before(tx)) is not None:
+                return again
             basis = basis_of(tx)
             outcome = decide(tx, basis)
             tx.look_again()
             if basis_of(tx) == basis:  # on Postgres, others may store and change runs meanwhile
                 return record(tx, basis, outcome)
     with recording_in("alone") as tx:
+        if (again := before(tx)) is not None:
+            return again
         basis = basis_of(tx)
         return record(tx, basis, decide(tx, basis))
 

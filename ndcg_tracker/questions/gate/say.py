@@ -19,6 +19,7 @@ from ndcg_tracker.compare.say_tables import (
     limit_words,
     requests,
 )
+from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
     FEWEST_IN_SLICE,
@@ -35,7 +36,6 @@ from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.words.notes import Told, in_words, told
-from ndcg_tracker.words.sentences import named_slices
 from ndcg_tracker.words.texts import (
     clustered_by,
     counted,
@@ -81,7 +81,7 @@ _DECISION_KEYS = paths(
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone n_labels_needed n_labels_needed_for look groups_to_pass"
+    "acknowledged=acknowledgement judge_alone decided_before n_labels_needed n_labels_needed_for look groups_to_pass"
 )
 _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
@@ -305,19 +305,19 @@ def _of_slices(slices: GateSlices, sides: Sides) -> str:
     if is_open:
         named = ", ".join(_slice_name(slices, row) for row in is_open[:SLICES_NAMED]) + _more(is_open)
         clauses.append(f"not shown to be {sides.better} {sides.allowed(slices.margin)}: {named}")
-    if slices.small_regressed:
-        clauses.append(
-            f"{sides.worse} {sides.allowed(slices.margin)} on too few groups to be sure: "
-            f"{named_slices([(row.attribute, row.value, row.delta, row.n) for row in slices.small_regressed])}"
+    if slices.regressed:
+        named = ", ".join(
+            f"{_slice_name(slices, row)} ({counted(row.n, 'group')})" for row in slices.regressed[:SLICES_NAMED]
         )
+        clauses.append(f"regressed by compare's test: {named}{_more(slices.regressed)}")
     return "; ".join(clauses)
 
 
-def _slice_name(slices: GateSlices, row: SliceDecision) -> str:
+def _slice_name(slices: GateSlices, row: SliceDecision | RegressedSlice) -> str:
     return f"{slices.attribute}={shown(row.value)}" if row.value is not None else f"no {slices.attribute}"
 
 
-def _more(rows: Sequence[SliceDecision]) -> str:
+def _more(rows: Sequence[object]) -> str:
     return f" and {len(rows) - SLICES_NAMED} more" if len(rows) > SLICES_NAMED else ""
 
 
@@ -468,7 +468,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         pairs.append(("to decide", ways))
     if gated.drift is not None:
         pairs += [("drift", sentence) for sentence in drifted(gated.drift)]
-    pairs.append(("decision", _record(gated)))
+    pairs.append(("decision", recorded_as(gated)))
     if gated.acknowledgement is not None:
         pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
     return pairs
@@ -530,11 +530,12 @@ def _margin(gated: Gated) -> str:
     )
 
 
-def _record(gated: Gated) -> str:
+def recorded_as(gated: Gated | SuiteGated) -> str:
     """Return where the decision is recorded."""
     if gated.decision_id is None:
         return "not recorded (dry run)"
-    return f"the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
+    before = "decided before: " if gated.decided_before else ""
+    return f"{before}the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
 
 
 def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:

@@ -79,6 +79,8 @@ def sealed_said(gated: SealedGated) -> Said:
     facts = [("metric", gated.metric), ("margin", points(gated.margin)), ("look", look_words(gated.look))]
     if gated.missing != "error":
         facts.insert(2, ("missing", f"{gated.missing}, for groups that a run lacks"))
+    if gated.decided_before:
+        notes.append(Told("note", "decided before: the same question again spends no look"))
     report = Report(asked, verdict=verdict, facts=facts, notes=notes)
     return Said(gated, lambda: [report], lambda: [picked(_SEALED_COLUMNS, as_object(gated))])
 

@@ -18,6 +18,7 @@ from ndcg_tracker.questions.gate.say import (
     by_t_alone,
     decision_junit,
     reason,
+    recorded_as,
     rests_on,
     slice_table,
     to_decide,
@@ -29,14 +30,14 @@ from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.render.whole_file import Outcome
 from ndcg_tracker.words.notes import Told, sentence
-from ndcg_tracker.words.texts import counted, ordinal, points
+from ndcg_tracker.words.texts import counted, points
 
 _SENTENCES = {
     "pass": "{candidate} may replace {baseline} on suite {suite}",
     "fail": "{candidate} must not replace {baseline} on suite {suite}",
     "inconclusive": "not known whether {candidate} may replace {baseline} on suite {suite}",
 }
-_KEYS = paths("alpha_budget decision_id decision_number=number acknowledged=acknowledgement judge_alone")
+_KEYS = paths("alpha_budget decision_id decision_number=number acknowledged=acknowledgement judge_alone decided_before")
 _ROW = paths(
     "decision reason suite baseline candidate metric margin n delta lower lower_method upper upper_method pass_level "
     "fail_alpha low_information decision_id decision_number acknowledged_by=acknowledged.by "
@@ -98,10 +99,7 @@ def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
     pairs += spending(gated)
     if to_decide(decision):
         pairs.append(("to decide", to_decide(decision)))
-    if gated.decision_id is None:
-        pairs.append(("decision", "not recorded (dry run)"))
-    else:
-        pairs.append(("decision", f"the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"))
+    pairs.append(("decision", recorded_as(gated)))
     if gated.acknowledgement is not None:
         pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
     return pairs

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, Judge, MetricText, OnlyTagged, Option
 from ndcg_tracker.compare.options import Version, labels_version
-from ndcg_tracker.errors import ReferenceNotFoundError, Spelling, in_python
+from ndcg_tracker.errors import ReferenceNotFoundError, Spelling, argument, in_python
 from ndcg_tracker.metrics.language.text import parse_metric
 
 if TYPE_CHECKING:
@@ -164,11 +164,14 @@ def refuse_nothing(of_dataset: History, metric: str, wanted: HistoryFilter) -> N
                 f"no run of dataset {dataset!r} has {metric}: the dataset has only results of other engines",
                 advice=f"see them with: {command}",
             )
-        of_judge = ["--judge", wanted.judge] if wanted.judge else []
-        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *of_judge])
         raise ReferenceNotFoundError(
-            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
+            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {of_dataset.adding}"
         )
+    if not of_dataset.rows and any(note.kind == "checkpoints" for note in of_dataset.notes):
+        from ndcg_tracker.compare.arms import CHECKPOINTS
+
+        advice = f"see them with {argument('tags', CHECKPOINTS)}"
+        raise ReferenceNotFoundError("the requested runs are only checkpoints of trainings", advice=advice)
     if not of_dataset.rows:
         listed = shlex.join(["ndcg-track", "runs", "list", "--dataset", dataset])
         raise ReferenceNotFoundError(

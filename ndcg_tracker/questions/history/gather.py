@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import AA_TAG, DATA, is_checkpoint
-from ndcg_tracker.compare.run_pair import known_metric
+from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
+from ndcg_tracker.compare.run_pair import adding_words, known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
@@ -30,6 +30,7 @@ from ndcg_tracker.questions.history.steps import (
     group_notes,
     lacking_groups,
     mark_judged,
+    mark_vanished,
     sample_notes,
     scatter_notes,
     side_by_side,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
 
-_NAMES = (name for name in HistoryRow.__annotations__ if name != "suite")  # a frame has one dataset
+_NAMES = (name for name in HistoryRow.__annotations__ if name not in ("suite", "label_set_versions"))  # of one dataset
 _COLUMNS = [column for name in _NAMES for column in (("ci_low", "ci_high") if name == "ci" else (name,))]
 
 
@@ -63,7 +64,7 @@ class History:
 
     ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
     ``other_metrics``: the texts of the metrics that runs of the dataset have, if none has this one. ``dataset``: the
-    name of the dataset or suite.
+    name of the dataset or suite. ``adding``: the command that gives its runs the metric, if none has it.
     """
 
     rows: tuple[HistoryRow, ...]
@@ -72,6 +73,7 @@ class History:
     n_in_dataset: int
     other_metrics: tuple[str, ...] = ()
     dataset: str = ""
+    adding: str = ""
 
 
 @dataclass(frozen=True)
@@ -163,10 +165,10 @@ def history_of(
     text = str(parsed)
     judge, newest = under_labels(tx, wanted, dataset_id, dataset, parsed)
     runs = tx.runs.all(dataset)
-    chosen = wanted.chosen([run for run in runs if run.id in newest])
-    details = {run.id: run for run in chosen if run.id != without_run_id}
+    chosen, left_out = without_checkpoints(wanted.chosen([run for run in runs if run.id in newest]), wanted.tags)
+    details = {run.id: run for run in chosen[-(wanted.last or 0) :] if run.id != without_run_id}
     records = [newest[run_id] for run_id in details]
-    notes = different_labels(records, dataset, metric, judge)
+    notes = [*left_out, *different_labels(records, dataset, metric)]
     versions = sorted({record.label_set_version for record in records})
     steps: dict[int, FoundStep] = {}
     if most_steps is not None and len(records) > most_steps:
@@ -178,9 +180,9 @@ def history_of(
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
     notes += sample_notes(records)
     # iterations of one training are not retrainings
-    if all(run.tags.get("stage") == "iteration" for run in details.values()):
+    if all(run.is_checkpoint for run in details.values()):
         notes = [note for note in notes if note.kind != "few_runs"]
-    notes += lacking_groups(list(details.values()), records, parsed, judge)
+    notes += lacking_groups(list(details.values()), records, parsed)
     notes += study_notes(list(details.values()), records, dataset, metric, judge)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     shares = judged_shares_of(tx, records, parsed)
@@ -196,6 +198,8 @@ def history_of(
         )
         for record in records
     ]
+    if parsed.counts_missing:
+        mark_vanished(rows, [[(one.run, one.n_missing, one.n_groups) for one in task] for task in by_task(records)])
     of_versions = [[row for row in rows if row.get("label_set_version") == version] for version in versions]
     marked = next(filter(None, map(mark_judged, reversed(of_versions))), None)
     marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
@@ -204,7 +208,9 @@ def history_of(
         words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
         notes.append(Note("goes_with_judged", {}, ("ndcg-track", "labels", "needed", *words)))
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
-    return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset)
+    version = wanted.labels if isinstance(wanted.labels, int) else None
+    adding = "" if newest or not runs else adding_words(tx, runs, [metric], judge, version, every=True)
+    return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset, adding)
 
 
 def new_steps_of(history: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:
@@ -295,6 +301,7 @@ def history_row(
         "cutoff": metric.cutoff,
         "judge": judge,
         "step_or_drift": step is not None and step.may_be_drift,
+        "n_vanished": 0,
     }
 
 
@@ -355,7 +362,7 @@ def _steps_of_version(
         if len(records) < 2:
             return {}
     parsed = parse_metric(metric)
-    weights = tx.groups.weights_by_id(dataset_id) if parsed["weights"] != "none" else None
+    weights = tx.groups.weights(dataset_id) if parsed["weights"] != "none" else None
     if any(not _is_mean(parsed, record, each, weights) for record, each in zip(records, results, strict=True)):
         no_inference = Note("means_weigh_groups")
         if no_inference not in notes:
@@ -381,7 +388,7 @@ def _repeats(
     families: dict[tuple[str, ...], list[int]] = {}
     for run in tx.runs.all(dataset):
         record = newest.get(run.id)
-        is_repeat = AA_TAG in run.tags and not is_checkpoint(run)
+        is_repeat = AA_TAG in run.tags and not run.is_checkpoint
         if is_repeat and record is not None and record.label_set_version == version:
             data = (str(run.parameters.get(name)) for name in DATA)
             families.setdefault((str(run.tags[AA_TAG]), *data), []).append(record.evaluation_id)

@@ -27,6 +27,7 @@ from ndcg_tracker.questions.history.steps import (
     found_steps,
     lacking_groups,
     mark_judged,
+    mark_vanished,
     scatter_notes,
 )
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, suite_row
@@ -89,8 +90,8 @@ def history_on_suite(
     """
     suite = tx.suites.known(name)
     metric = suite_metric(tx, suite, parse_metric(metric_text))
-    every = _systems(tx, suite, metric, by_tag, wanted)
-    chosen = [system for system in every if len(replace(wanted, last=None).chosen(system.runs)) == len(system.runs)]
+    every, notes = _systems(tx, suite, metric, by_tag, wanted)
+    chosen = [system for system in every if len(wanted.chosen(system.runs)) == len(system.runs)]
     systems = [system for system in chosen if system.name != without][-(wanted.last or 0) :]
     if not systems and without is None:
         what = f" and {wanted.words}" if every and wanted.words else ""
@@ -98,12 +99,10 @@ def history_on_suite(
             f"no system has {metric_text}{what} on every dataset of suite {name!r}",
             advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(name)}",
         )
-    notes: list[Note] = []
     for place, dataset in enumerate(suite.datasets):
         records = [system.records[place] for system in systems]
-        judge = systems[0].judges[place] if systems else ""
-        notes += different_labels(records, dataset, metric.requested_as, judge)
-        notes += lacking_groups([system.runs[place] for system in systems], records, metric, judge)
+        notes += different_labels(records, dataset, metric.requested_as)
+        notes += lacking_groups([system.runs[place] for system in systems], records, metric)
     steps: dict[int, FoundStep] = {}
     for tasks in dict.fromkeys(system.tasks for system in systems):
         steps |= _steps(tx, [system for system in systems if system.tasks == tasks], notes)
@@ -112,6 +111,12 @@ def history_on_suite(
         judged_shares_of(tx, [system.records[at] for system in systems], metric) for at in range(len(suite.datasets))
     ]
     rows = [_row(system, suite, metric, details, steps, of_datasets) for system in systems]
+    if metric.counts_missing:
+        apart: dict[object, list[tuple[str, int, int]]] = {}
+        for each in systems:
+            lacking = sum(record.n_missing for record in each.records)
+            apart.setdefault(each.tasks, []).append((each.name, lacking, sum(one.n_groups for one in each.records)))
+        mark_vanished(rows, apart.values())
     for versions in dict.fromkeys(system.versions for system in systems):
         mark_judged([row for system, row in zip(systems, rows, strict=True) if system.versions == versions])
     distinct = [note for place, note in enumerate(notes) if note not in notes[:place]]
@@ -120,14 +125,16 @@ def history_on_suite(
 
 def _systems(
     tx: ReadTransaction, suite: SuiteRecord, metric: Metric, by_tag: str | None, wanted: HistoryFilter
-) -> list[_System]:
-    """Return the systems that have the metric on every dataset, by the time of their latest run."""
+) -> tuple[list[_System], list[Note]]:
+    """Return the systems that have the metric on every dataset, by the time of their latest run, and notes."""
     pairs_of: dict[str, list[tuple[RunRecord, HistoryRecord]]] = {}
-    judges = []
+    judges, notes = list[str](), list[Note]()
     for dataset in suite.datasets:
         judge, newest = under_labels(tx, wanted, tx.datasets.known(dataset).id, dataset, metric)
         judges.append(judge)
-        for system, run in by_system(tx, dataset, by_tag).items():
+        run_of, left_out = by_system(tx, dataset, by_tag, tags=wanted.tags)
+        notes += left_out
+        for system, run in run_of.items():
             if run.id in newest and newest[run.id].mean is not None:
                 pairs_of.setdefault(system, []).append((run, newest[run.id]))
     complete = {system: pairs for system, pairs in pairs_of.items() if len(pairs) == len(suite.datasets)}
@@ -135,7 +142,7 @@ def _systems(
         _System(name, tuple(run for run, _ in pairs), tuple(record for _, record in pairs), tuple(judges))
         for name, pairs in complete.items()
     ]
-    return sorted(systems, key=lambda system: (system.latest.created_at_utc, system.latest.id))
+    return sorted(systems, key=lambda system: (system.latest.created_at_utc, system.latest.id)), notes
 
 
 def _row(
@@ -167,7 +174,7 @@ def _row(
     judge = " ".join(dict.fromkeys(filter(None, system.judges)))
     row = history_row(record, details, metric, steps.get(latest.id), True, judged=share, judge=judge)
     row["ci"] = None if macro.macro is None else macro.macro.ci
-    row["suite"] = suite.name
+    row["suite"], row["label_set_versions"] = suite.name, system.versions
     return row
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import UTC, datetime, time
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.compare.options import Version
@@ -16,10 +17,12 @@ from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.texts import (
+    BREAK,
     UNDEFINED,
     commit_text,
+    counted,
     interval,
-    means_of_blocks,
+    lines_of_blocks,
     p_equation,
     percent,
     percent_span,
@@ -38,6 +41,8 @@ MOST_PARAMETERS = 6
 """How many changed parameters a sentence names."""
 VALUE_WIDTH = 40
 """The largest width of a parameter's value in a sentence."""
+MOST_CHANGES = 3
+"""How many of the latest changes of labels are named next to a sparkline."""
 MOST_SENTENCES = 10
 """How many steps and drifts are shown in words, by default the largest ones."""
 
@@ -47,7 +52,7 @@ _CSV_COLUMNS = paths(
     "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
     "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
     "drift_last=drift_between.1 drift_runs direction judged "
-    "judged_before=goes_with_judged.0 judge step_or_drift"
+    "judged_before=goes_with_judged.0 judge step_or_drift n_vanished"
 )
 
 
@@ -96,13 +101,12 @@ class HistoryFilter:
         return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
 
     def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
-        """Return the runs that the filter takes, in their order."""
+        """Return the runs that the filter takes, in their order, before it counts the latest."""
         first, end = self._times()
-        kept = [run for run in runs if self._takes(run, first, end)]
-        return kept if self.last is None else kept[-self.last :]
+        return [run for run in runs if self._takes(run, first, end)]
 
     def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
-        if any(key not in run.tags or str(run.tags[key]) != value for key, value in self.tags.items()):
+        if not run.has_tags(self.tags):
             return False
         if not (run.git_commit or "").lower().startswith(self.commit.lower()):
             return False
@@ -144,7 +148,9 @@ class HistoryRow(TypedDict):
     ``direction``: which values of the metric are better. ``suite``: the suite of which this is a macro mean.
     ``judged``: the judged share of the first ranks, down to ``cutoff``; ``goes_with_judged``: that share before and
     after a step or drift that unjudged items alone may have caused. ``judge``: who gave the labels, "" for the unnamed
-    judge. ``step_or_drift``: whether a slow drift explains the step at least as well.
+    judge. ``step_or_drift``: whether a slow drift explains the step at least as well. ``n_vanished``: how many
+    groups vanished at this run, which count as 0; below 0 if groups came. ``label_set_versions``: of each dataset of a
+    suite.
     """
 
     run: str
@@ -178,6 +184,8 @@ class HistoryRow(TypedDict):
     cutoff: NotRequired[int | None]
     judge: NotRequired[str]
     step_or_drift: NotRequired[bool]
+    n_vanished: NotRequired[int]
+    label_set_versions: NotRequired[Sequence[int]]
 
 
 def history_said(
@@ -235,7 +243,7 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
     cut = f"the latest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(
         (metric if suite is None else f"macro {metric} on suite {suite}") + (f" (judge {judge!r})" if judge else ""),
-        asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),
+        asides=list(filter(None, (_line(rows), _asked_for(metric, rows)))),
         tables=[
             Table(
                 columns("run", "created (UTC)", ">mean", ">95% interval", ">change", "", *judged),
@@ -266,11 +274,18 @@ def _with_judged(row: HistoryRow) -> str:
 
 
 def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[str]:
-    """Return a sentence for each step and each drift: the largest first and possible ones last, or the latest first."""
+    """Return a sentence for each step, each drift and each run at which groups vanished or came.
+
+    The largest come first and possible ones last, or the latest come first.
+    """
     told: list[tuple[bool, float, str]] = []
     for row in reversed(rows):
         if row.get("step_between") is not None:
             told.append((bool(row.get("step_possible")), -abs(row.get("step_change") or 0.0), step_sentence(row)))
+        elif row.get("n_vanished"):
+            change = points(row.get("delta"), signed=True)
+            alone = f"{vanished(row)} at {row['run']} (run {row['run_id']}): {change}"
+            told.append((False, -abs(row.get("delta") or 0.0), alone))
         if row.get("drift_between") is not None:
             told.append((False, -abs(row.get("drift_change") or 0.0), drift_sentence(row)))
     return [sentence for *_, sentence in (told if newest_first else sorted(told, key=lambda entry: entry[:2]))]
@@ -282,12 +297,32 @@ def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
     return "" if texts in ([], [metric]) else f"(requested as {', '.join(texts)})"
 
 
-def _line(means: Sequence[float | None]) -> str:
-    """Return the sparkline; for a long history, also how many runs each block stands for."""
-    if len(means) <= SPARKLINE_BLOCKS:
-        return sparkline(means)
-    blocks, n_runs = means_of_blocks(means, SPARKLINE_BLOCKS)
-    return f"{sparkline(blocks)}  {len(means):,} runs, {n_runs} per block"
+def _line(rows: Sequence[HistoryRow]) -> str:
+    """Return the sparkline, broken where the labels change, and how many runs a block of a long history stands for."""
+    lines, n_runs = lines_of_blocks([row["mean"] for row in rows], list(map(labels_of, rows)), SPARKLINE_BLOCKS)
+    words = [sparkline(*lines)]
+    if len(rows) > SPARKLINE_BLOCKS:
+        words.append(f"{len(rows):,} runs, {n_runs} per block")
+    new = [f"{label} from {row['run']}" for before, row in pairwise(rows) if (label := new_labels(before, row))]
+    if new:
+        words.append(f"{BREAK} {', '.join(new[-MOST_CHANGES:])}")
+    return "  ".join(words)
+
+
+def labels_of(row: HistoryRow) -> str:
+    """Return the version of a run's labels in words, that of each dataset for a suite."""
+    return "labels " + " ".join(map(str, row.get("label_set_versions", [row.get("label_set_version")])))
+
+
+def new_labels(before: HistoryRow | None, row: HistoryRow) -> str:
+    """Return the version of a run's labels in words if the run before it has another, else ""."""
+    return labels_of(row) if before is not None and labels_of(row) != labels_of(before) else ""
+
+
+def vanished(row: HistoryRow) -> str:
+    """Return how many groups vanished or came at a run, "" if none did."""
+    n = row.get("n_vanished", 0)
+    return f"{counted(abs(n), 'group')} {'vanished' if n > 0 else 'came'}" if n else ""
 
 
 def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
@@ -308,7 +343,7 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
         points(mean),
         interval(None if ci is None else (ci[0], ci[1])),
         Painted(points(delta, signed=True), None if sign == "drift" else style),
-        Painted(sign, style),
+        Painted(sign or new_labels(previous, row), style),
     ]
 
 
@@ -344,7 +379,7 @@ def step_sentence(row: HistoryRow) -> str:
         change += f" {interval((ci[0], ci[1]), signed=True)}"
     sentence = f"stepped {way} at {row['run']} ({', '.join(details)}): {change}"
     is_possible = bool(row.get("step_possible"))
-    if not is_possible:  # the p-value of a possible step is large and says nothing
+    if not (is_possible or row.get("n_vanished")):  # the p-value of a possible step is large and says nothing
         sentence += f", {p_equation(row.get('p_adjusted'))}"
     first, last = row.get("step_between") or (row["run"], row["run"])
     if first != last:
@@ -352,7 +387,8 @@ def step_sentence(row: HistoryRow) -> str:
     if row.get("step_or_drift"):
         sentence += "; a slow drift explains it at least as well"
     sentence += _with_judged(row)
-    return f"perhaps {sentence}; too few groups, or too few that moved, to be sure" if is_possible else sentence
+    sentence = f"perhaps {sentence}; too few groups, or too few that moved, to be sure" if is_possible else sentence
+    return f"{moved}: {sentence}" if (moved := vanished(row)) else sentence
 
 
 def drift_sentence(row: HistoryRow) -> str:
@@ -430,11 +466,13 @@ def history_chart(
     """
     shown = [row for row in rows if row["mean"] is not None][-MOST_RUNS:]
     table: list[dict[str, object]] = []
+    n_breaks, n_news = 0, 0
     for place, row in enumerate(shown):
         low, high = row["ci"] or (None, None)
-        version = row.get("label_set_version")
         change = gain_of(row, row.get("step_change"))
-        is_new = place > 0 and version != shown[place - 1].get("label_set_version")
+        label = new_labels(shown[place - 1] if place else None, row)
+        told_here = ", ".join(filter(None, (label, vanished(row))))
+        n_breaks, n_news = n_breaks + bool(label), n_news + bool(told_here)
         table.append(
             {
                 "place": place,
@@ -442,9 +480,11 @@ def history_chart(
                 "mean": row["mean"],
                 "low": low,
                 "high": high,
-                "labels": version,
+                "labels": labels_of(row).removeprefix("labels "),
+                "stretch": n_breaks,
                 "stored": row["created_at_utc"],
-                "new_labels": f"labels {version}" if is_new else "",
+                "news": told_here,
+                "line": n_news % 3,
                 "step": "" if not row.get("step") else WORSE if change is not None and change < 0 else BETTER,
                 "marked": row["run"] if row["run"] in marked else "",
             }
@@ -484,7 +524,7 @@ def history_chart(
         {"field": "stored"},
     ]
     color, muted = {"expr": "chosen"}, {"expr": "muted"}
-    detail = {"field": "labels", "type": "nominal"}
+    detail = {"field": "stretch", "type": "nominal"}
     mean = {"x": x, "y": {**y, "field": "mean"}}
     span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "detail": detail}
     band = layer("area", span, opacity=0.16, color=color) if len(shown) > 1 else layer("rule", span, color=color)
@@ -503,19 +543,23 @@ def history_chart(
         for n, name in enumerate(("shape", "color"))
     }
     told = [{"field": "step", "title": "stepped here"}, *tooltip]
-    has_step, has_labels, is_marked = (f"datum.{name} != ''" for name in ("step", "new_labels", "marked"))
+    has_step, has_news, is_marked = (f"datum.{name} != ''" for name in ("step", "news", "marked"))
     steps = layer("point", {**mean, **of_step, "tooltip": told}, where=has_step, filled=True, size=150, opacity=1)
-    words_at = {"x": x, "y": {"value": 0}, "text": {"field": "new_labels"}}
-    labels = [
-        layer("rule", {"x": x}, where=has_labels, strokeDash=[4, 3], color=muted),
-        layer("text", words_at, where=has_labels, align="left", dx=4, dy=6, color=muted, baseline="top"),
+    words_at = {"x": x, "y": {"value": 0}, "text": {"field": "news"}}
+    at_end = f"datum.place > {len(shown) / 2}"
+    beside = {"align": {"expr": f"{at_end} ? 'right' : 'left'"}, "dx": {"expr": f"{at_end} ? -4 : 4"}}
+    news = [
+        layer("rule", {"x": x}, where=has_news, strokeDash=[4, 3], color=muted),
+        layer(
+            "text", words_at, where=has_news, color=muted, baseline="top", dy={"expr": "6 + 14 * datum.line"}, **beside
+        ),
     ]
     name_at = {**mean, "text": {"field": "marked"}}
     named = layer("text", name_at, where=is_marked, dy=-12, fontWeight="bold", limit=140)
     look = {"color": color, "size": 110, "strokeWidth": 2.5, "fill": {"expr": "card"}, "opacity": 1}
     rings = layer("point", {**mean, "tooltip": tooltip}, where=is_marked, **look)
     layers: list[Spec] = [band, line, dots]
-    more = [("marked", [rings]), ("step", [steps]), ("new_labels", labels), ("marked", [named])]
+    more = [("marked", [rings]), ("step", [steps]), ("news", news), ("marked", [named])]
     for column, some in more:
         if any(row[column] for row in table):  # a layer without rows spoils the scales of the others
             layers += some

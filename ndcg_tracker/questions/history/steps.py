@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,15 +33,27 @@ FAR_APART = 0.1
 """If the judged share of runs moves by this much, a history says that its means move with it."""
 GOES_WITH = 0.75
 """A change goes with the judged share if a loss in proportion to that share is at least this part of the change."""
+FEWEST_VANISHED = 0.01
+"""If fewer groups vanish at a run, a history does not tell it."""
 _ENOUGH = 0.9
 """A run with results for a smaller share of the others' groups is left out, because few groups would remain shared."""
 
 
-def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str, judge: str = "") -> list[Note]:
-    """Return a note on runs that are evaluated under several versions of the labels, with the command to fix it."""
+def version_of_most(records: Sequence[HistoryRecord]) -> int:
+    """Return the version of the labels that most evaluations are under, the newer one if two have as many."""
+    counts = Counter(record.label_set_version for record in records)
+    return max(counts, key=lambda version: (counts[version], version))
+
+
+def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str) -> list[Note]:
+    """Return a note on runs that are evaluated under several versions of the labels, with the commands to fix it."""
     counts = sorted(Counter(record.label_set_version for record in records).items())
-    command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *judge_option(judge))
-    return [Note("different_labels", {"versions": tuple(counts)}, command)] if len(counts) > 1 else []
+    if len(counts) < 2:
+        return []
+    most = version_of_most(records)
+    asked = ("--dataset", dataset, "--metric", metric, "--labels", str(most))
+    told = Note("different_labels", {"versions": counts, "most": most}, ("ndcg-track", "rescore", "--all", *asked))
+    return [told, Note("after_that", command=("ndcg-track", "history", *asked))]
 
 
 def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
@@ -72,6 +84,22 @@ def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
     return marked
 
 
+def mark_vanished(rows: Sequence[HistoryRow], of_tasks: Iterable[Sequence[tuple[str, int, int]]]) -> None:
+    """Set how many groups vanished or came at a run, if it is one in a hundred or more.
+
+    A step is sure, and at this run, if these groups, had they the mean, make up three quarters of it. ``of_tasks``:
+    comparable runs, oldest first, each with how many labelled groups it lacks, and how many count.
+    """
+    of_run = {row["run"]: row for row in rows}
+    for (before, n_before, _), (run, n, n_groups) in chain.from_iterable(map(pairwise, of_tasks)):
+        row, share = of_run[run], (n - n_before) / max(n_groups, 1)
+        if abs(share) >= FEWEST_VANISHED:
+            row["n_vanished"], change = n - n_before, row.get("step_change") or 0.0
+            due = -share * max(row["mean"] or 0.0, of_run[before]["mean"] or 0.0)
+            if due * change > 0 and abs(due) >= GOES_WITH * abs(change):
+                row["step"], row["step_possible"], row["step_between"] = True, False, (run, run)
+
+
 def far_apart(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
     """Return the runs with the largest and the smallest judged share, if the gap is so wide that means say little."""
     known = [(share, row["run"]) for row in rows if (share := row.get("judged")) is not None]
@@ -80,9 +108,7 @@ def far_apart(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
     return max(known)[1], min(known)[1]
 
 
-def lacking_groups(
-    runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric, judge: str = ""
-) -> list[Note]:
+def lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:
     """Return a note on the runs that lack groups of other runs, if the metric counts these as 0."""
     if not metric.counts_missing:
         return []
@@ -102,7 +128,7 @@ def lacking_groups(
         "metric": metric.requested_as,
     }
     skipping = str(metric.with_axes(missing="skip"))
-    of_all = ("--dataset", runs[0].dataset, "--metric", skipping, *judge_option(judge))
+    of_all = ("--dataset", runs[0].dataset, "--metric", skipping, "--labels", str(version_of_most(records)))
     command, again = ("ndcg-track", "rescore", "--all", *of_all), ("ndcg-track", "history", *of_all)
     return [Note("history_lacking", facts, command), Note("after_that", command=again)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option
@@ -162,9 +163,10 @@ def labels_needed(
 
     asked = None if metric is None else parse_metric(metric)
     with self.store().read() as tx:
-        names = named_runs(tx, candidates, dataset, baseline)
+        names, left_out = named_runs(tx, candidates, dataset, baseline)
         run, *others = tx.runs.resolve_all([baseline, *names], dataset)
-        return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge, labels))
+        needed = labels_needed(tx, run, others, asked, budget, judge, labels)
+        return LabelsNeededResult(replace(needed, notes=tuple(left_out)))
 
 
 def labels_sample(
@@ -205,8 +207,9 @@ def labels_sample(
 
     parsed, options = parse_metric(metric), SampleOptions(budget, looks, seed, not_tuned, scale)
     with self.store().write("content") as tx:
-        names = [baseline, *named_runs(tx, candidates, dataset, baseline)]
-        return LabelsSampleResult(labels_sample(tx, names, judge, parsed, dataset, options))
+        names, left_out = named_runs(tx, candidates, dataset, baseline)
+        sample = labels_sample(tx, [baseline, *names], judge, parsed, dataset, options)
+        return LabelsSampleResult(replace(sample, notes=(*sample.notes, *left_out)))
 
 
 def change_of_labels(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.compare.decide import PairedResults, compare_metrics
 from ndcg_tracker.compare.gather_results import NO_INFERENCE, limits_of_delta
 from ndcg_tracker.compare.pair import pair
@@ -280,10 +281,10 @@ def judges_agreement(
     drawn = _drawn(tx, dataset.id, two)
     sets = [_newest(tx, dataset, judge, drawn) for judge in two]
     versions = [None if label_set is None else tx.labels.lists(label_set.id) for label_set in sets]
-    every = tx.runs.all(dataset.name)
+    every, notes = without_checkpoints(tx.runs.all(dataset.name))
     runs = [run for run in every if run.n_items and "items" in tx.runs.holds(run.id)]
     without = [run.name for run in every if run not in runs]
-    notes = [Note("agreement_without_items", {"n": len(without), "first": without[0]})] if without else []
+    notes += [Note("agreement_without_items", {"n": len(without), "first": without[0]})] if without else []
     of_judge = 1 if two[0] == "" else 0  # the judge in doubt, which is never the unnamed one
     shown, weights, showing = versions, None, runs
     refs = [LabelSetRef(0, "", judge) if of is None else label_set_ref(of) for judge, of in zip(two, sets, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -43,6 +43,9 @@ def add_labels(
     dataset: LabelledDataset = None,
     extend: Annotated[
         bool, typer.Option("--extend", help="Add the labels to the latest version, instead of replacing it.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the latest version, even if many groups lose all labels.")
     ] = False,
     rescore: Annotated[
         bool, typer.Option("--rescore", help="Evaluate the stored runs under the labels, in the same transaction.")
@@ -94,7 +97,7 @@ def add_labels(
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
     if design is not None:
         others = {"--extend": extend, "--rescore": rescore, "--added-by": added_by, "--from-runs": from_runs}
-        others["--item-to-document"] = item_to_document
+        others |= {"--replace": replace, "--item-to-document": item_to_document}
         answers = labels_of_judges(by_judge, judge, file, chosen)
         _add_answers(file, answers, meant, design, judge, others, keep_others=keep_others)
         return
@@ -109,6 +112,7 @@ def add_labels(
                 source=source_name(file),
                 judge=name,
                 extend=extend,
+                replace=replace,
                 rescore=rescore,
                 added_by=added_by or "",
                 from_runs=shown,
@@ -217,7 +221,7 @@ def judges_agreement(
     from ndcg_tracker.questions.labels.say import agreement_said
 
     with options.tracker() as tracker:
-        agreement = replace(asked, positional=(*(names or ()), *asked.positional)).of(tracker.labels_agreement)
+        agreement = replace_fields(asked, positional=(*(names or ()), *asked.positional)).of(tracker.labels_agreement)
     options.show_answer(agreement_said(agreement), format)
 
 

@@ -402,6 +402,7 @@ class NeededLabels:
     metric: str
     n_unjudged: int
     items: tuple[NeededLabel, ...]
+    notes: tuple[Note, ...] = ()
 
     @property
     def is_first_batch(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from ndcg_tracker.compare.decide import adjusted_jointly
 from ndcg_tracker.compare.gather import CompareOptions, compared
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
-from ndcg_tracker.compare.run_pair import adding_command, check_one_dataset, label_set_ref
+from ndcg_tracker.compare.run_pair import adding_command, adding_words, check_one_dataset, label_set_ref
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aligned_weights
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -220,7 +219,7 @@ def _metric(
     if not bounded:
         raise NotComparableError(
             "the runs share no metric for which the effect of unjudged items has a known bound, such as ndcg@10",
-            advice=f"type: {shlex.join(adding_command(runs, ['ndcg@10']))}",
+            advice=f"type: {adding_words(tx, runs, [DEFAULT_METRIC])}",
         )
     return bounded[0]
 
@@ -233,7 +232,7 @@ def _moves(
     keys = values[0].group_keys
     before, after = values[0].values, np.append(values[1].values, np.nan)[places_of(keys, values[1].group_keys)]
     paired = np.flatnonzero(~np.isnan(before + after))
-    of_groups = aligned_weights(values[0], weights)
+    of_groups = aligned_weights(values[0], weights, of_all=True)
     shares = np.ones(paired.size) if of_groups is None else of_groups[paired]
     keys = keys.take(paired)
     items = unjudged_items(baseline, candidate, metric, keys)
@@ -279,7 +278,7 @@ def compared_versions(
     a candidate have, if any, so that p-values are corrected over the same metrics. Parameters and raises: as
     ``compared``.
     """
-    names = named_runs(tx, candidates, options.dataset, baseline)
+    names, notes = named_runs(tx, candidates, options.dataset, baseline)
     arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
     of_run = arms[baseline].runs[0]
     judges = chosen_judges(tx, of_run.dataset_id, of_run.dataset, options.judge)
@@ -326,8 +325,7 @@ def compared_versions(
             for name, comparison in zip(beside, corrected, strict=True):
                 comparisons_of[name][version] = comparison
     every = [comparison for of_name in comparisons_of.values() for comparison in of_name.values()]
-    metrics = list(dict.fromkeys(metric.metric for comparison in every for metric in comparison.metrics))
-    notes = []
+    metrics = list({metric.metric: metric.requested_as for of in every for metric in of.metrics}.values())
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
         runs = [run for arm in (arms[baseline], *without) for run in arm.runs]

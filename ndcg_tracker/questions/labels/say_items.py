@@ -105,7 +105,7 @@ def _report(needed: NeededLabels) -> Report:
     facts = [
         ("labels", f"none{whose(needed.label_set)} yet" if needed.is_first_batch else labels_text(needed.label_set))
     ]
-    return Report(title, tables=[table] if rows else [], facts=facts)
+    return Report(title, tables=[table] if rows else [], facts=facts, notes=list(map(told, needed.notes)))
 
 
 def sample_said(sample: LabelsSample) -> Said:

@@ -32,7 +32,10 @@ BySlices = Annotated[
 ]
 MissingGroups = Annotated[
     Missing,
-    Option("Groups missing from some runs: refuse them, count 0, or leave them out; skip leaves out those in no run."),
+    Option(
+        "Groups missing from some runs: error counts them as the metric does, and refuses them if it gives them no "
+        "result; zero counts them as 0; intersect leaves them out; skip also leaves out those in no run."
+    ),
 ]
 Measures = Annotated[
     Sequence[str],
@@ -62,8 +65,8 @@ def leaderboard(
     Parameters: ``runs``: references or patterns such as ``"bm25*"``, none for all of ``dataset`` (which need not be
     named where there is one). ``tags``: only runs with these tags. ``metrics``: text forms; the first metric orders the
     runs. ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t).
-    ``by``: a group attribute; also show the first metric in each of its slices. ``missing``: groups that some runs have
-    no result for: "error", "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of
+    ``by``: a group attribute; also show the first metric in each of its slices. ``missing``: groups that some runs
+    lack, as in ``compare``; "intersect" leaves them out, "skip" also those that no run has. ``measures``: numbers of
     whole runs to show next to the metrics, such as latency, by the name of their tag or parameter. ``labels``: a
     version of the labels, or "newest"; by default the latest that most runs share. ``judge``: whose labels (see
     ``compare``). Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for
@@ -95,13 +98,14 @@ def best(
     tags: Mapping[str, str] | None = None,
     judge: str | None = None,
 ) -> RunRecord:
-    """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
+    """Return the run with the best mean, no checkpoint; ``leaderboard`` says whether chance may have put it there.
 
     A UserWarning says if most of the first ranks are unjudged, or clearly more for some runs. Parameters and raises:
     see ``leaderboard``.
     """
     import warnings
 
+    from ndcg_tracker.compare.arms import without_checkpoints
     from ndcg_tracker.compare.results import JudgedSpan
     from ndcg_tracker.compare.run_pair import check_one_sample
 
@@ -111,7 +115,8 @@ def best(
     span = JudgedSpan.of(None, (of_run.judged for of_run in ranked))
     for note in notes if span is not None and (span.least < 0.5 or span.is_apart) else ():
         warnings.warn(note, stacklevel=2)
-    return ranked[0].run
+    kept, _ = without_checkpoints((of_run.run for of_run in ranked), tags or {})
+    return (kept or [of_run.run for of_run in ranked])[0]
 
 
 def runs_by_mean(

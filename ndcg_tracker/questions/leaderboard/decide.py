@@ -22,7 +22,7 @@ from ndcg_tracker.statistics.many_tests import (
     largest_t,
 )
 from ndcg_tracker.statistics.repeats import crossed_t
-from ndcg_tracker.statistics.stratified import Estimate, StratumMean, of_strata, stratified
+from ndcg_tracker.statistics.stratified import Estimate, of_strata, stratified, stratum_mean
 from ndcg_tracker.statistics.t_distribution import two_sided_t
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.words.notes import Note
@@ -271,7 +271,7 @@ def suite_row(system: str, cells: Sequence[SuiteCell | None], limits: tuple[floa
     present = [cell for cell in cells if cell is not None]
     if len(present) < len(cells):
         return SuiteRow(system, tuple(cells), None, None, None)
-    strata = [StratumMean(cell.n, cell.mean, cell.standard_error, cell.n - 1.0) for cell in present]
+    strata = [stratum_mean(cell.n, cell.mean, cell.standard_error) for cell in present]
     return SuiteRow(
         system,
         tuple(cells),
@@ -281,9 +281,15 @@ def suite_row(system: str, cells: Sequence[SuiteCell | None], limits: tuple[floa
     )
 
 
-def with_standings(rows: Sequence[SuiteRow], values: Sequence[Matrix], direction: Direction) -> list[SuiteRow]:
-    """Return rows without a missing cell, each with its standing; ``values``: of each dataset, a row per system."""
-    tested = all_pairs_of_strata([all_pairs(of_dataset) for of_dataset in values])
+def with_standings(
+    rows: Sequence[SuiteRow], values: Sequence[Matrix], contents: Sequence[Sequence[str]], direction: Direction
+) -> list[SuiteRow]:
+    """Return rows without a missing cell, each with its standing.
+
+    Parameters, of each dataset: ``values``: a row per system. ``contents``: equal where runs are known to be the same.
+    """
+    same = [np.equal.outer(of_dataset, of_dataset) for of_dataset in map(np.array, contents)]
+    tested = all_pairs_of_strata([all_pairs(of_dataset) for of_dataset in values], same)
     intervals = [None if row.macro is None else row.macro.ci for row in rows]
     standings = standings_of(tested, holm_of_pairs(tested.p_value), direction, intervals)
     return [replace(row, standing=standing) for row, standing in zip(rows, standings, strict=True)]

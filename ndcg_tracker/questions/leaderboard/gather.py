@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import Arm, arms_of
+from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, without_checkpoints
+from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
-from ndcg_tracker.compare.pair import places_of_ids
+from ndcg_tracker.compare.pair import lacked, places_of_ids
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.compare.run_pair import (
     adding_command,
+    adding_words,
     advice_for_lacking,
     check_one_dataset,
     check_one_sample,
@@ -33,7 +35,7 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.storage.references import ARM
+from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words, labels_command
 from ndcg_tracker.words.texts import judge_words
 
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 FEWEST_IN_SLICE = 2
-_DATASETS_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -93,16 +94,18 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     result in some runs, unless ``missing`` says how to treat them.
     """
     arms = _arms(tx, question)
-    runs, is_named = ([run for arm in arms for run in arm.runs], True) if arms else _meant(tx, question)
+    left_out = [note for arm in arms for note in arm.notes]
+    runs, is_named = ([run for arm in arms for run in arm.runs], True) if arms else _meant(tx, question, left_out)
     if is_named:
         tx.runs.require("groups", *runs)
     dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
     label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels, question.judge)
+    notes += left_out
     runs = [run for run in runs if run.id in records[0]]
     if not all(metric.is_external for metric in metrics):
         runs = of_one_sample(runs, notes, is_named=is_named)
-    others = [run for run in runs if _has_no_group(label_set, [of_metric[run.id] for of_metric in records])]
+    others = [run for run in runs if run.n_groups and _has_no_group(label_set, [of[run.id] for of in records])]
     if others and len(others) < len(runs):
         if is_named:
             raise no_group_of_labels(others[0], label_set)
@@ -132,18 +135,13 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     for metric, of_metric in zip(metrics, records, strict=True):
         runs = [run for arm in ranked for run in arm.runs]
         evaluations = [of_metric[run.id] for run in runs]
-        missing = "error" if question.missing == "skip" else question.missing
-        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], missing)
-        absent = in_no_run(tx, ids, metric, evaluations)
-        if question.missing == "skip" and absent.size:
-            is_kept = ~np.isin(ids, absent)
-            ids, values = ids[is_kept], values[:, is_kept]
-            if not ids.size:
-                raise NotComparableError(
-                    "no run has a group of the labels", advice="are their group ids written as in the labels?"
-                )
+        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], question.missing)
+        in_none, is_lacked = lacked(ids, groups_of_runs(tx, metric, ids, evaluations), question.missing)
         told = {note.kind for note in notes}
-        more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, absent.size))
+        more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, int(in_none.sum())))
+        ids, values = ids[~is_lacked], values[:, ~is_lacked]
+        if is_lacked.all():
+            raise no_group_in_all(dataset)
         notes += [note for note in more if note.kind not in told]
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
@@ -169,7 +167,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         boards[0].judged,
         [arm.runs[0].name for arm in ranked],
         dataset,
-        boards[0].metric,
+        metrics[0].requested_as,
         label_set.judge,
         question.labels,
     )
@@ -282,29 +280,33 @@ def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Ra
     return sorted(having, key=lambda ranked: (ranked.mean is None, -sign * (ranked.mean or 0.0))), span
 
 
-def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RunRecord], bool]:
-    """Return the requested runs, and whether they were named one by one."""
+def _meant(
+    tx: ReadTransaction, question: LeaderboardQuestion, left_out: list[Note] | None = None
+) -> tuple[list[RunRecord], bool]:
+    """Return the requested runs, and whether they were named one by one.
+
+    ``left_out``: where to note that checkpoints were left out; None keeps them.
+    """
+    named = [*question.references]
     if question.references:
         runs = list({run.id: run for run in tx.runs.chosen(question.references, question.dataset)}.values())
+        named += [run.name for one in named if not is_pattern(one) for run in tx.runs.matching(one, question.dataset)]
     else:
-        datasets = (
-            [question.dataset] if question.dataset is not None else [dataset.name for dataset in tx.datasets.all()]
-        )
-        if len(datasets) != 1:
-            more = f" and {len(datasets) - _DATASETS_NAMED} more" if len(datasets) > _DATASETS_NAMED else ""
-            named = ", ".join(datasets[:_DATASETS_NAMED]) + more
-            raise InputError(
-                f"there are {len(datasets)} datasets ({named})" if datasets else "there is no dataset yet",
-                advice=f"name one with {argument('dataset')}" if datasets else "store a run: ndcg-track ingest FILE",
-            )
+        datasets = [dataset.name for dataset in tx.datasets.all()] if question.dataset is None else [question.dataset]
+        if not datasets:
+            raise InputError("there is no dataset yet", advice="store a run: ndcg-track ingest FILE")
+        if len(datasets) > 1:
+            raise unknown_dataset("", datasets, is_named=False)
         runs = tx.runs.chosen((), datasets[0])
-    wanted = [
-        run
-        for run in runs
-        if all(key in run.tags and str(run.tags[key]) == value for key, value in question.tags.items())
-    ][-(question.last or 0) :]
+    wanted = [run for run in runs if run.has_tags(question.tags)]
+    if left_out is not None:
+        wanted, notes = without_checkpoints(wanted, question.tags, named)
+        left_out += notes
     if not wanted:
-        raise ReferenceNotFoundError("no run has these tags", advice="see them with: ndcg-track runs list")
+        ask = f"to rank these, give {argument('tags', CHECKPOINTS)}"
+        what = "these runs are only checkpoints of trainings" if left_out else "no run has these tags"
+        raise ReferenceNotFoundError(what, advice=ask if left_out else "see them with: ndcg-track runs list")
+    wanted = wanted[-(question.last or 0) :]
     advice = f"name one with {argument('dataset')}, or see all together: ndcg-track suite create NAME DATASET..."
     for run in wanted[1:]:
         check_one_dataset(wanted[0], run, "ranked together", advice)
@@ -372,7 +374,7 @@ def under_labels(
         if len(having) == len(ids):
             break
     texts = [metric.requested_as for metric in metrics]
-    older = label_sets[0].version if labels is not None and label_sets and label_sets[0].version != newest else None
+    older = label_sets[0].version if labels is not None and label_sets else None
     of_judge = "" if any(is_external) else whose
     if best is None or (is_named and len(best[2]) < len(ids)) or not best[2]:
         lacking = [run for run in runs if best is None or run.id not in best[2]]
@@ -381,7 +383,7 @@ def under_labels(
             f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, "
             f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels"
             f"{f' of {judge_words(of_judge)}' if of_judge else ''}",
-            advice=advice_for_lacking(tx, runs, metrics, adding_command(lacking[:5], texts, older, of_judge)),
+            advice=advice_for_lacking(tx, runs, metrics, adding_words(tx, lacking[:5], texts, of_judge, older)),
         )
     label_set, records, having = best
     notes: list[Note] = []
@@ -390,13 +392,14 @@ def under_labels(
     if lacking:
         words = [word for text in texts for word in ("--metric", text)]
         facts = {"n": len(lacking), "first": lacking[0].name, "version": label_set.version, "metrics": tuple(texts)}
-        words += ["--labels", str(label_set.version)] if label_set.version < newest else []
-        words += ["--judge", of_judge] if of_judge and label_set.version == newest else []
+        words += ["--labels", str(label_set.version)]
         of_all = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words)
         notes.append(Note("runs_lacking", facts, adding_command(lacking, texts) if all(is_external) else of_all))
-    elif label_set.version < newest and labels is None:
+    if label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
-        notes.append(Note("newer_labels", facts, adding_command(runs, texts, judge=of_judge)))
+        notes.append(
+            Note("newer_labels", facts, adding_command([run for run in runs if run.id in having], texts, newest))
+        )
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in records], notes
 
 
@@ -405,10 +408,8 @@ def side_by_side(
 ) -> tuple[Index, Matrix]:
     """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs.
 
-    Raises: InputError for runs of different groups, unless ``missing`` says how to treat them; and for "skip".
+    Raises: InputError for runs of different groups, unless ``missing`` says how to treat them.
     """
-    if missing == "skip":
-        raise InputError(f"{argument('missing', missing)} is unknown here", advice="give error, zero or intersect")
     of_runs = []
     for ids, values in tx.evaluations.results_of([record.evaluation_id for record in records]):
         defined = ~np.isnan(values)
@@ -424,28 +425,23 @@ def side_by_side(
             f"{every.size:,}",
             advice=f"give {argument('missing', 'intersect')} for those that all have, or {argument('missing', 'zero')}",
         )
-    shared = reduce(np.intersect1d, [ids for ids, _ in of_runs]) if missing == "intersect" else every
+    shared = every if missing == "zero" else reduce(np.intersect1d, [ids for ids, _ in of_runs])
     if not shared.size:
         raise InputError("no group has a result in all runs", advice=f"give {argument('missing', 'zero')}")
     matrix = np.zeros((len(of_runs), shared.size))
     for row, (ids, values) in zip(matrix, of_runs, strict=True):
-        if missing == "intersect":
-            row[:] = values[places_of_ids(ids, shared)]
-        else:
+        if missing == "zero":
             row[np.searchsorted(shared, ids)] = values
+        else:
+            row[:] = values[places_of_ids(ids, shared)]
     return shared, matrix
 
 
-def in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
-    """Return the labelled groups that no run has but that the metric counts."""
-    if not metric.counts_missing or not all(evaluation.n_missing for evaluation in evaluations):
-        return ids[:0]
-    absent = ids
-    for evaluation in evaluations:
-        absent = np.setdiff1d(absent, tx.runs.group_ids(evaluation.run_id), assume_unique=True)
-        if not absent.size:
-            break
-    return absent
+def no_group_in_all(dataset: str) -> NotComparableError:
+    """Return the error for runs of which no group is left."""
+    return NotComparableError(
+        f"no labelled group of {dataset!r} is in all runs", advice="are their group ids written as in the labels?"
+    )
 
 
 def notes_on_groups(
@@ -473,17 +469,16 @@ def notes_on_groups(
         if evaluation.n_missing > n_in_none
     ]
     if lacking:
-        skipping = metric.with_axes(missing="skip")
-        of_all = replace(question, metrics=(skipping,), missing="intersect")
-        facts = {"runs": lacking, "n_groups": n, "metric": metric.requested_as}
-        notes.append(Note("groups_lacking", facts, adding_command(runs, [str(skipping)])))
-        notes.append(Note("after_that", command=_again(of_all, dataset)))
+        are_out = question.missing in ("intersect", "skip")
+        facts = {"runs": lacking, "n_groups": n, "metric": metric.requested_as, "are_out": are_out}
+        again = () if are_out else _again(replace(question, missing="intersect"), dataset)
+        notes.append(Note("groups_lacking", facts, again))
     return notes
 
 
 def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
     """Return the command for a question."""
-    metrics = [word for metric in question.metrics for word in ("--metric", str(metric))]
+    metrics = [word for metric in question.metrics for word in ("--metric", metric.requested_as)]
     tags = [word for key, value in question.tags.items() for word in ("--tag", f"{key}={value}")]
     by = [] if question.by is None else ["--by", question.by]
     where = ("--dataset", dataset) if question.suite is None else ("--suite", question.suite)
@@ -498,7 +493,7 @@ def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -
     """Return the weights of groups if a metric uses them; refuse a metric whose mean is not that of its groups."""
     if metric["weights"] == "none":
         return None
-    weights_of = tx.groups.weights_by_id(dataset_id)
+    weights_of = tx.groups.weights(dataset_id)
     if metric["weights"] != "group":
         raise InputError(f"the mean of {metric} is not that of its groups", advice="rank by another metric")
     return weights_of.weights_of(ids) if weights_of.ids.size else None

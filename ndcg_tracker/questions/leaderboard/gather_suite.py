@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.decide_suite import SuiteNote
-from ndcg_tracker.compare.gather_suite import by_system, fits, suite_metric
+from ndcg_tracker.compare.gather_results import groups_of_runs
+from ndcg_tracker.compare.gather_suite import by_system, suite_metric
+from ndcg_tracker.compare.pair import lacked
 from ndcg_tracker.compare.results import JudgedSpan
-from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, SuiteTable, suite_row, with_standings
 from ndcg_tracker.questions.leaderboard.gather import (
     LeaderboardQuestion,
-    in_no_run,
     judged_notes,
     judged_under,
+    no_group_in_all,
     notes_on_groups,
     of_one_sample,
     side_by_side,
@@ -82,12 +84,13 @@ def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestio
         if name in on_dataset.records
     ]
     if len(complete) > 1 and not without_results.intersection(all_records):
-        values = []
+        values, contents = [], []
         for on_dataset in present.values():
-            missing = "error" if question.missing == "skip" else question.missing
-            ids, of_systems = side_by_side(tx, metric, [on_dataset.records[name] for name in names], names, missing)
+            records = [on_dataset.records[name] for name in names]
+            ids, of_systems = side_by_side(tx, metric, records, names, question.missing)
             values.append(of_systems[:, ~np.isin(ids, on_dataset.left_out)])
-        rows = [*with_standings(complete, values, metric.direction), *rows[len(complete) :]]
+            contents.append([name if metric.is_external else on_dataset.runs[name].digest for name in names])
+        rows = [*with_standings(complete, values, contents, metric.direction), *rows[len(complete) :]]
     versions = tuple(None if on_dataset is None else on_dataset.label_set.version for on_dataset in by_dataset.values())
     notes = tuple(SuiteNote(name, note) for name, on_dataset in present.items() for note in on_dataset.notes)
     judges = tuple(None if on_dataset is None else on_dataset.label_set.judge for on_dataset in by_dataset.values())
@@ -98,18 +101,13 @@ def _on_dataset(
     tx: ReadTransaction, dataset: str, question: LeaderboardQuestion, metric: Metric, without_results: set[int]
 ) -> _OnDataset | None:
     """Return the requested systems on one dataset, None if there are none."""
-    wanted = question.references
-    meant = {
-        system: run
-        for system, run in by_system(tx, dataset, question.by_tag).items()
-        if (not wanted or any(fits(system, reference) for reference in wanted))
-        and all(key in run.tags and str(run.tags[key]) == value for key, value in question.tags.items())
-    }
+    meant, of_checkpoints = by_system(tx, dataset, question.by_tag, question.references, question.tags)
     if not meant:
         return None
     label_set, (records,), notes = under_labels(
         tx, list(meant.values()), [metric], False, question.labels, question.judge
     )
+    notes += of_checkpoints
     having = {system: run for system, run in meant.items() if run.id in records and records[run.id].mean is not None}
     if not metric.is_external:
         alike = of_one_sample(list(having.values()), notes, is_named=False)
@@ -119,16 +117,12 @@ def _on_dataset(
     left_out = np.empty(0, dtype=np.int64)
     if evaluations and metric.counts_missing and any(evaluation.n_missing for evaluation in evaluations):
         ids = next(ids for ids, _ in tx.evaluations.results_of([evaluations[0].evaluation_id]))
-        absent = in_no_run(tx, ids, metric, evaluations)
-        n_groups = ids.size - (absent.size if question.missing == "skip" else 0)
-        notes += notes_on_groups(question, dataset, complete, evaluations, metric, (n_groups, absent.size))
-        if question.missing == "skip" and absent.size:
-            left_out = absent
-            if ids.size == absent.size:
-                raise NotComparableError(
-                    f"no run has a group of the labels of {dataset!r}",
-                    advice="are their group ids written as in the labels?",
-                )
+        in_none, is_out = lacked(ids, groups_of_runs(tx, metric, ids, evaluations), question.missing)
+        notes += notes_on_groups(question, dataset, complete, evaluations, metric, (ids.size, int(in_none.sum())))
+        left_out = ids[is_out]
+        if left_out.size:
+            if is_out.all():
+                raise no_group_in_all(dataset)
             gone = [run for run in having.values() if run.id in without_results]
             if gone:
                 notes.append(Note("runs_without_results", {"n": len(gone), "first": gone[0].name}))
@@ -136,7 +130,9 @@ def _on_dataset(
     shares = {} if metric.is_external else judged_under(tx, label_set, metric.cutoff)
     span = JudgedSpan.of(metric.cutoff, (shares.get(run.id) for run in having.values()))
     first = sorted(having.values(), key=lambda run: -(records[run.id].mean or 0.0))
-    notes += judged_notes(span, [run.name for run in first], dataset, str(metric), label_set.judge, question.labels)
+    notes += judged_notes(
+        span, [run.name for run in first], dataset, metric.requested_as, label_set.judge, question.labels
+    )
     of_runs = {name: records[run.id] for name, run in having.items()}
     return _OnDataset(label_set, having, of_runs, left_out, notes, shares)
 

@@ -230,7 +230,7 @@ def leaderboard_latex(board: Leaderboard) -> str:
         lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
     n = [str(metric.n) for metric in board.metrics]
     n_queries = f"$n = {n[0]}$ queries" if len({*n}) == 1 else f"$n = {', '.join(n)}$ queries, in the order of columns"
-    is_zero = any(note.kind in ("in_no_run", "groups_lacking") for note in board.notes)
+    is_zero = any(note.kind in ("in_no_run", "groups_lacking") and note.command for note in board.notes)
     zero = " Queries missing from a run count as 0." if is_zero else ""
     caption = (
         f"Means on {latex_text(board.dataset)} ({n_queries}). {EMPHASIS} A superscript "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.compare.arms import STAGE
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
@@ -164,12 +165,11 @@ def training_chart(
     Raises: ReferenceNotFoundError if no iteration of it is stored, or none has the metric.
     """
     dataset = tx.datasets.known(dataset).name
-    rows = _rows(tx, dataset, metric, HistoryFilter({"training": name}, labels=labels, judge=judge))
-    points: dict[str, list[RunPoint]] = {"iteration": [], "final": []}
-    for row in rows:
-        point = _point(row, "iteration")
-        if point is not None and row["tags"].get("stage") in points:
-            points[str(row["tags"]["stage"])].append(point)
+    points: dict[str, list[RunPoint]] = {}
+    for stage in ("iteration", "final"):
+        wanted = HistoryFilter({"training": name, STAGE: stage}, labels=labels, judge=judge)
+        of_stage = (_point(row, "iteration") for row in _rows(tx, dataset, metric, wanted))
+        points[stage] = [point for point in of_stage if point is not None]
     if not points["iteration"]:
         names = sorted({str(run.tags["training"]) for run in tx.runs.all(dataset) if "training" in run.tags})
         advice = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if names else "none is stored"

@@ -30,7 +30,6 @@ from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import ADDITIVE
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.report.first_screen import Apart
 from ndcg_tracker.questions.report.page import RunsReport
@@ -107,14 +106,15 @@ def suite_report(
     from ndcg_tracker.questions.leaderboard.gather_suite import suite_tables
 
     comparisons, pairs = compared_on_suite(tx, suite, baseline, candidates, options, by_tag)
-    metrics = tuple(parse_metric(text) for text in dict.fromkeys(comparison.metric for comparison in comparisons))
+    typed = {str(metric): metric for pair in pairs for metric in pair.both.metrics}
+    metrics = tuple(typed[text] for text in dict.fromkeys(comparison.metric for comparison in comparisons))
     question = LeaderboardQuestion(
         (), metrics, missing=options.missing, labels=options.labels, suite=suite, by_tag=by_tag, judge=options.judge
     )
     with_groups = [pair for pair in pairs if pair.sums is None]
     n_lists = max(_FEWEST_LISTS, LISTS // max(1, len(with_groups)))
     names = [comparisons[0].baseline, *dict.fromkeys(comparison.candidate for comparison in comparisons)]
-    asked = [word for metric in metrics for word in ("--metric", str(metric))]
+    asked = [word for metric in metrics for word in ("--metric", metric.requested_as)]
     others = [*(["--by-tag", by_tag] if by_tag else []), *_options_given(options, texts=texts), "--output", output]
     return RunsReport(
         tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in with_groups),
@@ -188,7 +188,7 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
     """Return the command that makes the page."""
     comparison = pairs[0].comparison
     names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
-    metrics = [word for metric in comparison.metrics for word in ("--metric", metric.metric)]
+    metrics = [word for metric in comparison.metrics for word in ("--metric", metric.requested_as)]
     others = _options_given(options, texts=texts)
     return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
 

@@ -17,7 +17,7 @@ from ndcg_tracker.compare.results import Comparison, GroupDelta, MetricCompariso
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people
 from ndcg_tracker.compare.say_check import checked_by, favours
 from ndcg_tracker.questions.explain.chart import moves_chart
-from ndcg_tracker.questions.history.say import HistoryRow, history_chart
+from ndcg_tracker.questions.history.say import HistoryRow, history_chart, vanished
 from ndcg_tracker.questions.report.first_screen import (
     DECISION_LOOKS,
     Apart,
@@ -379,7 +379,7 @@ def _cards(
                         points(row["mean"]),
                         interval(_pair(row["ci"])),
                         row.get("label_set_version"),
-                        "stepped here" if row.get("step") else "",
+                        ", ".join(filter(None, ("stepped here" if row.get("step") else "", vanished(row)))),
                     ]
                     for row in rows
                 ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from ndcg_tracker.compare.gather import pruned_notes
 from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.options import Missing, Version
 from ndcg_tracker.compare.results import RunRef
-from ndcg_tracker.compare.run_pair import RunPair, adding_command, label_set_ref, shared_labels
+from ndcg_tracker.compare.run_pair import RunPair, adding_words, label_set_ref, shared_labels
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -125,7 +124,7 @@ def beside_published(
     shown = shown_run(tx, run, metric, None, 0, labels, judge).by_group
     if shown is None:
         raise InputError(
-            f"run {run.name!r} has no mean", advice=f"type: {shlex.join(adding_command([run], [DEFAULT_METRIC]))}"
+            f"run {run.name!r} has no mean", advice=f"type: {adding_words(tx, [run], [DEFAULT_METRIC], judge or '')}"
         )
     low, high = parse_metric(shown.metric).limits or (-math.inf, math.inf)
     if not low <= published <= high:  # NaN is not in any interval

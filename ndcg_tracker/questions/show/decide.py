@@ -83,6 +83,7 @@ class ShownRun:
     sampled: str | None
     collapsed: str | None
     documents_in_ten: float | None
+    tie_order: str | None
     evaluations: tuple[ShownMean, ...]
     coverages: tuple[ShownCoverage, ...]
     by_group: ShownMean | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,13 +11,13 @@ import numpy as np
 
 from ndcg_tracker.compare.gather_results import Evaluated
 from ndcg_tracker.compare.options import Version
-from ndcg_tracker.compare.run_pair import adding_command, known_metric
+from ndcg_tracker.compare.run_pair import adding_words, known_metric
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, MetricError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.kernel.mean import aggregated
 from ndcg_tracker.metrics.kernel.values import group_results, values_with_bounds
 from ndcg_tracker.metrics.language.dialects import DIALECTS, differences
-from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.metric import LISTED, Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard import ranked_runs
 from ndcg_tracker.questions.show.decide import (
@@ -36,7 +35,6 @@ from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import depends_on_sort, stored_weights
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.words.notes import command_line
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
@@ -72,7 +70,7 @@ def shown_run(
     groups, or by an attribute that no group has.
     """
     evaluations = tx.evaluations.of_run(run.id)
-    weights_of = tx.groups.weights_by_id(run.dataset_id)
+    weights_of = tx.groups.weights(run.dataset_id)
     columns = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
     results = {evaluation.id: of_groups for evaluation, of_groups in zip(evaluations, columns, strict=True)}
     means = tuple(_mean(evaluation, *results[evaluation.id], weights_of) for evaluation in evaluations)
@@ -110,6 +108,7 @@ def shown_run(
         run.sampled,
         run.collapsed,
         run.documents_in_ten,
+        run.tie_order,
         means,
         tuple(
             ShownCoverage(version, coverage.cutoff, coverage.judged_share)
@@ -143,18 +142,19 @@ def _chosen(
             under = [of for of in evaluations if of.judge in (label_set.judge, EXTERNAL_JUDGE)]
         if evaluations and not under:
             older = label_set.version if isinstance(labels, int) else None
-            computing = adding_command([run], [] if metric is None else [str(metric)], older, label_set.judge)
+            typed = [] if metric is None else [metric.requested_as]
+            computing = adding_words(tx, [run], typed, label_set.judge, older)
             raise ReferenceNotFoundError(
                 f"run {run.name!r} has no metric under version {label_set.version} of the labels"
                 f"{f' of {judge_words(label_set.judge)}' if label_set.judge else ''}",
-                advice=f"compute some with: {command_line(computing)}",
+                advice=f"compute some with: {computing}",
             )
         evaluations = under
     if metric is not None:
         text = str(known_metric(tx, run.dataset_id, metric))
         evaluations = [evaluation for evaluation in evaluations if evaluation.metric == text]
         if not evaluations:
-            command = command_line(adding_command([run], [text]))
+            command = adding_words(tx, [run], [text if metric.is_external else metric.requested_as], judge or "")
             adding = "store it" if metric.is_external else "compute it"
             raise ReferenceNotFoundError(f"run {run.name!r} has no {text}", advice=f"{adding} with: {command}")
     unnamed = [evaluation for evaluation in evaluations if not evaluation.judge] or evaluations
@@ -223,7 +223,7 @@ class Convention:
 
     ``text``: the metric as the tool writes it; ``metric``: its canonical form. ``mean``: None if the tool has none; if
     the tool refuses, ``refusal`` says why. ``effects``: the axes that change the value, the largest change first; they
-    add up to the difference from our own default.
+    add up to the difference from our own default. ``tie_order``: that of the run, where the metric names no rule.
     """
 
     text: str
@@ -232,6 +232,7 @@ class Convention:
     effects: tuple[Effect, ...]
     refusal: str = ""
     open_ties: OpenTies | None = None
+    tie_order: str | None = None
 
 
 def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, judge: str | None = None) -> list[Convention]:
@@ -253,7 +254,8 @@ def _convention(both: JudgedRanking, text: str, weights: GroupWeights | None, un
     except MetricError as error:
         return Convention(text, str(metric), None, (), str(error))
     open_ties = None if unstable_from is None else _open_ties(both, metric, weights, unstable_from)
-    return Convention(text, str(metric), mean, _effects(both, metric, weights), open_ties=open_ties)
+    tie_order = both.ranking.tie_order if metric.tie_rule(both.ranking.tie_order) == LISTED else None
+    return Convention(text, str(metric), mean, _effects(both, metric, weights), "", open_ties, tie_order)
 
 
 def _open_ties(both: JudgedRanking, metric: Metric, weights: GroupWeights | None, from_items: int) -> OpenTies | None:
@@ -310,9 +312,7 @@ def listed_runs(
         raise InputError(f"{argument('sort', 'mean')} needs its metric", advice=f"add for example {of_metric}")
     with holder.store().read() as tx:
         every = tx.runs.chosen((), dataset)
-    chosen = [
-        run for run in every if all(key in run.tags and str(run.tags[key]) == value for key, value in tags.items())
-    ][-(limit or 0) :]
+    chosen = [run for run in every if run.has_tags(tags)][-(limit or 0) :]
     ranked: list[RankedRun] = []
     notes: tuple[str, ...] = ()
     if metric is not None and sort == "mean":
@@ -325,7 +325,8 @@ def listed_runs(
                 ranked += ranked_runs(holder, metric, dataset=of_dataset, tags=tags, judge=judge)[0]
     means = {of_run.run.id: of_run.mean for of_run in ranked}
     if metric is not None and sort == "time" and chosen and all(means.get(run.id) is None for run in chosen):
-        raise NotComparableError(
-            f"no run has {metric}", advice=f"add it with: ndcg-track rescore --all --metric {shlex.quote(metric)}"
-        )
+        of_first = [run for run in chosen if run.dataset_id == chosen[0].dataset_id]
+        with holder.store().read() as tx:
+            adding = adding_words(tx, of_first, [metric], judge or "", every=True)
+        raise NotComparableError(f"no run has {metric}", advice=f"add it with: {adding}")
     return ListedRuns(chosen[:top], metric, means, {of_run.run.id: of_run.judged for of_run in ranked}, notes)

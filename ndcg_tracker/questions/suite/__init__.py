@@ -252,9 +252,10 @@ def gate_suite(
 
     PASS, FAIL and INCONCLUSIVE are those of ``gate`` on the macro mean of the differences, for other groups of these
     datasets. Parameters: ``margin``: the allowed drop of the macro mean. ``dataset_margin``: FAIL if a dataset of 25
-    groups or more is shown to have dropped by more than this (Holm). ``strict_datasets``: also no PASS if a dataset is
-    not shown to have dropped by less. The others: see ``gate`` and ``compare_suite``. Raises: InputError for options
-    that do not go together; ReferenceNotFoundError; NotComparableError if a system has no run on some dataset.
+    groups or more is shown to have dropped by more than this (Holm), and no PASS if one regressed that is not shown to
+    have dropped by less. ``strict_datasets``: no PASS if any dataset is not shown to have dropped by less. The others:
+    see ``gate`` and ``compare_suite``. Raises: InputError for options that do not go together; ReferenceNotFoundError;
+    NotComparableError if a system has no run on some dataset.
     """
     from ndcg_tracker.compare.limits import HarmLimit, Limit
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult, gated_suite

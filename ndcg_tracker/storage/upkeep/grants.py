@@ -25,6 +25,7 @@ TABLES = tuple(sorted(metadata.tables))
 UPDATED = {
     "aliases": ("run_id", "updated_at_utc"),
     "coverages": ("judged_share",),
+    **dict.fromkeys(("decisions", "suite_decisions"), ("acknowledged_reason", "acknowledged_by")),
     "designs": (
         *("checked_by", "look", "planned_budget", "budget", "answered_after_run_id", "answered_after_label_set_id"),
         *("n_looks", "greatest_grade", "seed", "not_tuned"),
@@ -35,7 +36,7 @@ UPDATED = {
     "label_sets": ("digest", "n_groups", "n_labels"),
     "runs": (
         *("digest", "tags", "n_groups", "n_items", "created_at_utc"),
-        *("sampled", "sample_digest", "collapsed", "documents_in_ten"),
+        *("sampled", "sample_digest", "collapsed", "documents_in_ten", "tie_order"),
     ),
     "texts": ("text", "title", "url"),
 }

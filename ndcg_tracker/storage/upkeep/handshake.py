@@ -256,7 +256,7 @@ def refusal(state: State, location: Location) -> FailedDatabaseError:
         ),
         Kind.NEWER: Reason(
             f"the database has the newer schema {detail}{within}; this program knows up to {ours}",
-            "install a newer version of ndcg_tracker",
+            "upgrade the program with: pip install --upgrade ndcg-tracker",
         ),
         Kind.UNKNOWN: Reason(
             f"the database has a schema that no version of ndcg-tracker has ({detail}){within}",

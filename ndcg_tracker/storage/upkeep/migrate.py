@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,8 +12,10 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 
-from ndcg_tracker.errors import DatabaseError, InputError, argument
+from ndcg_tracker.errors import DatabaseError, InputError, argument, full_disk
 from ndcg_tracker.storage.connection import (
+    DISK_FULL,
+    FailedDatabaseError,
     database_errors,
     opened,
     sqlite_connection,
@@ -40,8 +43,8 @@ _PAGES_AT_ONCE = 4096
 def backup_to(location: Location, target: Path, progress: Progress | None = None) -> Path:
     """Copy one state of a SQLite database into a new file and return that file's path.
 
-    Raises: InputError if the target exists or the database is on Postgres; DatabaseError if copying fails (the target
-    is then removed).
+    Raises: InputError if the target exists, the disk is full or the database is on Postgres; DatabaseError if copying
+    fails otherwise. The file appears when it is complete.
     """
     if location.path is None:
         raise InputError("back up a Postgres database with its own tool, pg_dump", where=location.display_url)
@@ -49,11 +52,12 @@ def backup_to(location: Location, target: Path, progress: Progress | None = None
         raise InputError("the file already exists", where=target, advice="give the backup a new name")
     if not target.absolute().parent.is_dir():
         raise InputError("the folder does not exist", where=target, advice="create it or give another path")
+    beside = target.with_name(f".ndcg-track-{secrets.token_hex(8)}")  # as ``render/whole_file`` names files
     try:
         with (
             database_errors(location),
             closing(sqlite_connection(location.path)) as source,
-            closing(sqlite_connection(target, create=True)) as copy,
+            closing(sqlite_connection(beside, create=True)) as copy,
         ):
             page_size = source.execute("PRAGMA page_size").fetchone()[0]
 
@@ -69,8 +73,11 @@ def backup_to(location: Location, target: Path, progress: Progress | None = None
             verdict = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise DatabaseError(f"the backup is damaged ({verdict}); nothing was changed", where=location.display_url)
-    except BaseException:
-        target.unlink(missing_ok=True)
+        beside.rename(target)
+    except BaseException as error:
+        beside.unlink(missing_ok=True)
+        if isinstance(error, FailedDatabaseError) and error.reason is DISK_FULL:
+            raise full_disk(target, location.path.stat().st_size) from None
         raise
     return target
 

@@ -103,7 +103,8 @@ def test_every_group_and_the_means_add_up(shop: nt.Tracker, metric: str) -> None
         found = as_object(of_group(shop, group, metric))
         assert math.fsum(item["contribution"] for item in found["items"]) == pytest.approx(found["delta"], abs=EXACT)
     found = of_runs(shop, "bm25", "dense", metric=metric)
-    compared = shop.compare("bm25", "dense", metrics=[metric], missing="intersect").to_dict()["metrics"][0]
+    missing = "error" if parse_metric(metric).counts_missing else "intersect"
+    compared = shop.compare("bm25", "dense", metrics=[metric], missing=missing).to_dict()["metrics"][0]  # type: ignore[arg-type]
     assert (found.baseline, found.candidate) == pytest.approx((compared["baseline"], compared["candidate"]), abs=EXACT)
     assert list(added_up(found)) == pytest.approx([compared["delta"]] * 4, abs=EXACT)
 
@@ -346,7 +347,7 @@ def test_newer_labels_than_the_shared_ones_are_pointed_out(shop: nt.Tracker) -> 
     newer_labels(shop)
     assert note_text(of_runs(shop, "bm25", "dense").notes[-2]) == (
         "labels version 2 is newer than version 1, which the runs share; to use it: "
-        "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10"
+        "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10 --labels 2"
     )
 
 

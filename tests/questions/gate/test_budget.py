@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,12 +25,18 @@ from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 
 pq = pytest.importorskip("pyarrow.parquet")
+_numbers = itertools.count()
 ASKED: dict[str, Any] = {"baseline": "@prod", "margin": 0.06, "budget": 0.05, "looks": 40}
+
+
+def another(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a question that was not asked before: its margin differs in the ninth digit."""
+    return {**asked, "margin": asked["margin"] + next(_numbers) * 1e-9}
 
 
 def look(tracker: nt.Tracker, candidate: str = "noisy", **asked: Any) -> int:
     """Return which look a gate under a budget is."""
-    found = tracker.gate(candidate, **{**ASKED, **asked}).gated.look
+    found = tracker.gate(candidate, **another({**ASKED, **asked})).gated.look
     assert found is not None
     return found.number
 
@@ -345,7 +352,7 @@ def test_a_learned_margin_takes_the_level(pinned: nt.Tracker) -> None:
 
 
 def test_levels_without_an_end(pinned: nt.Tracker) -> None:
-    levels = [pinned.gate("noisy", **ASKED | {"looks": None}).to_dict()["look"]["level"] for _ in range(4)]
+    levels = [pinned.gate("noisy", **another(ASKED | {"looks": None})).to_dict()["look"]["level"] for _ in range(4)]
     assert levels == [look_level(number, 0.05) for number in range(1, 5)]
     assert [record.alpha for record in decisions(pinned)] == levels
 
@@ -353,7 +360,7 @@ def test_levels_without_an_end(pinned: nt.Tracker) -> None:
 def test_the_budget_is_spent(pinned: nt.Tracker) -> None:
     asked = ASKED | {"looks": 3}
     for number in (1, 2, 3):
-        assert pinned.gate("noisy", **asked).to_dict()["look"]["number"] == number
+        assert pinned.gate("noisy", **another(asked)).to_dict()["look"]["number"] == number
     spent = (
         "the budget of 0.05 for 3 looks at the lists of {!r} is spent; gate on other groups, or restart it, on the "
         "record: ndcg-track gate reset --baseline {} --dataset shop --reason REASON"
@@ -368,7 +375,7 @@ def test_the_budget_is_spent(pinned: nt.Tracker) -> None:
 def test_the_budget_of_an_alias_holds_for_its_lists(pinned: nt.Tracker) -> None:
     pinned.set_alias("prod", "base", budget=0.05, looks=2)
     for asked in ({"baseline": "@prod"}, {"baseline": "base", "budget": 0.05, "looks": 2}):
-        found = pinned.gate("noisy", margin=0.06, **asked).to_dict()
+        found = pinned.gate("noisy", **another({"margin": 0.06, **asked})).to_dict()
         assert (found["look"]["level"], found["look"]["looks"]) == (0.025, 2)
     twin(pinned)
     for baseline in ("@prod", "base", "twin"):
@@ -439,7 +446,7 @@ def test_the_levels_decide_on_sums(tracker: nt.Tracker) -> None:
     tracker.log_summaries([of_after], name="after", baseline="before")
     asked: dict[str, Any] = {"baseline": "before", "margin": 0.02}
     for number in (1, 2):
-        found = tracker.gate("after", **asked, budget=0.05, looks=10).to_dict()
+        found = tracker.gate("after", **another(asked), budget=0.05, looks=10).to_dict()
         assert (found["pass_level"], found["fail_alpha"]) == (0.995, 0.005)
         assert (found["decision"], found["look"]["number"]) == ("pass", number)
 
@@ -486,9 +493,10 @@ def test_gates_at_the_same_time_are_different_looks(pinned: nt.Tracker, ready_ur
 PROGRAM = """
 import sys, ndcg_tracker as nt
 with nt.Tracker(sys.argv[1]) as tracker:
-    for _ in range(3):
+    for number in range(3):
+        margin = 0.06 + (int(sys.argv[2]) * 3 + number) * 1e-9
         try:
-            print(tracker.gate("noisy", baseline="@prod", margin=0.06, budget=0.05, looks=5).gated.look.number)
+            print(tracker.gate("noisy", baseline="@prod", margin=margin, budget=0.05, looks=5).gated.look.number)
         except nt.InputError as error:
             assert "is spent" in str(error)
 """
@@ -500,7 +508,7 @@ def test_processes_at_the_same_time_do_not_overspend(
     pinned: nt.Tracker, ready_url: str, preloaded_programs: Path
 ) -> None:
     words = [preloaded_programs / "preloaded-python", "-c", PROGRAM, ready_url]
-    programs = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    programs = [subprocess.Popen([*words, str(number)], stdout=subprocess.PIPE, text=True) for number in range(3)]
     numbers = [int(line) for program in programs for line in program.communicate()[0].split()]
     assert [program.returncode for program in programs] == [0, 0, 0]
     assert sorted(numbers) == [1, 2, 3, 4, 5]
@@ -522,15 +530,15 @@ def test_what_the_command_prints(typed: CommandLine) -> None:
     assert found["groups_to_pass"].keys() == {"n", "method", "n_of_one_look"}
     assert found["groups_to_pass"]["n"] > found["groups_to_pass"]["n_of_one_look"]
     (row,) = csv.DictReader(io.StringIO(typed(*GATE, "--budget", ".05", "--looks", "40", "--format", "csv").out))
-    assert (row["budget"], row["looks"], row["look"]) == ("0.05", "40", "2")
-    text = typed(*GATE).out
-    assert "3 of 40, level 0.00125 of a budget of 0.05; at this level " in " ".join(text.split())
+    assert (row["budget"], row["looks"], row["look"]) == ("0.05", "40", "1")  # decided before
+    text = typed(*GATE[:-1], ".07").out
+    assert "2 of 40, level 0.00125 of a budget of 0.05; at this level " in " ".join(text.split())
 
 
 def test_the_command_keeps_and_resets_the_budget_of_an_alias(typed: CommandLine) -> None:
     assert typed("alias", "set", "prod", "base", "--budget", ".05", "--looks", "1").code == 0
     assert typed(*GATE).code in (0, 4)
-    spent = typed.refused(*GATE)
+    spent = typed.refused(*GATE[:-1], ".07")
     assert spent.endswith("ndcg-track gate reset --baseline @prod --dataset shop --reason REASON")
     assert typed.refused(*GATE, "--dry-run").startswith("--dry-run does not go with the budget of 0.05 for 1 look")
     reset = ("gate", "reset", "--baseline", "@prod")

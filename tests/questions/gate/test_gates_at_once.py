@@ -24,9 +24,9 @@ pytestmark = pytest.mark.both_engines
 def test_gates_at_the_same_time_spend_one_budget(pinned: nt.Tracker, ready_url: str) -> None:
     """Whoever is second waits for the record of the first: no share of the budget is spent twice."""
 
-    def alpha(_: int) -> float:
+    def alpha(number: int) -> float:
         with nt.Tracker(ready_url) as tracker:
-            found = tracker.gate("noisy", baseline="@prod", margin=0.01, alpha_budget=0.05)
+            found = tracker.gate("noisy", baseline="@prod", margin=0.01 + number * 1e-9, alpha_budget=0.05)
             return float(found.to_dict()["fail_alpha"])
 
     with ThreadPoolExecutor(4) as threads:
@@ -38,8 +38,9 @@ def test_gates_at_the_same_time_spend_one_budget(pinned: nt.Tracker, ready_url: 
 PROGRAM = """
 import sys, ndcg_tracker as nt
 with nt.Tracker(sys.argv[1]) as tracker:
-    for _ in range(3):
-        found = tracker.gate("noisy", baseline="@prod", margin=0.01, alpha_budget=0.05).to_dict()
+    for number in range(3):
+        margin = 0.01 + (int(sys.argv[2]) * 3 + number) * 1e-9
+        found = tracker.gate("noisy", baseline="@prod", margin=margin, alpha_budget=0.05).to_dict()
         print(found["decision_number"], found["fail_alpha"])
 """
 
@@ -49,7 +50,7 @@ def test_processes_at_the_same_time_spend_one_budget(
 ) -> None:
     """No share is spent twice, and none is left out."""
     words = [preloaded_programs / "preloaded-python", "-c", PROGRAM, ready_url]
-    programs = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    programs = [subprocess.Popen([*words, str(number)], stdout=subprocess.PIPE, text=True) for number in range(3)]
     lines = [line.split() for program in programs for line in program.communicate()[0].splitlines()]
     assert [program.returncode for program in programs] == [0, 0, 0]
     spent = sorted((int(number), float(alpha)) for number, alpha in lines)
@@ -155,7 +156,8 @@ def test_a_decision_before_the_record_takes_its_share(pinned: nt.Tracker, other:
 
 def test_a_gate_that_others_always_precede_decides_under_the_lock(pinned: nt.Tracker, other: nt.Tracker) -> None:
     asked: dict[str, Any] = {"baseline": "@prod", "margin": 0.01, "alpha_budget": 0.05}
-    with before_each_record(lambda: other.gate("small", **asked)) as begun:
+    margins = iter((0.02, 0.03, 0.04, 0.05))
+    with before_each_record(lambda: other.gate("small", **asked | {"margin": next(margins)})) as begun:
         found = pinned.gate("noisy", **asked).to_dict()
     assert len(begun) == 2 * ROUNDS + 1
     assert (found["decision_number"], found["fail_alpha"]) == (ROUNDS + 1, spent_alpha(ROUNDS + 1, 0.05))

@@ -70,13 +70,15 @@ def rows(tracker: nt.Tracker) -> list[dict[str, Any]]:
 def test_one_bit_and_its_level(sealed: nt.Tracker) -> None:
     n_passed = 0
     for number, name in enumerate(("drop", "good", "drop", "good", "drop"), 1):
-        result = sealed.gate_sealed(name, **ASKED)
+        margin = 0.05 + number * 1e-9
+        result = sealed.gate_sealed(name, **ASKED | {"margin": margin})
         level = sealed_level(number, n_passed, 0.05, 40)
         assert (result.decision, result.is_accepted) == (("pass", True) if name == "good" else ("not_passed", False))
         look = {"number": number, "budget": 0.05, "looks": 40, "level": level, "n_passed": n_passed}
-        asked = {"candidate": name, "baseline": "base", "dataset": "held", "metric": "ndcg@10", "margin": 0.05}
+        asked = {"candidate": name, "baseline": "base", "dataset": "held", "metric": "ndcg@10", "margin": margin}
         asked |= {"missing": "error"}
-        assert result.to_dict() == {"decision": result.decision, **asked, "look": look}
+        told = {"decision": result.decision, **asked, "look": look, "decided_before": False}
+        assert result.to_dict() == told
         n_passed += name == "good"
     assert [row["alpha"] for row in rows(sealed)] == [
         sealed_level(i, j, 0.05, 40) for i, j in zip((1, 2, 3, 4, 5), (0, 0, 1, 1, 2), strict=True)
@@ -112,7 +114,7 @@ def test_fail_and_inconclusive_look_the_same(typed: CommandLine) -> None:
 def test_the_formats(typed: CommandLine) -> None:
     gate = ("gate", "drop", "--baseline", "base", "--dataset", "held", "--margin", ".05", "--format")
     found = json.loads(typed(*gate, "json").out)
-    assert list(found) == ["decision", "candidate", "baseline", "dataset", "metric", "margin", "missing", "look"]
+    assert list(found) == [*COLUMNS[:-1], "decided_before"]
     assert found["look"] == {
         "number": 1,
         "budget": 0.05,
@@ -122,22 +124,23 @@ def test_the_formats(typed: CommandLine) -> None:
     }
     (row,) = csv.DictReader(io.StringIO(typed(*gate, "csv").out))
     assert list(row) == COLUMNS
-    assert (row["decision"], row["look"], float(row["level"])) == ("not_passed", "2", sealed_level(2, 0, 0.05, 40))
+    assert (row["decision"], row["look"], float(row["level"])) == ("not_passed", "1", sealed_level(1, 0, 0.05, 40))
     markdown = typed(*gate, "markdown")
     assert (markdown.code, markdown.err) == (4, "")
     assert "NOT PASSED" in markdown.out
-    level = f"{sealed_level(4, 0, 0.05, 40):.3g}"
+    level = f"{sealed_level(1, 0, 0.05, 40):.3g}"
     assert typed(*gate, "text").out == (
         "NOT PASSED: drop against base on sealed dataset held\n\n"
         "metric  ndcg@10\n"
         "margin  0.0500\n"
-        f"look    4 of 40 after 0 PASSes, level {level} of a budget of 0.05\n"
+        f"look    1 of 40 after 0 PASSes, level {level} of a budget of 0.05\n\n"
+        "note: decided before: the same question again spends no look\n"
     )
 
 
 def test_after_two_passes_a_new_seal_is_advised(typed: CommandLine) -> None:
-    gate = ("gate", "good", "--baseline", "base", "--dataset", "held", "--margin", ".05")
-    assert [("seal fresh data" in typed(*gate).out) for _ in range(3)] == [False, True, True]
+    gate = ("gate", "good", "--baseline", "base", "--dataset", "held", "--margin")
+    assert [("seal fresh data" in typed(*gate, f".0{each}").out) for each in (5, 6, 7)] == [False, True, True]
 
 
 ALLOWED = {"baseline", "metric", "margin", "dataset", "missing", "cluster", "format"}
@@ -188,10 +191,13 @@ def test_the_margin_is_a_number(typed: CommandLine, sealed: nt.Tracker) -> None:
     assert rows(sealed) == []
 
 
+@pytest.mark.parametrize("missing", ["error", "intersect", "skip"])
 @pytest.mark.parametrize("candidate", ["short", "of-mrr"])
-def test_what_lacks_groups_or_the_metric_spends_no_look(sealed: nt.Tracker, candidate: str) -> None:
+def test_what_lacks_groups_or_the_metric_spends_no_look(sealed: nt.Tracker, candidate: str, missing: str) -> None:
+    """A run must not pass by leaving out the groups that it would lose."""
     for one, other in ((candidate, "base"), ("base", candidate)):
-        told = refusal_of(nt.NotComparableError, sealed.gate_sealed, one, **ASKED | {"baseline": other})
+        asked = ASKED | {"baseline": other, "missing": missing}
+        told = refusal_of(nt.NotComparableError, sealed.gate_sealed, one, **asked)
         assert told == (
             f"{one!r} and {other!r} do not both have ndcg@10 for all groups of sealed dataset 'held'; no look was "
             "spent; ingest both completely and with this metric, or give missing='zero'"
@@ -211,7 +217,7 @@ def test_what_is_no_run_spends_no_look(sealed: nt.Tracker) -> None:
 
 @pytest.mark.parametrize(
     ("candidate", "asked"),
-    [("unjudged", {}), ("short", {"missing": "zero"}), ("short", {"missing": "intersect"})],
+    [("unjudged", {}), ("short", {"missing": "zero"})],
 )
 def test_what_stops_the_arithmetic_is_not_passed(sealed: nt.Tracker, candidate: str, asked: dict[str, Any]) -> None:
     found = sealed.gate_sealed(candidate, **ASKED | {"margin": 0.001} | asked)
@@ -242,9 +248,10 @@ def test_a_spent_seal(tracker: nt.Tracker) -> None:
     tracker.seal_dataset("held", looks=2)
     for name, ranks in (("base", BASE), ("good", GOOD)):
         tracker.ingest(frame_of_ranks(ranks), name=name, dataset="held")
-    for _ in range(2):
-        tracker.gate_sealed("good", **ASKED)
-    assert refusal_of(nt.InputError, tracker.gate_sealed, "good", **ASKED) == (
+    for margin in (0.05, 0.06):
+        tracker.gate_sealed("good", **ASKED | {"margin": margin})
+    assert tracker.gate_sealed("good", **ASKED).gated.decided_before
+    assert refusal_of(nt.InputError, tracker.gate_sealed, "good", **ASKED | {"margin": 0.07}) == (
         "all 2 looks of the seal are spent; seal fresh data"
     )
     assert len(rows(tracker)) == 2
@@ -277,6 +284,7 @@ def test_the_record_holds_no_number_that_labels_make(sealed: nt.Tracker) -> None
         kept = {column: value for column, value in row.items() if value is not None}
         for column in ("id", "dataset_id", "baseline_run_id", "candidate_run_id", "label_set_id", "created_at_utc"):
             kept.pop(column)
+        assert len(kept.pop("question")) == 32
         assert kept.pop("alpha") == row["alpha"]
         assert kept == {
             "baseline_run": "base", "candidate_run": name, "metric": "ndcg@10", "scope": "population",
@@ -288,9 +296,9 @@ def test_the_record_holds_no_number_that_labels_make(sealed: nt.Tracker) -> None
 @pytest.mark.nightly(but=2)
 @pytest.mark.both_engines
 def test_gates_at_the_same_time_are_different_looks(sealed: nt.Tracker, ready_url: str) -> None:
-    def number(_: int) -> int:
+    def number(of: int) -> int:
         with nt.Tracker(ready_url) as tracker:
-            return tracker.gate_sealed("drop", **ASKED).gated.look.number
+            return tracker.gate_sealed("drop", **ASKED | {"margin": 0.05 + of * 1e-9}).gated.look.number
 
     with ThreadPoolExecutor(4) as threads:
         assert sorted(threads.map(number, range(6))) == [1, 2, 3, 4, 5, 6]

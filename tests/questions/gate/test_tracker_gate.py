@@ -1,5 +1,6 @@
 """``Tracker.gate``: the decision, its record, what is refused, drift since the pin, and the alpha budget."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -107,8 +108,10 @@ def test_an_override_is_on_the_record(pinned: nt.Tracker) -> None:
 
 
 def test_the_budget_is_spent_over_the_decisions_of_this_gate(pinned: nt.Tracker) -> None:
+    margins = (0.01 + number * 1e-9 for number in itertools.count())
+
     def alpha(**asked: Any) -> float:
-        found = pinned.gate("noisy", **{"baseline": "@prod", "margin": 0.01, "alpha_budget": 0.05, **asked})
+        found = pinned.gate("noisy", **{"baseline": "@prod", "margin": next(margins), "alpha_budget": 0.05, **asked})
         return float(found.to_dict()["fail_alpha"])
 
     assert alpha() == spent_alpha(1, 0.05)

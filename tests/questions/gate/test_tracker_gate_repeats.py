@@ -76,7 +76,7 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
     repeated.rescore(["base", "noisy"], metrics=["dcg@3"])
     assert refusal(repeated, "noisy", nt.NotComparableError, **asked, metric="dcg@3", aa="base") == (
         "repeat 'repeat0' has no dcg@3 under labels version 1, which the runs share; type: ndcg-track rescore repeat0 "
-        "--dataset shop --metric dcg@3"
+        "--dataset shop --metric dcg@3 --labels 1"
     )
     part = frame_of_ranks(BASE[:100])
     repeated.ingest(part, name="part", dataset="shop", metrics="ndcg(missing=skip)@10")

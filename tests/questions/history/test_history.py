@@ -67,13 +67,15 @@ def test_json_and_csv_carry_the_rows_as_they_are() -> None:
         "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step,delta,p_adjusted,git_commit,label_set_version,tags,"
         "parameters,step_change,step_ci_low,step_ci_high,step_first,step_last,step_before,step_parameters,step_possible,"
         "requested_as,drift_change,drift_ci_low,drift_ci_high,drift_first,drift_last,drift_runs,direction,judged,judged_before,judge,"
-        "step_or_drift\n"
-        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
-        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+        "step_or_drift,n_vanished\n"
+        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
     )
+    came = history_said([{**STEP, "n_vanished": -20}]).in_format("csv")
+    assert came.splitlines()[1].endswith(",-20")
     assert history_said([{**STEP, "requested_as": "map"}]).in_format("csv").splitlines()[1] == (
         "r17,3,2025-01-31T09:30:59Z,ndcg@10,0.5,0.49,0.51,true,-0.0123,1e-09,abc1234def,2,branch=main,"
-        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,,,,,,"
+        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,,,,,,,"
     )
 
 
@@ -136,6 +138,23 @@ STEP: HistoryRow = {
             "perhaps stepped down at r17 (run 3): -0.0123; too few groups, or too few that moved, to be sure",
         ),
         (
+            {"n_vanished": 20, "step_parameters": None},
+            "20 groups vanished: stepped down at r17 (run 3, commit abc1234): -0.0123 [-0.0156, -0.0090]",
+        ),
+        (
+            {
+                "step": False,
+                "step_possible": True,
+                "step_between": ("r15", "r20"),
+                "n_vanished": -1,
+                "step_parameters": None,
+                "git_commit": None,
+            },
+            "1 group came: perhaps stepped down at r17 (run 3): -0.0123 [-0.0156, "
+            "-0.0090]; no neighbouring runs differ clearly, so the step may be at any run from r15 to r20; too few "
+            "groups, or too few that moved, to be sure",
+        ),
+        (
             {"step_parameters": {f"p{n}": ("x" * 99, None) for n in range(9)}, "step_ci": None},
             "stepped down at r17 (run 3, commit abc1234, "
             + ", ".join(f"p{n} {'x' * 20}…{'x' * 19} → not given" for n in range(6))
@@ -156,6 +175,29 @@ def test_the_sentence_of_a_step(changes: HistoryRow, sentence: str) -> None:
     assert listed.startswith(f"- {sentence.split(':')[0].split(',')[0]}")
 
 
+def test_new_labels_break_the_line_and_are_named() -> None:
+    rows: list[HistoryRow] = [
+        {**row(f"r{n}", mean), "label_set_version": version}
+        for n, (mean, version) in enumerate([(0.1, 1), (0.2, 1), (0.8, 2), (0.7, 2), (0.15, 1)])
+    ]
+    lines = history_said(rows).in_format("text").split("\n")
+    assert lines[0] == "ndcg@10  ▁▂┊█▇┊▁  ┊ labels 2 from r2, labels 1 from r4"
+    signs = [" ".join(line.split("]")[1].split()[1:]) for line in lines[3:8]]
+    assert signs == ["", "", "labels 2", "", "labels 1"]
+    of_suite: list[HistoryRow] = [
+        {**one, "suite": "all", "label_set_versions": (n // 3, 4)} for n, one in enumerate(rows)
+    ]
+    assert history_said(of_suite).in_format("text").split("\n")[0].endswith("▁▂█┊▇▁  ┊ labels 1 4 from r3")
+
+
+def test_a_block_of_a_long_history_has_runs_under_the_same_labels() -> None:
+    rows: list[HistoryRow] = [
+        {**row(f"r{n}", 0.5 + (n >= 100) / 10), "label_set_version": 1 + (n >= 100)} for n in range(200)
+    ]
+    first = history_said(rows).in_format("text").split("\n")[0]
+    assert first == f"ndcg@10  {'▁' * 25}┊{'█' * 25}  200 runs, 4 per block  ┊ labels 2 from r100"
+
+
 def test_a_sentence_is_wrapped_below_its_first_word() -> None:
     *_, found = history_said([STEP]).in_format("text").split("\n\n")
     assert found == (
@@ -165,7 +207,7 @@ def test_a_sentence_is_wrapped_below_its_first_word() -> None:
 
 
 def test_a_long_history_shows_its_newest_runs_and_every_step() -> None:
-    rows = [row(f"r{n}", n / 1000) for n in range(500)]
+    rows: list[HistoryRow] = [{**row(f"r{n}", n / 1000), "label_set_version": 2} for n in range(500)]
     rows[17] = {**STEP, "run": "r17"}
     lines = history_said(rows, spelled=as_option).in_format("text").split("\n")
     blocks, width = means_of_blocks([one["mean"] for one in rows], 60)
@@ -208,7 +250,7 @@ def test_a_drift_is_told_in_one_sentence() -> None:
     assert "stepped down at r9" in both
     assert [line.split()[-1] for line in both.splitlines()[3:4]] == ["step"]
     line = history_said([DRIFT]).in_format("csv").splitlines()[1]
-    assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400,,,,,")
+    assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400,,,,,,")
 
 
 def test_the_largest_steps_come_first_and_ten_are_told() -> None:

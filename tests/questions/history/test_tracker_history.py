@@ -11,7 +11,8 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.compare.gather_results import NO_INFERENCE
-from ndcg_tracker.questions.history.gather import HistoryFilter
+from ndcg_tracker.questions.history import history_answer
+from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult
 from ndcg_tracker.statistics.t_test import paired_t, t_interval
 from ndcg_tracker.storage import evaluations as stored
 from ndcg_tracker.words.notes import sentence
@@ -30,7 +31,7 @@ def test_one_row_per_run_oldest_first(tracker: nt.Tracker) -> None:
         "run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted",
         "git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between",
         "step_before", "step_parameters", "step_possible", "requested_as", "drift_change", "drift_ci", "drift_between",
-        "drift_runs", "direction", "judged", "goes_with_judged", "cutoff", "judge", "step_or_drift",
+        "drift_runs", "direction", "judged", "goes_with_judged", "cutoff", "judge", "step_or_drift", "n_vanished",
     ]  # fmt: skip
     assert list(frame["run"]) == ["b", "a"]
     assert set(frame["metric"]) == {"ndcg@10"}
@@ -279,7 +280,9 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
     assert report.rows[3]["step_before"] == "r3"
     assert report.notes == (
         "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all under "
-        "the latest labels: ndcg-track rescore --all --dataset default --metric ndcg@10",
+        "version 1 (or under the latest, --labels 2): ndcg-track rescore --all --dataset default --metric ndcg@10 "
+        "--labels 1",
+        "after that, ask again: ndcg-track history --dataset default --metric ndcg@10 --labels 1",
         FEW_RUNS.format(2),
     )
     tracker.rescore()
@@ -339,7 +342,7 @@ def test_runs_that_resemble_the_one_before_have_no_step_but_a_note(tracker: nt.T
 
 def test_repeats_tell_what_a_short_history_cannot(tracker: nt.Tracker) -> None:
     """Runs with the tag aa count, shown or not, if they have results for all groups."""
-    for seed in range(5):
+    for seed in range(35, 40):
         tracker.ingest(training(seed), name=f"seed-{seed}", tags={"branch": "main"})
     alone = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"}))
     assert [row["step"] for row in alone.rows] != [False] * 5
@@ -371,9 +374,24 @@ def test_checkpoints_of_one_training_are_no_retrainings(tracker: nt.Tracker) -> 
         tracker.ingest(
             training(seed, 0.3 * (seed > 1)), name=f"iter-{seed}", tags={"training": "t", "stage": "iteration"}
         )
-    report = tracker.history_report("ndcg@10")
+    report = tracker.history_report("ndcg@10", wanted=HistoryFilter({"stage": "iteration"}))
     assert any(row["step"] for row in report.rows)
     assert report.notes == ()
+    everything = tracker.history_report("ndcg@10")
+    assert everything.rows == ()
+    assert everything.notes == (
+        "left out: 4 checkpoints of trainings, such as iter-0: a checkpoint counts only by its name or with the tag "
+        "stage=iteration",
+    )
+
+
+def test_the_latest_runs_are_counted_without_checkpoints(tracker: nt.Tracker) -> None:
+    for number in range(6):
+        tracker.ingest(shop_run(False, number), name=f"run-{number}", tags={"stage": "iteration"} if number % 2 else {})
+    assert [row["run"] for row in tracker.history_report("ndcg@10", wanted=HistoryFilter(last=2)).rows] == [
+        "run-2",
+        "run-4",
+    ]
 
 
 @pytest.mark.parametrize("n_trials", [3, 2])
@@ -459,7 +477,80 @@ def test_groups_that_a_run_lacks_and_that_count_are_told(tracker: nt.Tracker) ->
         if note.kind == "history_lacking"
     ]
     assert found.facts == {"runs": [("half", 15)], "n_groups": 30, "metric": "ndcg@10"}
-    tracker.rescore(metrics=found.command[-1], dataset="shop")
-    for metric in (found.command[-1], "trec_eval:map"):
+    assert found.command[3:] == (
+        *("--dataset", "shop", "--metric", "ndcg(missing=skip)@10", "--labels", "1"),
+    )  # the labels that the runs have
+    tracker.rescore(metrics=found.command[-3], dataset="shop")
+    for metric in (found.command[-3], "trec_eval:map"):
         notes = tracker.history_report(metric, dataset="shop").history.notes
         assert not any(note.kind == "history_lacking" for note in notes)
+
+
+def lacking_run(seed: int, n_lacking: int, n_groups: int = 120) -> dict[str, list[object]]:
+    """Return a run that ranks three items for each group but the first ones, the relevant one mostly on top."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"q{group:03}", item, float(score))
+        for group in range(n_lacking, n_groups)
+        for item, score in zip("abc", rng.permutation(3) + np.array([1.5, 0, 0]), strict=True)
+    ]
+    return dict(zip(("group", "item", "score"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_a_step_says_how_many_groups_vanished_or_came(tracker: nt.Tracker) -> None:
+    """Also where it is only possible, and of a suite; a metric that leaves such groups out says nothing."""
+    labels = {"group": [f"q{group:03}" for group in range(120)], "item": ["a"] * 120, "label": [1] * 120}
+    n_lacking = [0, 0, 0, 0, 0, 0, 20, 20, 20, 20, 20, 20, 0, 0, 0, 0, 0, 0]
+    for dataset in ("one", "two"):
+        for night, n in enumerate(n_lacking):
+            tracker.ingest(
+                lacking_run(night, n),
+                name=f"n{night:02}",
+                dataset=dataset,
+                labels=labels,
+                metrics=["RR", "RR(missing=skip)"],
+                created_at=f"2026-01-{night + 1:02}",
+            )
+    tracker.create_suite("both", ["one", "two"])
+    report = tracker.history_report("RR", dataset="one")
+    assert moved(report) == {"n06": 20, "n12": -20}
+    steps = [(row["run"], row["step_between"], row["step_possible"]) for row in report.rows if row["step"]]
+    assert steps == [("n06", ("n06", "n06"), False), ("n12", ("n12", "n12"), False)]
+    text = history_answer(report, HistoryFilter()).in_format("text")
+    assert "\n20 groups vanished: stepped down at n06 (run 7): -0.1604 [-0.2272, -0.0937]\n" in text
+    assert "\n20 groups came: stepped up at n12 (run 13): +0.1206 [+0.0585, +0.1827]\n" in text
+    news = [row["news"] for row in report.plot().spec["data"]["values"] if row["news"]]
+    assert news == ["20 groups vanished", "20 groups came"]
+    of_suite = tracker.history_of_suite("both", "RR")
+    assert moved(of_suite) == {"n06": 40, "n12": -40}
+    assert [row["run"] for row in of_suite.rows if row["step"]] == ["n06"]  # the other is not found, but told
+    assert "\n40 groups came at n12 (run 31): +0.1208\n" in history_answer(of_suite, HistoryFilter()).in_format("text")
+    assert moved(tracker.history_report("RR(missing=skip)", dataset="one")) == {}
+
+
+def moved(report: HistoryResult) -> dict[str, int]:
+    return {row["run"]: row["n_vanished"] for row in report.rows if row["n_vanished"]}
+
+
+def test_a_group_in_a_hundred_is_the_least_that_is_told(tracker: nt.Tracker) -> None:
+    for night, n_lacking in enumerate([0, 1, 0, 2]):
+        labels = {"group": [f"q{group:03}" for group in range(120)], "item": ["a"] * 120, "label": [1] * 120}
+        tracker.ingest(lacking_run(night, n_lacking), name=f"n{night}", labels=labels, metrics="RR")
+    assert moved(tracker.history_report("RR")) == {"n3": 2}
+
+
+def test_the_line_of_a_chart_ends_where_other_labels_begin(tracker: nt.Tracker) -> None:
+    """A version that comes back is another stretch: the line does not go on across the runs between."""
+    labels = {"group": ["q000", "q001"], "item": ["a", "a"], "label": [1, 1]}
+    for night in range(4):
+        tracker.ingest(lacking_run(night, 0, 2), name=f"n{night}", labels=labels, metrics="RR")
+    tracker.add_labels({"group": ["q000", "q001"], "item": ["b", "a"], "label": [1, 1]})
+    tracker.rescore(["n1", "n2"])
+    spec = tracker.history_report("RR").plot().spec
+    assert [(row["labels"], row["stretch"], row["news"]) for row in spec["data"]["values"]] == [
+        ("1", 0, ""),
+        ("2", 1, "labels 2"),
+        ("2", 1, ""),
+        ("1", 2, "labels 1"),
+    ]
+    assert {layer["encoding"].get("detail", {}).get("field") for layer in spec["layer"][:2]} == {"stretch"}

@@ -22,7 +22,7 @@ NO_9 = "no version 9 of the labels of dataset 'shop' (it has 1 to 2); see: ndcg-
 def newer(shop: CommandLine, folder: Path) -> CommandLine:
     """The shop with a newer version of its labels, under which no run is evaluated."""
     write_qrels(folder / "new.txt", NEW_LABELS)
-    shop.said("labels", "add", "new.txt", "--dataset", "shop")
+    shop.said("labels", "add", "new.txt", "--dataset", "shop", "--replace")
     return shop
 
 
@@ -57,7 +57,7 @@ def test_the_versions_in_every_format(newer: CommandLine) -> None:
 
 def test_many_grades_are_told_by_their_range(shop: CommandLine, folder: Path) -> None:
     write_qrels(folder / "clicks.txt", {"q1": {f"i{number}": number / 4 for number in range(13)}})
-    shop.said("labels", "add", "clicks.txt", "--dataset", "shop")
+    shop.said("labels", "add", "clicks.txt", "--dataset", "shop", "--replace")
     assert shop.done("labels", "list", "--dataset", "shop").splitlines()[2].endswith("  13 from 0 to 3")
     assert "columns those of" not in shop.done("labels", "diff", "1", "--dataset", "shop")
 
@@ -178,7 +178,8 @@ def test_no_version_in_common(newer: CommandLine) -> None:
     refused = newer.refused("compare", "bm25", "dense", "--labels", "all", "--metric", "AP", code=5)
     assert refused == (
         "runs 'bm25' and 'dense' do not both have AP under one version of the labels; type: ndcg-track rescore "
-        "bm25 dense --dataset shop --metric AP"
+        "bm25 dense --dataset shop --metric AP --labels 1; that is the version of the labels that most runs have; for "
+        "the latest: --labels 2"
     )
 
 
@@ -224,9 +225,14 @@ def test_what_a_newer_version_lacks_is_told(sqlite_command: CommandLine, folder:
     write_qrels(folder / "first.txt", {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}})
     write_qrels(folder / "second.txt", {"q1": {"a": 1}, "q3": {"a": 1}})
     sqlite_command.said("labels", "add", "first.txt")
-    assert sqlite_command.said("labels", "add", "second.txt") == (
+    assert sqlite_command.refused("labels", "add", "second.txt") == (
+        "1 of the 2 groups of version 1 would have no labels left; add to that version with --extend, or replace it "
+        "with --replace"
+    )
+    assert sqlite_command.said("labels", "add", "second.txt", "--replace") == (
         "stored as version 2 of dataset 'default': 2 labels\n"
-        "note: 2 labels of version 1 are not in it, and 1 group has none left: to keep such labels, add with extend\n"
+        "note: 2 labels of version 1 are not in it, and 1 group has none left; to keep them: ndcg-track labels add "
+        "first.txt --extend --dataset default\n"
         "note: 1 of its 2 groups is new: a run without them has 0 there under metrics such as ndcg@10\n"
     )
     assert sqlite_command.said("labels", "add", "second.txt") == (
@@ -245,7 +251,7 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
     assert newer.said(*add, "--judge", "ada").splitlines() == [
         "stored as version 3 of dataset 'shop': 2 labels of judge 'ada'",
         "note: there were no labels of judge 'ada' to extend, so the new version has only these; to add them to "
-        "version 2 (without a judge): ndcg-track labels add FILE --extend --dataset shop",
+        "version 2 (without a judge): ndcg-track labels add ada.txt --extend --dataset shop",
     ]
     write_qrels(folder / "more.txt", {"q1": {"a": 2}})
     assert newer.refused("labels", "add", "more.txt", "--dataset", "shop", "--extend", "--judge", "ada") == (
@@ -258,7 +264,7 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
         "stored as version 4 of dataset 'shop': 1 label of judge 'ada' added to the version before\n"
     )
     assert newer.said("labels", "add", "more.txt", "--dataset", "shop", "--extend", "--judge", "bob").endswith(
-        "to add them to version 4 (judge 'ada'): ndcg-track labels add FILE --extend --dataset shop --judge ada\n"
+        "to add them to version 4 (judge 'ada'): ndcg-track labels add more.txt --extend --dataset shop --judge ada\n"
     )
 
 

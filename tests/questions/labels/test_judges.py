@@ -66,7 +66,7 @@ def test_a_metric_that_only_a_named_judge_gives_is_none_of_the_dataset(shop: nt.
 def test_each_judge_has_versions_of_its_own(shop: nt.Tracker) -> None:
     assert shop.add_labels(labels_of(LABELS), judge="gpt") == (3, True)  # equals version 1, which is not gpt's
     assert shop.add_labels(labels_of(GPT), judge="gpt") == (2, False)
-    assert shop.add_labels(labels_of({"q1": {"a": 1}})) == (4, True)
+    assert shop.add_labels(labels_of({"q1": {"a": 1}}), replace=True) == (4, True)
     assert [(one.version, one.judge) for one in shop.label_versions()] == [(1, ""), (2, "gpt"), (3, "gpt"), (4, "")]
     assert [one.version for one in shop.label_versions(judge="gpt")] == [2, 3]
     assert [one.version for one in shop.label_versions(judge="")] == [1, 4]
@@ -80,7 +80,7 @@ def test_each_judge_has_versions_of_its_own(shop: nt.Tracker) -> None:
 
 
 def test_new_labels_of_a_run_join_those_of_no_named_judge(shop: nt.Tracker) -> None:
-    new = {"group": ["q9"], "item": ["z"], "score": [1.0], "label": [1]}
+    new = {"group": ["q1", "q9"], "item": ["a", "z"], "score": [1.0, 1.0], "label": [LABELS["q1"]["a"], 1]}
     assert shop.ingest(new, name="new").label_set_version == 3
     assert shop.labels_diff(1, 3).labels.new == 1
 
@@ -88,7 +88,7 @@ def test_new_labels_of_a_run_join_those_of_no_named_judge(shop: nt.Tracker) -> N
 def test_weights_of_groups_reach_the_means_under_every_judge(shop: nt.Tracker) -> None:
     shop.rescore(metrics="ndcg(weights=group)@10", judge="gpt")
     before = shop.compare("bm25", "dense", judge="gpt").comparisons[0].metrics[0].baseline
-    shop.set_groups({"group": ["q1"], "weight": [50.0]})
+    shop.set_groups({"group": ["q1"], "weight": [50.0]}, default_weight=1.0)
     assert shop.compare("bm25", "dense", judge="gpt").comparisons[0].metrics[0].baseline != before
 
 

@@ -35,7 +35,7 @@ def stored_labels(tracker: nt.Tracker, version: int) -> Run:
 
 def test_given_labels_that_equal_a_stored_version_are_that_version(tracker: nt.Tracker, ready_url: str) -> None:
     assert tracker.add_labels(labels_of(LABELS)) == (1, True)
-    assert tracker.add_labels(labels_of(FEWER)) == (2, True)
+    assert tracker.add_labels(labels_of(FEWER), replace=True) == (2, True)
     before = row_counts(ready_url)["label_sets"]
     backwards = {group: dict(reversed(items.items())) for group, items in reversed(LABELS.items())}
     assert tracker.ingest(frame_of(BM25), name="one", labels=labels_frame(backwards)).label_set_version == 1
@@ -49,7 +49,8 @@ def test_other_labels_become_the_newest_version(tracker: nt.Tracker) -> None:
     found = tracker.ingest(frame_of(DENSE), name="dense", labels=labels_frame(FEWER))
     assert found.label_set_version == 2
     assert found.notes == (
-        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+        "its labels are new (version 2 of the dataset); to compare older runs with it, evaluate them under it: "
+        "ndcg-track rescore --all --dataset default --labels 2",
     )
     assert stored_labels(tracker, 1) == LABELS
     assert stored_labels(tracker, 2) == FEWER
@@ -57,7 +58,7 @@ def test_other_labels_become_the_newest_version(tracker: nt.Tracker) -> None:
 
 def test_without_labels_it_is_the_newest_version(tracker: nt.Tracker) -> None:
     tracker.add_labels(labels_of(LABELS))
-    tracker.add_labels(labels_of(FEWER))
+    tracker.add_labels(labels_of(FEWER), replace=True)
     found = tracker.ingest(frame_of(DENSE), name="dense")
     assert found.label_set_version == 2
     assert found.metrics[0].mean == results("ndcg@10", DENSE, FEWER).mean
@@ -85,7 +86,8 @@ def test_new_pairs_in_the_run_make_the_union_a_new_version(tracker: nt.Tracker) 
     union: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}, "q9": {"z": 1}}
     assert found.label_set_version == 2
     assert found.notes == (
-        "its labels are new (version 2 of the dataset); to compare older runs with it, rescore them",
+        "its labels are new (version 2 of the dataset); to compare older runs with it, evaluate them under it: "
+        "ndcg-track rescore --all --dataset default --labels 2",
     )
     assert stored_labels(tracker, 2) == union
     assert found.metrics[0].mean == results("ndcg@10", run, union).mean
@@ -94,7 +96,7 @@ def test_new_pairs_in_the_run_make_the_union_a_new_version(tracker: nt.Tracker) 
 
 def test_a_union_that_was_a_version_before_is_that_version(tracker: nt.Tracker) -> None:
     tracker.add_labels(labels_of(LABELS))
-    tracker.add_labels(labels_of(FEWER))
+    tracker.add_labels(labels_of(FEWER), replace=True)
     assert tracker.ingest(joint_frame(BM25, LABELS), name="bm25").label_set_version == 1
 
 
@@ -133,7 +135,7 @@ def test_row_numbers_do_not_join_the_items_of_a_group(tracker: nt.Tracker) -> No
     assert str(caught.value) == NUMBERED_HERE
     assert tracker.ingest(numbered, name="numbered", dataset="rows").label_set_version == 1
     assert tracker.ingest(numbered | {"score": [1.0, 2.0]}, name="again", dataset="rows").label_set_version == 1
-    further = {"group": ["r"], "score": [2.0], "label": [1]}
+    further = {"group": ["q", "q", "r"], "score": [2.0, 1.0, 2.0], "label": [0, 1, 1]}
     assert tracker.ingest(further, name="further", dataset="rows").label_set_version == 2
     with pytest.raises(nt.ConflictError) as caught:
         tracker.ingest({"group": ["q"] * 3, "score": [2.0, 1.0, 0.5], "label": [0, 1, 1]}, name="more", dataset="rows")
@@ -208,7 +210,7 @@ def test_a_union_of_row_numbered_labels_is_row_numbered(
     tracker: nt.Tracker, texts: Callable[[str, str], Path], ingest: Ingest
 ) -> None:
     ingest(tracker, "first", texts("one.csv", "group,score,label\nq,2,0\nq,1,1\n"), None)
-    ingest(tracker, "second", texts("two.csv", "group,score,label\nr,2,0\nr,1,1\n"), None)
+    ingest(tracker, "second", texts("two.csv", "group,score,label\nq,2,0\nq,1,1\nr,2,0\nr,1,1\n"), None)
     with pytest.raises(nt.ConflictError) as caught:
         ingest(tracker, "third", texts("ids.csv", "group,item,score\nq,1,2\nr,2,1\n"), None)
     assert str(caught.value) == IDS_HERE

@@ -134,7 +134,7 @@ def test_labels_that_extend_are_the_union_and_never_change_a_grade(shop: Tracker
         "make a new version with: ndcg-track labels add FILE --dataset shop; to keep both, as labels of another judge: "
         "ndcg-track labels add FILE --dataset shop --judge NAME"
     )
-    assert shop.add_labels(more, dataset="shop") == (3, True)
+    assert shop.add_labels(more, dataset="shop", replace=True) == (3, True)
 
 
 def test_every_format_for_judges_is_read_back(shop: Tracker, tmp_path: Path) -> None:

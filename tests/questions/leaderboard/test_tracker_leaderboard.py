@@ -166,8 +166,7 @@ def test_runs_that_lack_the_metric(ten: nt.Tracker) -> None:
     assert len(found.leaderboard.runs) == N_RUNS
     assert found.notes == (
         "left out: 1 run without ndcg@10 under labels version 1, such as other; to add the results: ndcg-track "
-        "rescore --all "
-        "--dataset shop --metric ndcg@10",
+        "rescore --all --dataset shop --metric ndcg@10 --labels 1",
     )
     with pytest.raises(NotComparableError) as refused:
         ten.leaderboard("run-1", "other")
@@ -296,7 +295,7 @@ def test_labels_of_a_version(ten: nt.Tracker) -> None:
         ten.leaderboard(labels="newest")
     assert str(caught.value) == (
         "a leaderboard needs two runs or more with ndcg@10 under version 2 of the labels, but there is 1; to add more: "
-        "ndcg-track rescore --all --dataset shop --metric ndcg@10"
+        "ndcg-track rescore --all --dataset shop --metric ndcg@10 --labels 2"
     )
     ten.rescore(["run-1", "run-2", "run-3"], metrics="ndcg@10")
     newest = ten.leaderboard("run-1", "run-3", labels="newest")
@@ -307,7 +306,7 @@ def test_labels_of_a_version(ten: nt.Tracker) -> None:
     assert (
         ten.leaderboard(labels=2)
         .notes[0]
-        .endswith("to add the results: ndcg-track rescore --all --dataset shop --metric ndcg@10")
+        .endswith("to add the results: ndcg-track rescore --all --dataset shop --metric ndcg@10 --labels 2")
     )
     with pytest.raises(NotComparableError, match="1 of 2 runs, such as 'run-0', lacks ndcg@10 under version 2 of the"):
         ten.leaderboard("run-0", "run-1", labels=2)

@@ -28,7 +28,8 @@ def test_a_picture(shop: CommandLine, folder: Path, name: str) -> None:
 def test_slices_a_training_and_costs(shop: CommandLine, folder: Path) -> None:
     (folder / "groups.csv").write_text("group,kind\nq1,a\nq2,a\nq3,b\nq4,b\nq5,b\n", encoding="utf-8")
     shop("groups", "set", "groups.csv", "--dataset", "shop")
-    shop("runs", "tag", "bm25", "latency_ms=3", "training=t", "stage=iteration", "iteration=10")
+    shop("runs", "tag", "bm25", "training=t", "stage=iteration", "iteration=10")
+    shop("runs", "tag", "dense", "latency_ms=3")
     for name, words in (
         ("a.svg", ["slices", "bm25", "dense", "--by", "kind"]),
         ("b.svg", ["training", "t", "--dataset", "shop"]),
@@ -59,7 +60,7 @@ def test_bad_input(shop: CommandLine, folder: Path) -> None:
         ),
         (
             ["compare", *pair, "-o", "no/x.svg"],
-            "--output: cannot write 'no/x.svg': its folder does not exist; create the folder, or give another file",
+            "--output: cannot write 'no/x.svg': its folder does not exist; create the folder, or give another path",
         ),
         (
             ["runs", "cost", "--dataset", "shop", "-o", "x.svg"],

@@ -56,7 +56,7 @@ def test_bad_input(shop: CommandLine, folder: Path) -> None:
         "--all already compares with all other runs; leave out the candidates, or --all"
     )
     assert shop.refused("report", "bm25", "dense", "-o", "none/x.html") == (
-        "--output: cannot write 'none/x.html': its folder does not exist; create the folder, or give another file"
+        "--output: cannot write 'none/x.html': its folder does not exist; create the folder, or give another path"
     )
     assert shop.refused("report", "bm25", "nothing").startswith("no run 'nothing'")
     assert not list(folder.glob("*.html"))

@@ -1,8 +1,13 @@
 """Copies of a database in use."""
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from command_line import REPOSITORY
 from migrated import rows_of
 from stored_samples import BM25, add_run
 
@@ -23,6 +28,26 @@ def test_a_backup_is_a_database(sqlite_url: str, tmp_path: Path) -> None:
     with Store.open(str(target)) as copy, copy.read() as rx:
         assert [run.name for run in rx.runs.all()] == ["bm25"]
     assert len(rows_of(sqlite_url)["runs"]) == 2
+
+
+KILLED = """
+import os, signal, sys
+from ndcg_tracker.storage import database
+database.backup(*sys.argv[1:], progress=lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+"""
+
+
+def test_a_killed_backup_stops_no_other(sqlite_url: str, tmp_path: Path) -> None:
+    target = tmp_path / "copy.db"
+    with Store.open(sqlite_url, create=True) as store, store.write() as tx:
+        add_run(tx, "bm25", BM25)
+    words = [sys.executable, "-c", KILLED, sqlite_url, str(target)]
+    path = {"PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(words, check=False, env=os.environ | path)
+    assert done.returncode == -signal.SIGKILL
+    assert not target.exists()
+    assert database.backup(sqlite_url, str(target)) == (target, 1)
+    assert database.check(str(target)) == []
 
 
 def test_backups_that_are_refused(sqlite_url: str, tmp_path: Path) -> None:

@@ -117,8 +117,32 @@ def test_newer(postgres_schema: None, database_url: str) -> None:
     refused(
         database_url,
         f"the database has the newer schema {NEXT}; this program knows up to {NEWEST}; "
-        "install a newer version of ndcg_tracker",
+        "upgrade the program with: pip install --upgrade ndcg-tracker",
     )
+
+
+def test_an_upgrade_while_it_is_open(postgres_schema: None, database_url: str) -> None:
+    database.upgrade(database_url)
+    with Store.open(database_url) as store:
+        execute(
+            database_url,
+            f"UPDATE ndcg_tracker_version SET version_num = '{NEXT}'",
+            "ALTER TABLE runs RENAME COLUMN name TO title",
+        )
+        before = content_of(database_url)
+        message = (
+            f"{store.display_url}: the database has the newer schema {NEXT}; this program knows up to {NEWEST}; "
+            "upgrade the program with: pip install --upgrade ndcg-tracker"
+        )
+        with pytest.raises(DatabaseError) as reading, store.read() as tx:
+            tx.runs.all()
+        with pytest.raises(DatabaseError) as writing, store.write():
+            pass
+        assert str(reading.value) == str(writing.value) == message
+        assert content_of(database_url) == before
+        execute(database_url, f"UPDATE ndcg_tracker_version SET version_num = '{NEWEST}'")
+        with pytest.raises(DatabaseError, match=r"no such column|does not exist"), store.read() as tx:
+            tx.runs.all()
 
 
 @pytest.mark.parametrize(

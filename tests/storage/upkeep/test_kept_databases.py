@@ -101,7 +101,9 @@ def test_of_older_labels_nobody_knows_whether_items_are_row_numbers(database_url
         assert set.union(*found.values()) == {None}
     else:
         assert found == {"shop": {False}, "books": {False}, "rows": {True}} | (
-            ({"clicks": set()} if revision >= "0010" else {}) | ({"chunks": {False}} if revision >= "0020" else {})
+            ({"clicks": set()} if revision >= "0010" else {})
+            | ({"chunks": {False}} if revision >= "0020" else {})
+            | ({"lists": {False}} if revision >= "0021" else {})
         )
 
 
@@ -120,6 +122,7 @@ def test_both_engines_kept_the_same(revision: str) -> None:
     assert differing(*[content["compare"] for content in contents]) == []
     of_sums = {"week 1", "week 2"} if revision >= "0010" else set()
     of_sums |= {"sampled"} if revision >= "0020" else set()
+    of_sums |= {"listed"} if revision >= "0021" else set()
     assert {row[0] for row in contents[0]["run_summary"]} == {"bm25", "dense", "newest"} | of_sums
     assert {one["metric"]: one["losses"] for one in contents[0]["compare"]}["AP"] == 1
 
