@@ -37,13 +37,16 @@ class TrainingRuns(training.TrainingRuns):
             raise InputError(f"store takes a fitted CatBoostRanker, not a {type(model).__name__}")
         self.stored.clear()
         used = self._chosen(iteration, model.tree_count_) or model.tree_count_
-        parameters = self._with_data(model.get_params(), model.feature_names_)
+        given = model.get_params()
+        parameters, threads = self._with_data(given, model.feature_names_), given.get("thread_count") or -1
         if self.every is not None:
-            staged = _catboost().CatBoost.staged_predict(model, self._features, eval_period=self.every)
+            staged = _catboost().CatBoost.staged_predict(
+                model, self._features, eval_period=self.every, thread_count=threads
+            )
             for number, scores in enumerate(staged, 1):
                 if number * self.every <= model.tree_count_:  # the last iteration is always stored
                     self._store_iteration(number * self.every, scores, parameters)
-        scores = _catboost().CatBoost.predict(model, self._features, ntree_end=used)
+        scores = _catboost().CatBoost.predict(model, self._features, ntree_end=used, thread_count=threads)
         best = model.get_best_iteration()
         return self._store_final(used, None if best is None else best + 1, scores, parameters)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.integrations import library, training
 from ndcg_tracker.runs.ingest import IngestResult
+
+THREADS = ("n_jobs", "nthreads", "nthread", "num_thread", "num_threads")
+"""The names of LightGBM's number of threads; the last one that is given holds."""
 
 
 class TrainingRuns(training.TrainingRuns):
@@ -39,7 +43,7 @@ class TrainingRuns(training.TrainingRuns):
         iteration = env.iteration + 1
         if self._wants(iteration):
             parameters = self._with_data(env.params, env.model.feature_name())
-            self._store_iteration(iteration, self._scores(env.model, -1), parameters)
+            self._store_iteration(iteration, self._scores(env.model, -1, env.params), parameters)
 
     def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:
         """Store the ranking of a finished model as the run ``name``, and return the result.
@@ -53,15 +57,17 @@ class TrainingRuns(training.TrainingRuns):
         best = booster.best_iteration if booster.best_iteration > 0 else None
         used = self._chosen(iteration, booster.current_iteration()) or best or booster.current_iteration()
         parameters = self._with_data(booster.params, booster.feature_name())
-        return self._store_final(used, best, self._scores(booster, used), parameters)
+        return self._store_final(used, best, self._scores(booster, used, booster.params), parameters)
 
     def _prepared(self, features: Any) -> Any:
         if isinstance(features, _lightgbm().Dataset):
             raise InputError("LightGBM cannot predict from a Dataset", advice="give the features as an array or frame")
         return features
 
-    def _scores(self, booster: Any, iterations: int) -> Any:
-        return booster.predict(self._features, raw_score=True, num_iteration=iterations)
+    def _scores(self, booster: Any, iterations: int, given: Mapping[str, Any]) -> Any:
+        # Without a number of its own, predict sets the threads of the whole process, those of the training included.
+        threads = {"num_threads": given[name] for name in THREADS if given.get(name) is not None}
+        return booster.predict(self._features, raw_score=True, num_iteration=iterations, **threads)
 
 
 def _lightgbm() -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -353,3 +356,35 @@ def test_validation_rows_that_lack_groups_of_the_dataset_are_told(ready_url: str
         nt.ConflictError, match=r"^run 'others': item .* other validation rows belong in another dataset"
     ):
         others.store(model)
+
+
+THREADS = """
+import os, sys
+import lightgbm as lgb, numpy as np
+from ndcg_tracker.integrations.lightgbm import TrainingRuns
+
+features, grades = np.random.default_rng(1).normal(size=(20_000, 8)), np.arange(20_000) % 3
+parameters = {"objective": "lambdarank", "verbose": -1, sys.argv[1]: 1}
+data = lgb.Dataset(features, grades, group=[10] * 2000, params=parameters)
+runs = TrainingRuns(features, grades, group_sizes=[10] * 2000, name="one", database="threads.db")
+counts = []
+
+
+def counted(env):
+    before = len(os.listdir("/proc/self/task"))
+    runs._scores(env.model, -1, env.params)
+    counts.append(len(os.listdir("/proc/self/task")) - before)
+
+
+lgb.train(parameters, data, 3, callbacks=[counted])
+print(counts)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="Linux counts threads there")
+@pytest.mark.parametrize("name", ["num_threads", "n_jobs", "nthread"])
+def test_the_threads_of_the_training_stay(name: str, tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
+    program = [sys.executable, "-c", THREADS, name]
+    done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[0, 0, 0]\n"
