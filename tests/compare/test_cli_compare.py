@@ -100,7 +100,7 @@ def test_runs_of_two_datasets_are_5(shop: CommandLine) -> None:
 
 def test_newer_labels_are_noted_and_the_note_mends_it(shop: CommandLine, folder: Path) -> None:
     write_qrels(folder / "new.txt", {"q1": {"a": 1, "b": 2}})
-    shop.said("labels", "add", "new.txt", "--dataset", "shop")
+    shop.said("labels", "add", "new.txt", "--dataset", "shop", "--replace")
     found = shop.rows("compare", "bm25", "dense")
     assert found["label_set"]["version"] == 1
     changed, note = found["notes"][:2]

@@ -59,7 +59,8 @@ def test_labels_in_common_are_missing(
     tracker: nt.Tracker, monkeypatch: pytest.MonkeyPatch, dataset: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset=dataset)
-    tracker.ingest(frame_of(DENSE), name="it's dense", labels=labels_frame(OTHER_LABELS), dataset=dataset)
+    tracker.add_labels(labels_frame(OTHER_LABELS), dataset=dataset)
+    tracker.ingest(frame_of(DENSE), name="it's dense", dataset=dataset)
     tracker.ingest(frame_of(DENSE), name="bm25", labels=labels_frame(), dataset="another")
     message = refusal(tracker, "bm25", "it's dense", dataset=dataset)
     assert message == (

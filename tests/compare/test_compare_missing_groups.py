@@ -116,7 +116,7 @@ def test_two_runs_without_a_group_in_common_with_the_labels(tracker: nt.Tracker)
     elsewhere = {f"Q{group}": of for group, of in LABELS.items()}
     tracker.add_labels(frame_of(elsewhere, "label"))
     for name, ranking in (("bm25", BM25), ("dense", DENSE)):
-        tracker.ingest(frame_of(ranking), name=name)
+        tracker.ingest(frame_of(ranking), name=name, allow="no-overlap")
     (metric,) = tracker.compare("bm25", "dense").to_dict()["metrics"]
     assert (metric["verdict"], metric["not_comparable"]) == ("not_comparable", "nothing_judged")
 
@@ -124,7 +124,8 @@ def test_two_runs_without_a_group_in_common_with_the_labels(tracker: nt.Tracker)
 def test_one_run_without_a_group_in_common_with_the_labels(tracker: nt.Tracker) -> None:
     numbered = {f"Q{number}": items for number, items in enumerate(DENSE.values())}
     for name, ranking in (("bm25", BM25), ("dense", numbered)):
-        tracker.ingest(frame_of(ranking), name=name, labels=frame_of(LABELS, "label") if name == "bm25" else None)
+        labels = frame_of(LABELS, "label") if name == "bm25" else None
+        tracker.ingest(frame_of(ranking), name=name, labels=labels, allow="no-overlap")
     message = (
         "run 'dense' has no group of version 1 of the labels of dataset 'default', so each would count as missing; "
         "are its group ids written as in the labels?"

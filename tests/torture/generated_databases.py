@@ -110,7 +110,8 @@ def _facts(random: Random) -> dict[str, Any]:
 def _ingest(
     frame: dict[str, Any], run: str, dataset: str, labels: dict[str, Any] | None, options: dict[str, Any]
 ) -> Step:
-    return lambda tracker: tracker.ingest(frame, name=run, dataset=dataset, labels=labels, item="item", **options)
+    given = {"labels": labels, "item": "item", "allow": "no-overlap", **options}
+    return lambda tracker: tracker.ingest(frame, name=run, dataset=dataset, **given)
 
 
 def _add_labels(labels: dict[str, Any], dataset: str) -> Step:
@@ -120,7 +121,7 @@ def _add_labels(labels: dict[str, Any], dataset: str) -> Step:
     rows = zip(*(labels[name] for name in ("group", "item", "label")), strict=True)
     lines = "".join(json.dumps(dict(zip(("group", "item", "label"), row, strict=True))) + "\n" for row in rows)
     found = read_labels("-", reader="jsonl", stdin=io.BytesIO(lines.encode()))
-    return lambda tracker: tracker.add_labels(found, dataset=dataset)
+    return lambda tracker: tracker.add_labels(found, dataset=dataset, replace=True)
 
 
 def _labels(random: Random, groups: list[str], items: list[str], *, whole: bool) -> dict[str, Any]:

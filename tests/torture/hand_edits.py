@@ -187,7 +187,7 @@ def fill(url: str) -> None:
         tracker.ingest(frame_of(DENSE), name="dense", metrics=metrics, git_commit="")
         tracker.log_results({"q1": 10.0, "q2": 14.0}, name="dense", metric="latency", direction="lower", range=(0, 100))
         for version in ({"q1": {"a": 2}}, {"q1": {"a": 1}}):
-            tracker.add_labels(frame_of(version, "label"))
+            tracker.add_labels(frame_of(version, "label"), replace=True)
         tracker.add_texts({"group": ["q1"], "title": ["shoes"]})
         for run in ("dense", "bm25"):
             tracker.set_alias("baseline", run)

@@ -303,7 +303,7 @@ def sum_of(parts: ChangeParts) -> float:
 
 
 def test_labels_that_have_no_group_in_common(shop: nt.Tracker) -> None:
-    shop.add_labels(labels_of({"q7": {"a": 1}, "q8": {"a": 1}}), dataset="shop")
+    shop.add_labels(labels_of({"q7": {"a": 1}, "q8": {"a": 1}}), dataset="shop", replace=True)
     found = of_runs(shop, "bm25", "dense", labels_baseline=1, labels_candidate=2)
     assert found.parts is not None
     assert (found.parts.ranking, found.parts.labels, found.parts.coverage) == (0.0, 0.0, 0.0)
@@ -325,7 +325,7 @@ def test_the_parts_add_up_whatever_the_labels(tmp_path_factory: pytest.TempPathF
         tracker.ingest(frame_of(DENSE), name="dense", metrics=["ndcg@2"])
         if labels_of(labels).digest() == labels_of(LABELS).digest():
             return
-        tracker.add_labels(labels_of(labels))
+        tracker.add_labels(labels_of(labels), replace=True)
         for metric in ("ndcg@2", "ndcg(empty=skip, missing=skip)@2", "dcg"):
             try:
                 found = of_runs(tracker, "bm25", "dense", metric=metric, labels_baseline=1, labels_candidate=2)

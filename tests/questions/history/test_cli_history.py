@@ -42,7 +42,7 @@ def test_the_formats(shop: CommandLine) -> None:
 
 def test_each_run_stands_once(shop: CommandLine, folder: Path) -> None:
     write_qrels(folder / "new.txt", {"q1": {"a": 1, "b": 2}})
-    shop.said("labels", "add", "new.txt", "--dataset", "shop", "--rescore")
+    shop.said("labels", "add", "new.txt", "--dataset", "shop", "--rescore", "--replace")
     assert [row["run"] for row in shop.rows("history", "--dataset", "shop")] == ["bm25", "dense"]
 
 

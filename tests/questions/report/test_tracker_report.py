@@ -86,7 +86,7 @@ def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker) -> None:
 
 def test_cutoffs_pair_the_groups_whatever_their_order_in_either_run(tracker: nt.Tracker) -> None:
     """A run has more groups than the other, and labels of another set of groups came first."""
-    tracker.add_labels(labels_frame({"q5": {"h": 1}}))
+    tracker.add_labels(labels_frame({"q5": {"h": 1}, "q3": LABELS["q3"]}))
     tracker.ingest(frame_of(dict(reversed(DENSE.items()))), name="dense")
     tracker.ingest(frame_of(BM25), name="bm25")
     tracker.ingest(frame_of(BM25), name="other", labels=labels_frame({key: LABELS[key] for key in ("q3", "q1", "q2")}))
@@ -230,5 +230,5 @@ def test_runs_that_are_identical_or_not_comparable_make_a_page(tracker: nt.Track
     assert "ndcg@10 is identical on all" in page
     tracker.add_labels(frame_of({"zz": {"a": 1.0}}, "label"), dataset="alien")
     for name in ("one", "other"):
-        tracker.ingest(frame_of(BM25), name=name, dataset="alien", metrics="ndcg(missing=skip)@10")
+        tracker.ingest(frame_of(BM25), name=name, dataset="alien", metrics="ndcg(missing=skip)@10", allow="no-overlap")
     assert "cannot be compared" in tracker.report("one", "other", dataset="alien").to_html()
