@@ -128,7 +128,7 @@ BREAK = "┊"
 def sparkline(*lines: Sequence[float | None]) -> str:
     """Return one block per value: the smallest block for the lowest value, the largest for the highest.
 
-    None and NaN leave a gap; a constant series is drawn at half height. A dotted line stands between two lines.
+    None and NaN leave a gap; a constant series is drawn at half height. A dotted line separates two lines.
 
     >>> sparkline([0.1, 0.2, None, 0.4], [0.3])
     '▁▃ █┊▆'
