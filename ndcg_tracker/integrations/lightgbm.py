@@ -66,7 +66,8 @@ class TrainingRuns(training.TrainingRuns):
 
     def _scores(self, booster: Any, iterations: int, given: Mapping[str, Any]) -> Any:
         # Without a number of its own, predict sets the threads of the whole process, those of the training included.
-        threads = {"num_threads": given[name] for name in THREADS if given.get(name) is not None}
+        named = [given[name] for name in THREADS if given.get(name) is not None]
+        threads = {"num_threads": named[-1]} if named else {}
         return booster.predict(self._features, raw_score=True, num_iteration=iterations, **threads)
 
 
