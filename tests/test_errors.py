@@ -380,6 +380,9 @@ def test_the_doctor_names_options(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 ALLOWED = {
+    " (or under the latest, --labels {})": "an option of the command after it",
+    "older versions need rescore --labels {here} to be comparable": "an option of the command before it",
+    "{}; that is the version of the labels that most runs have; for the latest: --labels {}": "the same",
     "ingest FILE --labels LABELS": "the words of a whole command",
     "{} not recorded; they are recorded in CI and with --ndcg-track-record always": "an option of pytest",
 }

@@ -310,10 +310,11 @@ class Unweighted:
         if max(n / lacking.size, share) <= MOST_UNWEIGHTED:
             warn(NdcgTrackerWarning(f"{what}, and {'counts' if n == 1 else 'count'} 1"))
             return
-        command = shlex.join(["ndcg-track", "groups", "set", "FILE", "--dataset", self.dataset])
+        of_dataset = shlex.join(["--dataset", self.dataset])
         raise MetricError(
             f"{what}; counted as 1, that would be {share:.1%} of the total weight",
-            advice=f"set them with: {command}; --default-weight W in place of FILE gives all of them one weight"
+            advice=f"set them with: ndcg-track groups set FILE {of_dataset}; or give all of them one with: "
+            f"ndcg-track groups set --default-weight W {of_dataset}"
             if self.dataset
             else "add them to the run with a weight, or leave them out with missing=skip in the metric",
         )

@@ -41,7 +41,7 @@ def test_the_demo_twice(command: CommandLine, folder: Path) -> None:
     contents = {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").glob("*.csv")}
     second = shown_by(command)
     assert second.count("already stored") == len(RUNS)
-    assert row_counts(command.url) == before | {"decisions": 2}
+    assert row_counts(command.url) == before  # the same question to the gate is one decision
     assert {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").glob("*.csv")} == contents
     assert "<title>Is dense better than bm25?</title>" in (folder / "ndcg-track-demo" / "report.html").read_text(
         "utf-8"

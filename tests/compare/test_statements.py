@@ -11,8 +11,8 @@ from command_line import CommandLine
     ("words", "most"),
     [
         (["compare", "bm25", "dense"], 12),
-        (["gate", "dense", "--baseline", "bm25", "--metric", "ndcg@10", "--margin", "0.9"], 18),
-        (["gate", "dense", "--baseline", "@baseline", "--metric", "ndcg@10", "--margin", "0.9"], 18),
+        (["gate", "dense", "--baseline", "bm25", "--metric", "ndcg@10", "--margin", "0.9"], 19),
+        (["gate", "dense", "--baseline", "@baseline", "--metric", "ndcg@10", "--margin", "0.9"], 19),
     ],
     ids=["compare", "gate", "gate with an alias"],
 )

@@ -120,7 +120,7 @@ def test_the_gate_alone_records(shop_of_agents: tuple[CommandLine, Agent], rows_
     assert text.startswith(answer["result"]["decision"].upper())
     words = ["gate", "dense", "--baseline", "bm25", "--margin", "0.3", "--unjudged", "zero", "--format", "json"]
     again = json.loads(command(*words).out)
-    numbered = dict.fromkeys(("decision_id", "decision_number"))
+    numbered = dict.fromkeys(("decision_id", "decision_number", "decided_before"))
     assert {**again, **numbered} == {**answer["result"], **numbered}
     assert agent.refused("gate", **of_gate, acknowledge="I am sure").startswith("there is no argument 'acknowledge'")
 

@@ -28,10 +28,10 @@ def test_nobody_knows_and_that_is_skipped(ndcg_gate):
     ndcg_gate.check("noisy", margin=0.0001, on_inconclusive="skip")
 
 def test_nobody_knows_and_that_is_fine(ndcg_gate):
-    assert ndcg_gate.check("noisy", margin=0.0001, on_inconclusive="pass").decision == "inconclusive"
+    assert ndcg_gate.check("noisy", margin=0.0002, on_inconclusive="pass").decision == "inconclusive"
 
 def test_it_is_known(ndcg_gate):
-    ndcg_gate.check("worse", margin=0.01, acknowledge="the labels are old")
+    ndcg_gate.check("worse", margin=0.02, acknowledge="the labels are old")
 
 def test_usage(ndcg_gate):
     ndcg_gate.check("worse", margin=0.01, on_inconclusive="perhaps")
@@ -40,10 +40,10 @@ def test_no_such_run(ndcg_gate):
     ndcg_gate.check("nope", margin=0.01)
 
 def test_it_is_asked_for(ndcg_gate):
-    assert ndcg_gate.check("same", margin=0.01, record=True).gated.decision_id is not None
+    assert ndcg_gate.check("same", margin=0.02, record=True).gated.decision_id is not None
 
 def test_it_is_not_wanted(ndcg_gate):
-    assert ndcg_gate.check("same", margin=0.01, record=False).gated.decision_id is None
+    assert ndcg_gate.check("same", margin=0.03, record=False).gated.decision_id is None
 """
 WITHOUT_OTHERS = [
     word for name in ("anyio", "hydra_pytest", "hypothesispytest", "platformdirs") for word in ("-p", f"no:{name}")
@@ -76,7 +76,7 @@ def run_of(seed: int, skill: float) -> dict[str, list[object]]:
     }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def database(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A database with a baseline and three candidates."""
     path = str(tmp_path_factory.mktemp("gates") / "ndcg-track.db")

@@ -20,7 +20,8 @@ GROUPS = [f"q{number}" for number in range(199)]
 TRAFFIC = {"group": GROUPS, "weight": [0.0007] * 199}
 NO_WEIGHT = (
     "1 of 200 groups has no weight; counted as 1, that would be 87.8% of the total weight; set them with: ndcg-track "
-    "groups set FILE --dataset shop; --default-weight W in place of FILE gives all of them one weight"
+    "groups set FILE --dataset shop; or give all of them one with: "
+    "ndcg-track groups set --default-weight W --dataset shop"
 )
 NOTE = "1 of 200 groups has no weight, and counts 1"
 
@@ -62,7 +63,8 @@ def test_how_many_may_have_no_weight() -> None:
         rule.check(np.ones(1000), np.arange(1000) < 2)
     assert refusal_of(MetricError, lambda: rule.check(np.ones(99), one_of[0])) == (
         "1 of 99 groups has no weight; counted as 1, that would be 1.0% of the total weight; set them with: ndcg-track "
-        "groups set FILE --dataset 'my shop'; --default-weight W in place of FILE gives all of them one weight"
+        "groups set FILE --dataset 'my shop'; or give all of them one with: "
+        "ndcg-track groups set --default-weight W --dataset 'my shop'"
     )
     shares = np.where(one_of[1], 1.0, 0.99)
     assert "1 of 100 groups has no weight; counted as 1, that would be 1.0%" in str(

@@ -184,7 +184,7 @@ def fill(tracker: Tracker) -> None:
         frame_of(BM25), labels=frame_of({**LABELS, "q6": {"z": 1}}, "label"), name="bm25", metrics=METRICS,
         git_commit="abc", tags={"branch": "main"},
     )  # fmt: skip
-    tracker.set_groups({"group": ["q1", "q2"], "weight": [2.0, 0.5], "locale": ["de", "en"]})
+    tracker.set_groups({"group": ["q1", "q2"], "weight": [2.0, 0.5], "locale": ["de", "en"]}, default_weight=1.0)
     tracker.ingest(frame_of(DENSE), name="dense", metrics=METRICS, git_commit="")
     tracker.set_alias("baseline", "bm25")
     tracker.gate("dense", baseline="@baseline", metric="ndcg(missing=skip)@3", margin=0.5, missing="zero")

@@ -183,7 +183,7 @@ def fill(url: str) -> None:
             frame_of(BM25), labels=frame_of(labels, "label"), name="bm25", metrics=metrics, git_commit="abc",
             tags={"branch": "main"}, parameters={"k1": "0.9"},
         )  # fmt: skip
-        tracker.set_groups({"group": ["q1", "q2"], "weight": [2.0, 0.5], "locale": ["de", "en"]})
+        tracker.set_groups({"group": ["q1", "q2"], "weight": [2.0, 0.5], "locale": ["de", "en"]}, default_weight=1.0)
         tracker.ingest(frame_of(DENSE), name="dense", metrics=metrics, git_commit="")
         tracker.log_results({"q1": 10.0, "q2": 14.0}, name="dense", metric="latency", direction="lower", range=(0, 100))
         for version in ({"q1": {"a": 2}}, {"q1": {"a": 1}}):

@@ -277,15 +277,17 @@ def test_a_row_for_every_judge_and_whether_the_verdict_turns(tracker: nt.Tracker
 def test_only_a_gate_under_the_same_judge_spends_of_the_same_alpha(tracker: nt.Tracker) -> None:
     both_named(tracker)
 
+    margins = (0.5 + number * 1e-9 for number in range(9))
+
     def number(judge: str) -> int:
-        return tracker.gate("dense", baseline="bm25", margin=0.5, alpha_budget=0.05, judge=judge).gated.number
+        return tracker.gate("dense", baseline="bm25", margin=next(margins), alpha_budget=0.05, judge=judge).gated.number
 
     assert [number(judge) for judge in ("gpt", "gpt", "human", "gpt", "human")] == [1, 2, 1, 3, 2]
     shown = tracker.sql("SELECT judge, decision_number FROM gate_decisions ORDER BY decision_id")
     assert shown.to_numpy().tolist() == [["gpt", 1], ["gpt", 2], ["human", 1], ["gpt", 3], ["human", 2]]
     tracker.create_suite("all", ["default"])
     for judge in ("gpt", "human", "human"):
-        tracker.gate_suite("all", "dense", baseline="bm25", margin=0.5, judge=judge)
+        tracker.gate_suite("all", "dense", baseline="bm25", margin=next(margins), judge=judge)
     shown = tracker.sql("SELECT judge, decision_number FROM suite_gate_decisions ORDER BY decision_id")
     assert shown.to_numpy().tolist() == [["gpt", 1], ["human", 1], ["human", 2]]
 
