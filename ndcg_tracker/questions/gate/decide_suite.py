@@ -37,8 +37,7 @@ class SuiteGated:
     are the datasets, if each has its own allowed drop. ``number``: which decision of this gate it is (of this suite,
     metric and baseline), from 1. ``decision_id``: its number in the database, None if it was not recorded.
     ``alpha_budget``: of all decisions of this gate, None without one. ``acknowledgement``: None if nobody overrode it.
-    ``judge_alone``, ``decided_before``: see
-    ``Gated``.
+    ``judge_alone``, ``decided_before``: see ``Gated``.
     """
 
     comparison: SuiteComparison
