@@ -118,7 +118,10 @@ def declared(function: Callable[..., Any]) -> list[Declared]:
     return arguments
 
 
-DOUBTS = {"no-overlap": "a run and labels, or labels and those stored before, have no group or item in common"}
+DOUBTS = {
+    "failed": "responses of a search that are errors, timed out or lack shards, which are left out",
+    "no-overlap": "a run and labels, or labels and those stored before, have no group or item in common",
+}
 """The names by which doubtful input may be let pass, and what each lets pass."""
 
 

@@ -197,13 +197,14 @@ def evaluate(
     document's id in an item's id, such as ``"#.*"``, a column, a file with one row per item and its document, or a
     dict. The label of a document is the highest label of its chunks. ``collapse``: the score of a document is the
     ``"max"`` of its chunks' scores (the default), the score of its ``"first"`` row, or their ``"sum"``.
-    ``null_scores``: what a NaN score of a table means: "error" or "not_retrieved". ``reader``: the reader of the file,
-    if its name and content do not show it. ``columns``: the column names of a CSV or TSV file without a header, such as
-    ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line. ``allow``: doubtful input to let
-    pass: "no-overlap" for a run and labels that have nothing in common.
-    Returns: an ``Evaluation``. Raises: InputError for input that cannot be read, naming the row, and if no group of
-    the run has labels, or no item in 20 groups or more; MetricError for an unknown metric. Warns if no item has a
-    label, if lists have no scores, and if columns are read by convention. The input is never changed.
+    ``null_scores``: what a NaN score of a table means: "error" or "not_retrieved". ``reader``: the reader of the
+    file, if its name and content do not show it. ``columns``: the column names of a CSV or TSV file without a
+    header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line. ``allow``:
+    doubtful input to let pass: "failed" for responses that are errors, timed out or lack shards, which are then
+    left out; "no-overlap" for a run and labels that have nothing in common. Returns: an ``Evaluation``. Raises:
+    InputError for input that cannot be read, naming the row, and if no group of the run has labels, or no item in
+    20 groups or more; MetricError for an unknown metric. Warns if no item has a label, if lists have no scores, and
+    if columns are read by convention. The input is never changed.
 
     >>> import ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
@@ -215,7 +216,7 @@ def evaluate(
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse)),
+        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse), allow),
         null_scores,
         reader=reader,
         columns=columns,
@@ -239,6 +240,7 @@ class Names:
     weight: str | None = None
     items: str | None = None
     documents: Documents | None = None
+    allow: str | Sequence[str] = ()
 
     def columns(self, *roles: str) -> Columns:
         """Return the names that were given for some roles. Raises: InputError for what is not a name."""
@@ -252,7 +254,7 @@ class Names:
                 raise InputError(f"{argument(role)} is the name of a column, and {name!r} is not text", advice=advice)
             if role in roles and not isinstance(name, OwnName):
                 given[role] = name
-        return Columns(**given, documents=self.documents)
+        return Columns(**given, documents=self.documents, allow=allowed(self.allow))
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,11 @@ def ingest(
     text, in UTC unless it has a time zone. ``replace``: replace other content under this name. ``judge``: who gave
     ``labels``, or the labels in the run. Without such labels: whose stored labels count, those of one judge, of
     several, or "*" for all; by default the unnamed judge's, else those of the only judge. ``allow``: doubtful input
-    to let pass, as the tag ``allowed`` then says: "no-overlap" for a run and labels, or labels and those stored before,
-    that have no group or item in common. Returns: what was done. Raises: InputError for a frame that cannot be read,
-    and for what ``allow`` does not let pass; ConflictError if the name is taken by other content, if a label in the
-    run contradicts a stored one, or if more than a tenth of ``labels`` do.
+    to let pass, as the tag ``allowed`` then says: "failed" for responses that are errors, timed out or lack shards,
+    which are left out, so that their queries count as missing; "no-overlap" for a run and labels, or labels and those
+    stored before, that have no group or item in common. Returns: what was done. Raises: InputError for a frame that
+    cannot be read, and for what ``allow`` does not let pass; ConflictError if the name is taken by other content, if a
+    label in the run contradicts a stored one, or if more than a tenth of ``labels`` do.
     """
     from ndcg_tracker.api.evaluation import Input, Names, path_of
     from ndcg_tracker.ingest.detection import default_run_name
@@ -105,7 +106,7 @@ def ingest(
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse)),
+        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse), allow),
         null_scores,
         reader=reader,
         columns=columns,

@@ -94,6 +94,7 @@ def evaluate(
         header=columns,
         items=items,
         documents=documents_given(item_to_document, collapse),
+        allow=allow,
     )
     names = run_names(files, name, of_stdin="-")
     metrics = metric or [DEFAULT_METRIC]

@@ -220,6 +220,7 @@ def ingest(
         header=columns,
         items=items,
         documents=documents_given(item_to_document, collapse),
+        allow=allow,
     )
     if metadata is not None:
         tags = side_metadata(metadata) | tags

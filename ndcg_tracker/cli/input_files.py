@@ -157,12 +157,14 @@ def columns_of(
     header: str | None,
     items: str | None = None,
     documents: Documents | None = None,
+    allow: Sequence[str] | None = None,
 ) -> tuple[Columns, Columns]:
     """Return the columns of the runs and of the labels file, from the options of a command.
 
     ``metrics``: those asked for, because some metrics use a run's ranks. If the labels have their own file, ``label``
     is a column of that file, and ``group`` and ``item`` may exist in only one of both files.
     """
+    from ndcg_tracker.asked import allowed
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.metrics.language.dialects import are_by_rank
@@ -178,6 +180,7 @@ def columns_of(
         items=items,
         by_rank=are_by_rank(metrics or ()),
         documents=documents,
+        allow=allowed(allow or ()),
     )
     return of_run, Columns(group=group, item=item, label=label, is_shared=True, documents=documents)
 

@@ -129,7 +129,7 @@ class Columns:
     path of the list in each JSON response. All other names are then dotted paths: those of group and weight start in
     the response, those of item, score and label in an element of the list. ``by_rank``: whether a column ``rank``
     decides if scores contradict it (see ``deciding``). ``documents``: what the items are chunks of; if it names a
-    column, that column is read in place of the items.
+    column, that column is read in place of the items. ``allow``: the doubtful input that may pass (``asked.DOUBTS``).
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -145,6 +145,7 @@ class Columns:
     items: str | None = None
     by_rank: bool = False
     documents: Documents | None = None
+    allow: frozenset[str] = frozenset()
 
     @property
     def by_row_number(self) -> bool:

@@ -38,6 +38,7 @@ from ndcg_tracker.ingest.table import (
     label_lists,
     no_row,
     no_score,
+    of_failed,
     ranked_table,
     refuse_no_chunk,
 )
@@ -493,7 +494,7 @@ def ranked_blocks(
     ``is_whole``: whether there is only one block, in which the rows of a group need not be contiguous.
     """
     seen = SeenGroups()
-    n_rows = n_items = n_empty = 0
+    n_rows = n_items = n_empty = n_failed = 0
     chunks: list[Chunks] = []
     with nullcontext(blocks) if is_whole else reading_ahead(blocks) as parsed:  # parsed by one thread, checked here
         for block in parsed:
@@ -502,9 +503,13 @@ def ranked_blocks(
             if is_whole and scores is not None:
                 scores.finish(source, n_rows)
             n_empty += block.rows.n_empty
+            n_failed += block.rows.n_failed
             if not block.rows.n_rows and (not is_whole or n_empty):
                 continue
-            checked = partial(_checked, scores=block_scores, documents=documents, seen=None if is_whole else seen)
+            left_out, n_failed = n_failed, 0
+            checked = partial(
+                _checked, scores=block_scores, documents=documents, seen=None if is_whole else seen, n_failed=left_out
+            )
             table = block.assembled(checked)
             if not is_whole:
                 seen.add(block.rows.span_keys)
@@ -515,21 +520,26 @@ def ranked_blocks(
     if scores is not None and not is_whole:
         scores.finish(source, n_rows)
     if not n_rows and n_empty:
-        yield NO_LISTS
+        yield replace(NO_LISTS, notes=tuple(of_failed(n_failed)))
         return
     if not n_rows:
-        raise no_row(source.error)
+        raise no_row(source.error, n_failed)
     if not n_items:
         raise no_score(source.error)
     refuse_no_chunk(chunks, source.error)
 
 
 def _checked(
-    rows: Rows, places: Places, *, scores: Floats | None, documents: Documents | None, seen: SeenGroups | None
+    rows: Rows,
+    places: Places,
+    *,
+    scores: Floats | None,
+    documents: Documents | None,
+    seen: SeenGroups | None,
+    n_failed: int,
 ) -> RankedTable:
     """Return the table of some rows; ``seen``: the groups of earlier rows, None if these are all rows."""
-    if scores is not None:
-        rows = replace(rows, scores=scores)
+    rows = replace(rows, n_failed=n_failed, scores=rows.scores if scores is None else scores)
     rows = rows.with_documents(documents)
     table = ranked_table(rows, places, is_part=seen is not None)
     again = -1 if seen is None else seen.first_repeat(rows.span_keys)

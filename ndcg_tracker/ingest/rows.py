@@ -32,7 +32,7 @@ class Rows:
     scores, if the ranks are the places of rows. "lists" means the ranks, if there is also the order of lists.
     ``documents``: what the items are chunks of, None if they are not chunks. ``in_order``: whether some scores come
     from the order of their rows, because there were none. ``tie_order``: what breaks ties (see ``Ranking``).
-    ``n_empty``: how many lists there are if all are empty.
+    ``n_empty``: how many lists there are if all are empty. ``n_failed``: how many failed responses were left out.
     """
 
     span_keys: Keys
@@ -47,6 +47,7 @@ class Rows:
     in_order: bool = False
     tie_order: str | None = None
     n_empty: int = 0
+    n_failed: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -66,6 +67,7 @@ class Rows:
         numbers: dict[str, Any] = {name: None if held is None else held[rows] for name, held in columns.items()}
         return replace(
             self,
+            n_failed=self.n_failed if first == 0 else 0,
             span_keys=self.span_keys.slice(first, last),
             span_lengths=self.span_lengths[first:last],
             items=None if self.items is None else self.items.slice(rows.start, rows.stop),
@@ -102,6 +104,7 @@ class Rows:
             span_lengths=np.concatenate([part.span_lengths for part in parts]),
             items=Keys.joined(items) if items else None,
             in_order=any(part.in_order for part in parts),
+            n_failed=sum(part.n_failed for part in parts),
             **numbers,
         ).merged()
 

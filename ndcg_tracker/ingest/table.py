@@ -41,8 +41,10 @@ _BLOCK_ROWS = 1 << 19  # of a table that is ranked in blocks
 _LEAST_LIST = 5  # shorter lists may have such scores by chance
 
 
-def no_row(refused: Refused) -> Exception:
-    """Return the error of ``refused`` for a table without rows."""
+def no_row(refused: Refused, n_failed: int = 0) -> Exception:
+    """Return the error of ``refused`` for a table without rows; ``n_failed``: how many responses were left out."""
+    if n_failed:
+        return refused("every response failed", advice="run the search again")
     return refused("there are no rows", advice="give at least one")
 
 
@@ -80,6 +82,7 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
     if any(note.facts.get("deciding") == "lists" for note in every):  # the order does not decide
         every = [note for note in every if note.kind != "order_of_lists"]
     for kind in (
+        "failed_responses",
         "order_of_lists",
         "ties_by_input",
         "rank_conflict",
@@ -244,7 +247,7 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     empty or negative weight.
     """
     if rows.n_empty:
-        return NO_LISTS
+        return replace(NO_LISTS, notes=tuple(of_failed(rows.n_failed)))
     grouping = _grouping(rows, places)
     if rows.scores is None and not is_part:
         raise places.whole("there are no scores; a run needs one per item")
@@ -268,7 +271,11 @@ def ranked_blocks(rows: Rows, places: Places) -> Iterator[RankedTable]:
     any_score = False
     chunks: list[Chunks] = []
     try:
-        for block in mapped(lambda part: _ranked(rows, _grouped(rows, grouping, *part), places, is_part=True), ranges):
+        told = replace(rows, n_failed=0)  # by the first block alone
+        for block in mapped(
+            lambda part: _ranked(told if part[0] else rows, _grouped(rows, grouping, *part), places, is_part=True),
+            ranges,
+        ):
             any_score |= block.run.n_items > 0
             chunks += [] if block.chunks is None else [block.chunks]
             yield block
@@ -295,7 +302,7 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, rows.documents, run, labels)
-    notes: list[Note] = []
+    notes = of_failed(rows.n_failed)
     looks_ranked = None if scores.size < n_rows else scores_like_ranks(table.keys, table.offsets, given)
     notes += [] if looks_ranked is None else [looks_ranked]
     notes += [Note("order_of_lists")] if rows.in_order else []
@@ -328,6 +335,11 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         in_order = run if isinstance(run, Ranking) else run.in_order
         notes += [Note("ties_by_input")] if repeats_before(in_order.scores, in_order.offsets).any() else []
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes), chunks)
+
+
+def of_failed(n: int) -> list[Note]:
+    """Return the note that so many failed responses were left out, if there are any."""
+    return [Note("failed_responses", {"n": n})] if n else []
 
 
 def _refuse_no_sum(keys: Keys, before: Index, after: Index, scores: Floats, places: Places) -> None:
@@ -379,7 +391,7 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
 
 def _grouping(rows: Rows, places: Places) -> Grouping:
     if not rows.n_rows and not rows.n_empty:
-        raise no_row(places.whole)
+        raise no_row(places.whole, rows.n_failed)
     _check_ids(rows.span_keys, "group", places, rows)
     if rows.items is not None:
         _check_ids(rows.items, "item", places, None)

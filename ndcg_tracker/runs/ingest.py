@@ -438,7 +438,8 @@ def _stored(
         notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)
     notes += coming.labels.notes()
     notes += [] if run.sampled is None else [sampled_note(run.sampled)]
-    notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
+    notes += [doubts.passed(note, "failed") if note.kind == "failed_responses" else note for note in coming.notes]
+    notes += [Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved]
     if is_new and label_set.version > 1:
         version = str(label_set.version)
         again = ("ndcg-track", "rescore", "--all", "--dataset", dataset.name, "--labels", version)

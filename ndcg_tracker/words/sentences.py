@@ -479,6 +479,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "the name of a score column does that"
     ),
     "ties_by_input": "items of equal score keep the order of the input",
+    "failed_responses": lambda n: (
+        f"{counted(n, 'response')} failed and {'was' if n == 1 else 'were'} left out, so "
+        f"{'its query counts' if n == 1 else 'their queries count'} as missing: run the search again"
+    ),
     "order_of_lists": "its lists have no scores, so their order is the ranking, the best item first",
     "no_score": lambda n: (
         f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, so {'its item counts' if n == 1 else 'their '}"

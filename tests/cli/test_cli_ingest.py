@@ -123,12 +123,32 @@ def test_what_is_allowed_has_a_name(command: CommandLine, files: None, folder: P
     assert command.refused("evaluate", *words) == refused
     for name in ("ingest", "evaluate"):
         unknown = command.refused(name, *words, "--allow", "no-overlap", "--allow", "overlap")
-        assert unknown == "--allow overlap is unknown; give no-overlap"
+        assert unknown == "--allow overlap is unknown; give failed or no-overlap"
         assert command.rows(name, *words, "--allow", "no-overlap,")[0]["run"] == "strangers"
     assert command.rows("runs", "show", "strangers")["tags"] == {"allowed": "no-overlap"}
     assert command.refused("ingest", "--results", "r.csv", "--allow", "no-overlap") == (
         "--allow does not go with --results FILE; leave it out"
     )
+
+
+def test_failed_responses_may_be_left_out(command: CommandLine, folder: Path) -> None:
+    failed = {"error": {"reason": "all shards failed"}, "status": 503}
+    found = {"hits": {"hits": [{"_id": "a", "_score": 2.0}]}}
+    (folder / "night.json").write_text(json.dumps({"responses": [found, failed]}))
+    (folder / "ids.txt").write_text("q1\nq2\n")
+    (folder / "labels.csv").write_text("group,item,label\nq1,a,1\nq2,b,1\n")
+    words = ["night.json", "--labels", "labels.csv", "--group", "@ids.txt", "--metric", "ndcg@10"]
+    told = (
+        "night.json: responses[1] is an error ('all shards failed'); run the search again, or leave out what failed "
+        "with --allow failed"
+    )
+    note = "note: night: 1 response failed and was left out, so its query counts as missing: run the search again\n"
+    for name in ("evaluate", "ingest"):
+        assert command.refused(name, *words) == told
+        stored = command(name, *words, "--allow", "failed", "--format", "json")
+        [row] = json.loads(stored.out)
+        assert (row["mean"], row["n_missing"], stored.err) == (0.5, 1, note)
+    assert command.rows("runs", "show", "night")["tags"] == {"allowed": "failed"}
 
 
 def test_without_labels_nothing_is_stored(command: CommandLine, files: None) -> None:

@@ -53,6 +53,9 @@ def read(way: Any, given: object, reader: str | None = None, **columns: Any) -> 
     return (rows, *notes) if notes else rows
 
 
+AGAIN = "run the search again, or leave out what failed with allow='failed'"
+
+
 def run(given: object, **options: Any) -> Any:
     return read(read_run, given, **options)
 
@@ -387,7 +390,7 @@ def test_solr_repeats_the_query_and_gives_scores_where_asked() -> None:
         assert run(lines(bare)) == ([("title:lamp", "LAMP8", -1.0), ("title:lamp", "LAMP7", -2.0)], ORDER)
     failed = {"responseHeader": {"status": 400}, "error": {"msg": "undefined field titled", "code": 400}}
     assert run(lines({"qid": "q", **scored}, {"qid": "r", **failed})) == (
-        "2: the response is an error ('undefined field titled'); run the search again"
+        f"2: the response is an error ('undefined field titled'); {AGAIN}"
     )
 
 
@@ -405,15 +408,15 @@ def test_a_batch_of_searches_has_an_id_for_each(tmp_path: Path) -> None:
     )
     failed = {"error": {"type": "index_not_found_exception", "reason": "no such index [shop]"}, "status": 404}
     assert run(batch | {"responses": [response, failed]}, group=f"@{ids}") == (
-        "responses[1] is an error ('no such index [shop]'); run the search again"
+        f"responses[1] is an error ('no such index [shop]'); {AGAIN}"
     )
     partial = response | {"_shards": {"total": 2, "successful": 1, "failed": 1}}
     assert run(batch | {"responses": [response, partial]}, group=f"@{ids}") == (
-        "responses[1] is incomplete: 1 of its shards failed; run the search again"
+        f"responses[1] is incomplete: 1 of its shards failed; {AGAIN}"
     )
     late = response | {"timed_out": True}
     assert run(batch | {"responses": [response, late]}, group=f"@{ids}") == (
-        "responses[1] is incomplete: it timed out; run the search again"
+        f"responses[1] is incomplete: it timed out; {AGAIN}"
     )
     assert run(lines(batch, batch), group=f"@{ids}") == (
         "1: this line holds the responses to several searches; read the file with reader='json'"
@@ -422,7 +425,7 @@ def test_a_batch_of_searches_has_an_id_for_each(tmp_path: Path) -> None:
         "its lists have the ids of their groups as keys; leave out the file of group="
     )
     unknown = batch | {"responses": [failed, response]}
-    assert run(unknown, group=f"@{ids}") == ("responses[0] is an error ('no such index [shop]'); run the search again")
+    assert run(unknown, group=f"@{ids}") == f"responses[0] is an error ('no such index [shop]'); {AGAIN}"
     ids.write_text("q1\nq2\n")
     nothing = response | {"hits": {"hits": []}}
     assert run("\n" + lines(response, nothing), reader="jsonl", group=f"@{ids}") == (
@@ -435,6 +438,29 @@ def test_a_batch_of_searches_has_an_id_for_each(tmp_path: Path) -> None:
         f"it has 1 response, but {ids} has 2 ids; write one id per line, in the order of the responses; each file "
         "is one run, so join several into one, for example with jq -c . q*.json > all.jsonl"
     )
+
+
+def test_failed_responses_are_left_out_and_counted_where_they_may_pass(tmp_path: Path) -> None:
+    good, ids = held("elasticsearch_search.json"), tmp_path / "ids.txt"
+    shards, late = {"_shards": {"total": 2, "successful": 1, "failed": 1}}, {"timed_out": True}
+    failures = [{"error": {"reason": "all shards failed"}, "status": 503}, good | shards, good | late]
+    ids.write_text("q1\nq2\nq3\nq4\n")
+    given = {"group": f"@{ids}", "allow": frozenset({"failed"})}
+    for some in ([good, *failures], [*failures, good]):
+        ranked = [(f"q{some.index(good) + 1}", "lamp-7", 1.5), (f"q{some.index(good) + 1}", "lamp-8", 0.25)]
+        for document in (
+            {"responses": some},
+            some,
+            lines(*some),
+            dict(zip(("q1", "q2", "q3", "q4"), some, strict=True)),
+        ):
+            by_id = given if not isinstance(document, dict) or "responses" in document else {"allow": given["allow"]}
+            assert run(document, **by_id) == (ranked, "failed responses: n=3")
+    for document in ({"responses": [failures[0]] * 4}, lines(*[failures[0]] * 4)):
+        assert run(document, **given) == "every response failed; run the search again"
+    records = lines(*failures, good, failures[0]).encode()
+    with stream_run("-", stdin=io.BytesIO(records), reader="jsonl", columns=Columns(**given), block_rows=1) as blocks:
+        assert sum(note.facts["n"] for block in blocks for note in block.notes if note.kind == "failed_responses") == 4
 
 
 def test_the_name_of_a_query_comes_back_with_its_hits() -> None:
@@ -455,7 +481,7 @@ def test_what_is_said_has_no_control_characters() -> None:
     failed = {"qid": "r", "hits": {}, "error": "no\nindex"}
     good = {"qid": "q", "hits": {"hits": []}}
     assert run(lines(good, {"qid": "r", "error": "no\nindex"})) == (
-        "2: the response is an error ('no\\nindex'); run the search again"
+        f"2: the response is an error ('no\\nindex'); {AGAIN}"
     )
     assert run(lines(good, failed)).startswith("2: the response is an error (")
 
@@ -472,7 +498,7 @@ def test_vespa_finds_nothing_has_errors_and_groups() -> None:
     assert run(lines(nothing, response)) == run(lines(response, nothing)) == ranked
     errors = [{"code": 12, "summary": "Timed out", "message": "no response within 0.5 s"}]
     late = {"qid": "r", "root": {**nothing["root"], "errors": errors}}  # type: ignore[dict-item]
-    assert run(lines(response, late)) == "2: the response has errors ('Timed out'); run the search again"
+    assert run(lines(response, late)) == f"2: the response has errors ('Timed out'); {AGAIN}"
     response["root"]["children"].append({"id": "group:root:0", "relevance": 1.0, "children": []})
     assert run(lines(response)) == (
         "1: root.children[2] is a group of documents, not a document; search without grouping"

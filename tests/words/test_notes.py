@@ -355,6 +355,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "as the best: if the lowest is best, negate the scores; a minus before the name of a score column does that",
     ),
     "ties_by_input": ({}, "items of equal score keep the order of the input"),
+    "failed_responses": (
+        {"n": 2},
+        "2 responses failed and were left out, so their queries count as missing: run the search again",
+    ),
     "order_of_lists": ({}, "its lists have no scores, so their order is the ranking, the best item first"),
     "no_score": (
         {"n": 1200},

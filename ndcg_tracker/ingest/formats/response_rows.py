@@ -57,12 +57,13 @@ class _Gathered:
         self._lines: list[int] = []
         self._first_line: dict[bytes, int] = {}
         self.in_order = False
-        self._n_empty = 0
+        self._n_empty = self._n_failed = 0
 
     def add(self, line: int, found: Found) -> None:
         """Add the results of a response, which has this line or number (WrongValueError for a wrong value)."""
         if not found.items:
-            self._n_empty += 1
+            self._n_failed += found.is_failed
+            self._n_empty += not found.is_failed
             return
         group = json_id(found.group, "group", self._fractions)
         if found.scores is None and self._of_runs:
@@ -109,6 +110,7 @@ class _Gathered:
             None if (ranks := column(self._ranks)) is None else whole_ranks(ranks),
             in_order=self.in_order,
             n_empty=0 if n_rows else self._n_empty,
+            n_failed=self._n_failed,
         )
         rows = responses.in_asked_order(rows)
         return rows, LinePlaces(self._name, np.repeat(self._lines, lengths).tolist(), responses.if_twice)

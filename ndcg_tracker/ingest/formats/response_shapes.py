@@ -77,7 +77,7 @@ def is_response(record: object) -> bool:
 def is_batch(record: Mapping[str, Any]) -> bool:
     """Return whether a record holds several responses of a known tool, as from ``_msearch``."""
     given = record.get(BATCH)
-    return isinstance(given, list) and any(known_shape(response) for response in given)
+    return isinstance(given, list) and any(map(is_response, given))
 
 
 def plain(held: Any) -> Any:

@@ -83,7 +83,7 @@ def response_columns(record: object, columns: Columns, wanted: Wanted) -> Column
     A row with a list of ids and without scores is a response too, and so is a list if a file has the groups.
     """
     group = columns.asked("group", (), wanted) or ""
-    if columns.items or is_response(record):
+    if columns.items or is_response(record) or (group.startswith(OF_A_FILE) and isinstance(record, dict)):
         return columns
     if isinstance(record, list):
         return columns if group.startswith(OF_A_FILE) or has_key(record, "corpus_id") else None
@@ -143,6 +143,11 @@ class Found:
     labels: Sequence[object] | None
     weight: object = NOTHING
     ranks: Sequence[object] | None = None
+    is_failed: bool = False
+
+
+_FAILED = Found(None, [], None, None, is_failed=True)
+"""What a failed response has found, where it may pass."""
 
 
 @dataclass(slots=True)
@@ -252,13 +257,14 @@ class Responses:
         if not isinstance(response, dict):
             raise WrongValueError(f"{self._called(path)} is a JSON {json_kind(response)}", advice="write an object")
         if self._record is None:
-            if not self._columns.items and known_shape(response) is None:
-                self._refuse_failure(response, path)
+            if not self._columns.items and known_shape(response) is None and self._has_failed(response, path):
+                return _FAILED
             self._record = self._record_of(response)
         record, where = self._record, path + shown_name(".".join(self._record.items))
         held = value_at(response, record.items)
         if held is NOTHING:
-            self._refuse_failure(response, path)
+            if self._has_failed(response, path):
+                return _FAILED
             if record.shape is None or not found_nothing(value_at(response, record.items[:-1])):
                 what = f"{self._called(path)} has no {_missing(response, record.items)}"
                 raise WrongValueError(what, advice=f"name its list with {argument('items', 'PATH')}")
@@ -266,8 +272,8 @@ class Responses:
         if not isinstance(held, list):
             what = f"{where} is a JSON {json_kind(held)}"
             raise WrongValueError(what, advice=f"name a list with {argument('items', 'PATH')}")
-        if record.shape is not None:
-            self._refuse_part(response, record, held, path)
+        if record.shape is not None and self._is_part(response, record, held, path):
+            return _FAILED
         group = self._group_of(response, place, path) if held else None  # an empty list does not need one
         is_first = self._element is None
         found = self.of_list(held, group, where, self._weight_of(response))
@@ -481,16 +487,27 @@ class Responses:
             advice = f"name both lists in every line, with {argument('item', items)} and {given}"
             raise WrongValueError(what, advice=advice)
 
-    def _refuse_failure(self, response: Mapping[str, Any], path: str) -> None:
-        """Refuse a response that reports an error."""
-        error = response.get("error") or failure_in(response)
-        if error is not None:
-            reason = error.get("reason", error.get("msg", error.get("type"))) if isinstance(error, dict) else error
-            told = f" ({shown(str(reason))})" if reason else ""
-            raise WrongValueError(f"{self._called(path)} is an error{told}", advice="run the search again")
+    def _may_fail(self, what: str) -> bool:
+        """Return True for a response that failed, if it may pass; else refuse it."""
+        if "failed" in self._columns.allow:
+            return True
+        or_leave_out = f", or leave out what failed with {argument('allow', 'failed')}" if self._of_runs else ""
+        raise WrongValueError(what, advice=f"run the search again{or_leave_out}")
 
-    def _refuse_part(self, response: Mapping[str, Any], record: OfRecord, held: list[Any], path: str) -> None:
-        """Refuse a response without the results of some shards, one that timed out, and one of grouped documents."""
+    def _has_failed(self, response: Mapping[str, Any], path: str) -> bool:
+        """Return whether a response reports an error, if it may pass."""
+        error = response.get("error") or failure_in(response)
+        if error is None:
+            return False
+        reason = error.get("reason", error.get("msg", error.get("type"))) if isinstance(error, dict) else error
+        told = f" ({shown(str(reason))})" if reason else ""
+        return self._may_fail(f"{self._called(path)} is an error{told}")
+
+    def _is_part(self, response: Mapping[str, Any], record: OfRecord, held: list[Any], path: str) -> bool:
+        """Return whether a response lacks the results of some shards or timed out, if it may pass.
+
+        Raises: WrongValueError for grouped documents.
+        """
         before = record.items[:-2]
         whole, root = value_at(response, before), value_at(response, record.items[:-1])
         whole, root = (value if isinstance(value, dict) else {} for value in (whole, root))
@@ -498,16 +515,17 @@ class Responses:
         failed = shards.get("failed") if isinstance(shards, dict) else 0
         if failed or whole.get("timed_out") is True:
             what = f"{failed} of its shards failed" if failed else "it timed out"
-            raise WrongValueError(f"{self._called(path)} is incomplete: {what}", advice="run the search again")
+            return self._may_fail(f"{self._called(path)} is incomplete: {what}")
         if record.shape is SHAPES[2] and errors:
             reason = value_at(errors, ("0", "summary"))
             told = f" ({shown(reason)})" if isinstance(reason, str) else ""
-            raise WrongValueError(f"{self._called(path)} has errors{told}", advice="run the search again")
+            return self._may_fail(f"{self._called(path)} has errors{told}")
         ids = [value_at(one, ("id",)) for one in held] if record.shape is SHAPES[2] else []
         for place, id_ in enumerate(ids):
             if isinstance(id_, str) and id_.startswith("group:root"):
                 what = f"{path}{shown_name('.'.join(record.items))}[{place}] is a group of documents, not a document"
                 raise WrongValueError(what, advice="search without grouping")
+        return False
 
     def finish(self, n_responses: int) -> None:
         """Refuse a file with more ids than there are responses, and warn how labels are read."""
