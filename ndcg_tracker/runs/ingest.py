@@ -504,6 +504,9 @@ def _settled_run(
             return existing, "already stored", [], coming.scores
         restore(tx, existing)
         return existing, "restored", [], coming.scores
+    if tx.write.runs.redo(existing.id):
+        run, scores = _written(tx, dataset, coming, details, metrics, ready_scores)
+        return run, "replaced", [], scores
     aside = f"{existing.name[:100]} {existing.digest}"  # until we know whether the content differs
     run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, ready_scores)
     if run.digest == existing.digest and is_whole:

@@ -208,6 +208,7 @@ _RIGHTS = {"SELECT": "SELECT", "WITH": "SELECT", "INSERT": "INSERT", "COPY": "IN
     word: word for word in ("UPDATE", "DELETE")
 }
 """The right that a statement needs, by its first word."""
+_GIVEN = "writers then store, tag and gate runs, and replace their own that no alias, gate or design names"
 _WRITER = """
     SELECT set_config('lock_timeout', %(milliseconds)s, true), pg_is_in_recovery(),
         current_setting('transaction_read_only')::boolean
@@ -467,7 +468,7 @@ def _refusals(connection: Connection, location: Location, *, writing: bool = Fal
     words = {"words": re.findall(r"\w+", said)}
     role, table, owner = connection.exec_driver_sql(_WHO_OWNS, words).one()
     right = _RIGHTS.get(statement.split(maxsplit=1)[0].upper()) if statement else None
-    advice = f"ask its owner {owner!r} to do it, or to run: ndcg-track db grant"
+    advice = f"ask its owner {owner!r} to do it, or to run ndcg-track db grant: {_GIVEN}"
     if table is None:
         what, advice = f"role {role!r} may not do that ({said})", "ask the owner of the schema, or a superuser"
     elif right is not None:

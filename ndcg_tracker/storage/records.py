@@ -129,6 +129,7 @@ class RunRecord:
     collapsed: str | None
     documents_in_ten: float | None
     tie_order: str | None
+    stored_by: str | None
 
     @property
     def sample(self) -> tuple[str | None, str | None]:

@@ -335,6 +335,7 @@ class RunWrites:
         self._groups = groups
         self._made = made
         self._undated: set[int] = set()
+        self._on_sqlite = session.connection.dialect.name == "sqlite"
 
     def insert(self, dataset_id: int, name: str, ranking: Ranking, **details: Unpack[RunDetails]) -> RunRecord:
         """Store a run with all its items and return its record; ConflictError if the name is taken."""
@@ -358,6 +359,7 @@ class RunWrites:
             "n_groups": 0,
             "n_items": 0,
             "sampled": details.get("sampled"),
+            "stored_by": None if self._on_sqlite else self._session.connection.scalar(sa.text("SELECT session_user")),
             **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
         run_id = self._session.insert(schema.runs, values)
@@ -492,6 +494,22 @@ class RunWrites:
             self._session.execute(statement)
         self._made.runs.pop(run_id, None)
         return run
+
+    def redo(self, run_id: int) -> bool:
+        """Delete a run that is to be replaced and return True, if this role may delete no other (Postgres).
+
+        Raises: ConflictError if it did not store the run, or if an alias, a gate or a design names it.
+        """
+        connection = self._session.connection
+        if self._on_sqlite or connection.scalar(sa.select(sa.func.has_table_privilege("runs", "DELETE"))):
+            return False
+        if not connection.scalar(sa.select(sa.func.ndcg_tracker_redo(run_id))):
+            what = "this role replaces only runs that it stored and that no alias, gate or design names"
+            raise ConflictError(
+                f"{what}; run {self._runs.with_id(run_id).name!r} is none of these",
+                advice="choose another name, or ask the owner of the database to replace it",
+            )
+        return True
 
     def prune(self, run_id: int, *, summaries_only: bool) -> None:
         """Delete the items of a run and, with ``summaries_only``, its group results; its means and groups stay."""

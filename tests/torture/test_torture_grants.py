@@ -24,6 +24,7 @@ from .programs import checked, here
 OWNER, WRITER, READER, DASHBOARDS = "team_owner", "team_writer", "Team reader", 'Grafana "2"'
 GRANT = ("db", "grant", "--owner", OWNER, "--writer", WRITER, "--reader", READER, "--dashboards", DASHBOARDS)
 CALLED_OFF = "; nothing was stored: "
+GIVEN = "writers then store, tag and gate runs, and replace their own that no alias, gate or design names"
 
 
 def refusals() -> dict[str, tuple[str, str, str]]:
@@ -195,7 +196,8 @@ def test_every_command_as_every_role(team: Team, role: str) -> None:
         stored = right.endswith(CALLED_OFF) or (right and not right.startswith("SELECT"))
         line = (
             f"error: {team.url(role)}: role {role!r} has no {right.removesuffix(CALLED_OFF)}"
-            f"{CALLED_OFF if stored else '; '}ask its owner {OWNER!r} to do it, or to run: ndcg-track db grant\n"
+            f"{CALLED_OFF if stored else '; '}ask its owner {OWNER!r} to do it, or to run ndcg-track db grant: "
+            f"{GIVEN}\n"
         )
         done = next((codes for words, codes in DONE.items() if command.startswith(words)), {0})
         if (printed.code, printed.err) != (2, line) if right else printed.code not in done:
@@ -269,6 +271,41 @@ def test_what_a_later_migration_creates(team: Team) -> None:
         found = {role: owner.execute(query, (kinds, role)).fetchone() or () for role in (WRITER, READER, DASHBOARDS)}
         owner.rollback()
     assert found == {WRITER: ("SELECT INSERT",), READER: ("SELECT",), DASHBOARDS: (None,)}
+
+
+def test_a_writer_replaces_its_own_run_that_nothing_names(team: Team) -> None:
+    other = Team(team.server, team.folder, "team_redo")
+    team.server.create_database(other.name, team.name)
+    second = psycopg.sql.Identifier("second_writer")
+    try:
+        with psycopg.connect(team.server.conninfo(other.name), autocommit=True) as admin:
+            admin.execute(
+                psycopg.sql.SQL("CREATE ROLE {} LOGIN IN ROLE {}").format(second, psycopg.sql.Identifier(WRITER))
+            )
+        for name in ("again", "base", "gated", "listed", "theirs"):
+            role = WRITER if name != "theirs" else "second_writer"
+            checked(other.run(role, f"ingest {{files}}/other.csv --name {name} --labels {{files}}/labels.csv"))
+        checked(other.run(WRITER, "gate gated --baseline base --margin 0.9"))
+        checked(other.run(WRITER, "alias set nightly listed"))
+        words = "ingest {files}/new.csv --labels {files}/labels.csv --replace --name"
+        assert " replaced " in checked(other.run(WRITER, f"{words} again")).out
+        for name in ("gated", "listed", "theirs"):
+            told = other.run(WRITER, f"{words} {name}")
+            assert (told.code, told.err) == (
+                2,
+                "error: this role replaces only runs that it stored and that no alias, gate or design names; run "
+                f"{name!r} is none of these; choose another name, or ask the owner of the database to replace it\n",
+            )
+        assert " replaced " in checked(other.run("second_writer", f"{words} theirs")).out
+        with psycopg.connect(team.server.conninfo(other.name).replace("user=ndcg", f"user={WRITER}")) as writer:
+            found = writer.execute("SELECT ndcg_tracker_redo(id) FROM runs WHERE name IN ('gated', 'listed', 'theirs')")
+            assert found.fetchall() == [(False,)] * 3
+        assert " replaced " in checked(other.run(OWNER, f"{words} gated")).out
+        assert here("--db", other.url(OWNER), "db", "check").code == 0
+    finally:
+        team.server.drop_database(other.name)
+        with psycopg.connect(team.server.conninfo(team.name), autocommit=True) as admin:
+            admin.execute(psycopg.sql.SQL("DROP ROLE IF EXISTS {}").format(second))
 
 
 def test_only_the_writer_renews_the_statistics(team: Team) -> None:

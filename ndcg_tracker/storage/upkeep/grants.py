@@ -67,8 +67,9 @@ _OWNERS = """
     WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relname = ANY (%(names)s) ORDER BY 1, 2
 """
 _FUNCTIONS = """
-    SELECT proname, pg_get_userbyid(proowner) FROM pg_proc
-    WHERE pronamespace = quote_ident(current_schema())::regnamespace AND proname = 'ndcg_tracker_analyze'
+    SELECT oid::regprocedure::text, pg_get_userbyid(proowner) FROM pg_proc
+    WHERE pronamespace = quote_ident(current_schema())::regnamespace
+    AND proname IN ('ndcg_tracker_analyze', 'ndcg_tracker_redo') ORDER BY 1
 """
 _WITHOUT_EFFECT = ("01006", "01007")
 """Warnings of Postgres that this role may not give or take a right."""
@@ -189,7 +190,7 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
     functions = connection.exec_driver_sql(_FUNCTIONS).all()
     for function, present in functions:
         if present != roles.owner:
-            yield filled("ALTER FUNCTION {f}() OWNER TO {owner}", f=name(function), owner=owner)
+            yield filled("ALTER FUNCTION {f} OWNER TO {owner}", f=sql.SQL(function), owner=owner)
 
     all_tables = listed(name(table) for table in (VERSION_TABLE, *TABLES))
     all_views = listed(map(name, views))
@@ -204,8 +205,8 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
         yield filled("GRANT UPDATE ({some}) ON {t} TO {writer}", some=some, t=name(table), writer=writer)
     yield filled("GRANT DELETE ON {t} TO {writer}", t=listed(map(name, DELETED)), writer=writer)
     for function, _ in functions:
-        yield filled("REVOKE ALL ON FUNCTION {f}() FROM PUBLIC, {others}", f=name(function), others=others)
-        yield filled("GRANT EXECUTE ON FUNCTION {f}() TO {writer}", f=name(function), writer=writer)
+        yield filled("REVOKE ALL ON FUNCTION {f} FROM PUBLIC, {others}", f=sql.SQL(function), others=others)
+        yield filled("GRANT EXECUTE ON FUNCTION {f} TO {writer}", f=sql.SQL(function), writer=writer)
 
     if agents:
         read = listed(name(table) for table in (VERSION_TABLE, *TABLES) if table not in (*_UNREAD, *_READ_IN_PART))
