@@ -504,9 +504,9 @@ class RunWrites:
         if self._on_sqlite or connection.scalar(sa.select(sa.func.has_table_privilege("runs", "DELETE"))):
             return False
         if not connection.scalar(sa.select(sa.func.ndcg_tracker_redo(run_id))):
-            what = "this role replaces only runs that it stored and that no alias, gate or design names"
+            name = self._runs.with_id(run_id).name
             raise ConflictError(
-                f"{what}; run {self._runs.with_id(run_id).name!r} is none of these",
+                f"this role did not store run {name!r}, or an alias, a gate or a design names it",
                 advice="choose another name, or ask the owner of the database to replace it",
             )
         return True

@@ -293,8 +293,8 @@ def test_a_writer_replaces_its_own_run_that_nothing_names(team: Team) -> None:
             told = other.run(WRITER, f"{words} {name}")
             assert (told.code, told.err) == (
                 2,
-                "error: this role replaces only runs that it stored and that no alias, gate or design names; run "
-                f"{name!r} is none of these; choose another name, or ask the owner of the database to replace it\n",
+                f"error: this role did not store run {name!r}, or an alias, a gate or a design names it; choose "
+                "another name, or ask the owner of the database to replace it\n",
             )
         assert " replaced " in checked(other.run("second_writer", f"{words} theirs")).out
         with psycopg.connect(team.server.conninfo(other.name).replace("user=ndcg", f"user={WRITER}")) as writer:
