@@ -75,9 +75,9 @@ def refusals() -> dict[str, tuple[str, str, str]]:
             "DELETE right on table suite_datasets",
             "",
         ),
-        "labels add": (dataset + CALLED_OFF, "", ""),  # they are stored already
-        "labels add {files}/others.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
-        "labels add {files}/fewer.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
+        "labels add": (dataset, "", ""),  # they are stored already
+        "labels add {files}/others.csv": (dataset, "INSERT right on table label_sets", ""),
+        "labels add {files}/fewer.csv --replace": (dataset, "INSERT right on table label_sets", ""),
         "labels sample": (run + CALLED_OFF, "INSERT right on table designs", ""),
         "groups set": (dataset + CALLED_OFF, "UPDATE right on table groups", ""),
         "groups set {files}/weights.csv": (dataset + CALLED_OFF, "right to change table groups", ""),
@@ -92,7 +92,7 @@ MORE = (
     "gate dense --baseline bm25 --margin 0.1 --dry-run",
     "rescore --all --metric RR",
     "labels add {files}/others.csv",
-    "labels add {files}/fewer.csv",
+    "labels add {files}/fewer.csv --replace",
     "ingest {files}/joint.csv --name joint",
     "rescore --all --metric ndcg(weights=group)@10",
     "groups set {files}/weights.csv",
@@ -148,7 +148,8 @@ def team(
     write_csv(team.folder / "others.csv", labels_frame({**LABELS, "q1": {"a": 1}}))
     write_csv(team.folder / "fewer.csv", labels_frame({key: LABELS[key] for key in ("q1", "q2", "q3", "q4")}))
     write_csv(team.folder / "joint.csv", joint_frame(BM25, LABELS))  # with the newest labels, those of version 1
-    (team.folder / "weights.csv").write_text("group,weight\nq1,2\n", encoding="utf-8")
+    weights = "".join(f"{group},2\n" for group in LABELS)
+    (team.folder / "weights.csv").write_text(f"group,weight\n{weights}", encoding="utf-8")
     postgres_server.create_database(team.name, postgres_template)
     try:
         with psycopg.connect(postgres_server.conninfo(team.name), autocommit=True) as admin:
@@ -186,7 +187,7 @@ def expected(command: str) -> tuple[str, str, str]:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("role", [WRITER, DASHBOARDS, READER, OWNER])
+@pytest.mark.parametrize("role", [DASHBOARDS, READER, WRITER, OWNER])
 def test_every_command_as_every_role(team: Team, role: str) -> None:
     commands = [one for one in (*COMMANDS, *MORE) if not one.startswith(ELSEWHERE)]
     wrong = []
