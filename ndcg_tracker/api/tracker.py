@@ -45,7 +45,6 @@ from ndcg_tracker.questions import gate as of_gate
 from ndcg_tracker.questions import history as of_history
 from ndcg_tracker.questions import labels as of_labels
 from ndcg_tracker.questions import leaderboard as of_leaderboard
-from ndcg_tracker.questions import plot as of_plot
 from ndcg_tracker.questions import report as of_report
 from ndcg_tracker.questions import reproduce as of_reproduce
 from ndcg_tracker.questions import show as of_show
@@ -165,8 +164,6 @@ class Tracker:
     compare_versions = of_labels.compare_versions
     report = of_report.report
     explain = of_explain.explain
-    plot_training = of_plot.plot_training
-    plot_runs = of_plot.plot_runs
     gate = of_gate.gate
     gate_report = of_gate.gate_report
     gate_sealed = of_gate.gate_sealed

@@ -25,10 +25,6 @@ EXAMPLES: Mapping[str, str] = {
     "suite create": "suite create all shop books",
     "suite list": "suite list",
     "suite delete": "suite delete all",
-    "suite show": "suite show all",
-    "suite compare": "suite compare all bm25 dense",
-    "suite gate": "suite gate all dense --baseline bm25 --margin 0.01",
-    "suite report": "suite report all bm25 dense -o report.html",
     "diff": "diff bm25 dense --cutoff 20",
     "reproduce": "reproduce published.run mine --published 0.412",
     "report": "report @baseline dense -o report.html",
@@ -38,9 +34,6 @@ EXAMPLES: Mapping[str, str] = {
     "plot cutoffs": "plot cutoffs bm25 dense -o cutoffs.svg",
     "plot explain": "plot explain bm25 dense --group 'light tent' -o tent.svg",
     "plot history": "plot history -m ndcg@10 -o history.svg",
-    "plot training": "plot training ranker -o training.svg",
-    "plot runs": "plot runs latency_ms -o costs.svg",
-    "plot suite": "plot suite all bm25 dense -o suite.svg",
     "ui": "ui --db ndcg-track.db",
     "mcp": "mcp --db ndcg-track.db",
     "show": "show dense --by product",
@@ -107,7 +100,7 @@ _HEADINGS: Mapping[str, str] = {
     "Decision": "margin scope tolerance repeats aa alpha_budget budget looks max_harm limits acknowledge dry_run "
     "reason on_inconclusive",
     "Statistics": "test ci equivalence cluster tie_bounds unjudged_bounds",
-    "Slices": "by slice_margin strict_slices dataset_margin strict_datasets",
+    "Slices": "by slice_margin strict_slices",
     "Output": "format top details output junit github_summary metrics_json report width theme kind exit_code new_steps "
     "newest_first per_group",
 }

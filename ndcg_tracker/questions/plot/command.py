@@ -17,13 +17,11 @@ from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.explain import explain as ask_explain
 from ndcg_tracker.questions.history import history as ask_history
-from ndcg_tracker.questions.plot import plot_runs, plot_training
-from ndcg_tracker.questions.suite import compare_suite
 
 if TYPE_CHECKING:
     from ndcg_tracker.render.chart import Chart
 
-app = options.command_group("Draw comparisons, lists, histories, suites or costs.")
+app = options.command_group("Draw comparisons, lists and histories.")
 
 
 ComparisonKind = Literal["every", "scatter", "histogram", "forest", "heatmap"]
@@ -157,24 +155,3 @@ def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_ta
     if suite is not None:
         return tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted).plot()
     return tracker.history_report(metric, dataset=asked.named.get("dataset", DEFAULT_DATASET), wanted=wanted).plot()
-
-
-@drawn(plot_training)
-def training(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw the validation curve of a training."""
-    return asked.of(tracker.plot_training)
-
-
-@drawn(plot_runs)
-def runs(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw the quality of runs against their cost.
-
-    The line joins the runs that no other run beats in both.
-    """
-    return asked.of(tracker.plot_runs)
-
-
-@drawn(compare_suite, but=(*OF_REPORTS, "by"))
-def suite(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw systems on every dataset of a suite, and on all together."""
-    return asked.of(tracker.compare_suite).plot()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, cast
 
-from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Judge, MetricTexts, Option
-from ndcg_tracker.compare.options import Ci, ClusterBy, LabelsVersion, MissingGroups, Test
+from ndcg_tracker.asked import DEFAULT_METRIC, Option
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 from ndcg_tracker.questions.gate import MaxHarm
 
@@ -22,15 +21,6 @@ if TYPE_CHECKING:
 
 
 SuiteName = Annotated[str, Option("The name of the suite.", metavar="SUITE", is_positional=True)]
-BaselineSystem = Annotated[
-    str, Option("The baseline system: the name of its runs.", metavar="BASELINE", is_positional=True)
-]
-CandidateSystem = Annotated[
-    str, Option("The system to compare with it: the name of its runs.", metavar="CANDIDATE", is_positional=True)
-]
-FurtherSystems = Annotated[
-    str, Option("More systems to compare.", metavar="CANDIDATE", is_positional=True, is_optional=True)
-]
 Datasets = Annotated[
     Sequence[str],
     Option("Datasets, or patterns such as 'beir-*'.", metavar="DATASET", is_positional=True, typed=list[str]),
@@ -118,23 +108,23 @@ def suite(
 
 def compare_suite(
     self: HasStore,
-    name: SuiteName,
-    baseline: BaselineSystem,
-    candidate: CandidateSystem,
-    *further: FurtherSystems,
-    metric: MetricTexts = DEFAULT_METRIC,
-    by_tag: ByTag = None,
-    missing: MissingGroups = "error",
+    name: str,
+    baseline: str,
+    candidate: str,
+    *further: str,
+    metric: str | Sequence[str] = DEFAULT_METRIC,
+    by_tag: str | None = None,
+    missing: Missing = "error",
     top: int = 0,
     tie_bounds: bool = False,
     unjudged_bounds: bool = False,
-    test: Test = "t",
-    ci: Ci = "t",
+    test: TestName = "t",
+    ci: CiMethod = "t",
     equivalence: float | None = None,
     by: str | None = None,
-    cluster: ClusterBy = None,
-    labels: LabelsVersion = None,
-    judge: Judge = None,
+    cluster: str | None = None,
+    labels: Version = None,
+    judge: str | None = None,
 ) -> SuiteComparisonResult:
     """Compare systems on every dataset of a suite, as ``compare`` does, and on all together.
 
