@@ -244,7 +244,7 @@ _NOW = {
     "suite report": "report --suite NAME",
     "plot suite": "plot compare --suite NAME",
     "plot training": "plot history --tag training=NAME --tag stage=iteration",
-    "plot runs": "leaderboard --show PARAMETER",
+    "plot runs": "leaderboard --measure PARAMETER",
 }
 """The commands that went, and the ones that do the same."""
 INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
