@@ -303,7 +303,7 @@ def write_query(
 
     The command refuses a metric that SQL cannot compute exactly, and says why.
     """
-    from ndcg_tracker.metrics.language.sql import Tables, query
+    from ndcg_tracker.integrations.metric_sql import Tables, query
     from ndcg_tracker.metrics.language.text import parse_metric
 
     options.show(query(parse_metric(text), dialect, Tables(run, labels, group, item, score, grade)))
