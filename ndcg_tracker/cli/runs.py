@@ -244,15 +244,10 @@ def rescore(
         for new in run.metrics
     ]
     for run in rescored:
-        if run.kept_share is not None:
+        if run.pruned_at_utc is not None:
             options.say(
-                f"{run.run}: left out: it was stored without all its items; to add them, ingest all its rows under the "
-                "same name"
-            )
-        elif run.pruned_at_utc is not None:
-            options.say(
-                f"{run.run}: left out: it was pruned at {run.pruned_at_utc}; to restore its items, ingest its file "
-                "again under the same name"
+                f"{run.run}: left out: not all its items are here since {run.pruned_at_utc}; to restore them, ingest "
+                "its file again under the same name"
             )
         elif not run.metrics:
             whose = f" of judge {run.judge!r}" if run.judge else ""
