@@ -132,7 +132,7 @@ def _imported(name: str, database: Any) -> Any:
         command = typer.main.get_command(app)
     _take_database_too(command, database)
     _refuse_in_words(command)
-    with_help(command, name)
+    with_help(command)
     return command
 
 

@@ -26,7 +26,10 @@ app.command("show")(show)
 @app.command("list")
 @takes(ask_runs)
 def list_runs(asked: Asked, format: options.Output = "text") -> None:
-    """List the runs, oldest first."""
+    """List the runs, oldest first.
+
+    Example: ndcg-track runs list -m ndcg@10 --sort mean --top 10
+    """
     from ndcg_tracker.questions.show.say import listed_as
 
     with options.tracker() as tracker:
@@ -40,7 +43,10 @@ def list_runs(asked: Asked, format: options.Output = "text") -> None:
 def rename_run(
     run: options.Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
 ) -> None:
-    """Rename a run."""
+    """Rename a run.
+
+    Example: ndcg-track runs rename dense dense-v2
+    """
     with options.tracker() as tracker:
         before = tracker.rename_run(run, name, dataset)
     options.say(f"run {before.id} is now {name!r}; it was {before.name!r}")
@@ -56,6 +62,8 @@ def tag_run(
     """Add tags to a run, or remove some.
 
     A pattern such as 'bm25*' stands for every run that matches it.
+
+    Example: ndcg-track runs tag dense model=e5 --remove draft
     """
     added = Pairs("tag")(tags or ())
     with options.tracker() as tracker:
@@ -97,6 +105,8 @@ def prune_runs(
 
     Without --apply, the command only shows what it would delete. It always keeps runs with an alias and runs of a gate
     decision or a design. To restore a pruned run, ingest its file again under the same name.
+
+    Example: ndcg-track runs prune --older-than 90d --keep-tag release
     """
     from ndcg_tracker.render.report import read_by_people
     from ndcg_tracker.words.texts import counted
@@ -139,6 +149,8 @@ def delete_runs(
     """Delete runs with their items, metrics and results.
 
     The command deletes all of them or none. You cannot undo this.
+
+    Example: ndcg-track runs delete draft --yes
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.words.texts import counted
@@ -179,7 +191,10 @@ def set_alias(
     ] = None,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Point an alias at a run; create it if it does not exist."""
+    """Point an alias at a run; create it if it does not exist.
+
+    Example: ndcg-track alias set baseline bm25
+    """
     with options.tracker() as tracker:
         target = tracker.set_alias(alias, run, dataset, budget=budget, looks=looks)
     options.say(f"@{alias.removeprefix('@')} is run {target.name!r} ({target.id}) of dataset {target.dataset!r}")
@@ -187,7 +202,10 @@ def set_alias(
 
 @aliases.command("list")
 def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "text") -> None:
-    """List the aliases."""
+    """List the aliases.
+
+    Example: ndcg-track alias list
+    """
     from ndcg_tracker.render.report import read_by_people
 
     with options.tracker() as tracker:
@@ -199,7 +217,10 @@ def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "t
 
 @aliases.command("delete")
 def delete_alias(alias: Alias, dataset: options.AnyDataset = None) -> None:
-    """Delete an alias; the run stays."""
+    """Delete an alias; the run stays.
+
+    Example: ndcg-track alias delete baseline
+    """
     with options.tracker() as tracker:
         deleted = tracker.delete_alias(alias, dataset)
     options.say(f"deleted alias @{deleted.name}; run {deleted.run!r} stays")
@@ -220,6 +241,8 @@ def rescore(
 
     Without --labels, the command uses the latest labels of each --judge. Without --metric, it uses the metrics that
     each run already has. rescore --all --judge '*' evaluates every run under the latest labels of every judge.
+
+    Example: ndcg-track rescore --all -m ndcg@20
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.render.formats import shown_metric, with_requests
@@ -292,6 +315,8 @@ def split_dataset(
 
     If NDCG_TRACK_SEALED_DB is set, the sealed part goes to the database that it names: keep that where only CI can read
     it.
+
+    Example: ndcg-track datasets split shop --seal 0.5
     """
     held = os.environ.get(SEALED_DATABASE)
     with options.tracker() as tracker:
@@ -313,6 +338,8 @@ def seal_dataset(
     """Seal a dataset forever: only gate and ingest may use it.
 
     A gate on it says PASS or NOT PASSED and nothing else. Every other command refuses it or leaves it out.
+
+    Example: ndcg-track datasets seal held-out
     """
     with options.tracker() as tracker:
         sealed = tracker.seal_dataset(name, budget=budget, looks=looks)
@@ -351,6 +378,8 @@ def set_groups(
     Every column except group is an attribute; the column weight is the weight. An empty cell removes the attribute or
     weight. Groups and columns that the file lacks keep their values. What it says of groups that are not
     stored yet is kept for them. If weights change, stored means are recomputed.
+
+    Example: ndcg-track groups set groups.csv --attribute product
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.groups import GroupColumns, read_groups
@@ -366,7 +395,10 @@ def set_groups(
 
 @groups.command("list")
 def list_groups(dataset: options.ExistingDataset = None, format: options.Output = "text") -> None:
-    """List the groups of a dataset with their weights and attributes."""
+    """List the groups of a dataset with their weights and attributes.
+
+    Example: ndcg-track groups list
+    """
 
     with options.tracker() as tracker:
         stored_groups = tracker.groups(options.or_the_only_one(dataset))
@@ -424,6 +456,8 @@ def add_texts(
     A row with only a group has the text of the query. A row with only an item has its title, text and URL in every
     group; with both, those in this group. An empty cell removes a text. Rows and columns that the file lacks stay
     unchanged. Texts belong to the dataset, change no result, and leave the database only with --texts.
+
+    Example: ndcg-track texts add products.csv --title name --url link
     """
     from ndcg_tracker.ingest.columns import header_of
     from ndcg_tracker.ingest.groups import TextColumns, read_texts
@@ -438,7 +472,10 @@ def add_texts(
 def list_texts(
     dataset: options.ExistingDataset = None, group: OneGroup = None, format: options.Output = "text"
 ) -> None:
-    """List the texts of a dataset."""
+    """List the texts of a dataset.
+
+    Example: ndcg-track texts list --group 'light tent'
+    """
 
     with options.tracker() as tracker:
         stored_texts = tracker.texts(options.or_the_only_one(dataset), group=group)
@@ -451,6 +488,8 @@ def delete_texts(dataset: options.ExistingDataset = None, group: OneGroup = None
     """Delete the texts of a dataset.
 
     You cannot undo this.
+
+    Example: ndcg-track texts delete --group 'light tent'
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.words.texts import counted

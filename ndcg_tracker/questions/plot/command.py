@@ -108,6 +108,8 @@ def compare(
 
     The command draws the first metric; --by colours groups by an attribute. The kinds forest and heatmap draw several
     candidates. --suite draws the systems on every dataset, and on all together.
+
+    Example: ndcg-track plot compare bm25 dense -o compare.svg
     """
     options.belongs_to_one_dataset(suite, by_tag=by_tag, by=by)
     if suite is None:
@@ -122,13 +124,19 @@ def compare(
 
 @drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci"))
 def slices(tracker: Tracker, asked: Asked, by: By = None) -> Chart:
-    """Draw slices with their intervals, by one attribute or by all."""
+    """Draw slices with their intervals, by one attribute or by all.
+
+    Example: ndcg-track plot slices bm25 dense --by product -o slices.svg
+    """
     return asked.of(tracker.compare, top=0).plot("slices", by=by)
 
 
 @drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci", "by"))
 def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw a metric of both runs from cutoff 1 to 100."""
+    """Draw a metric of both runs from cutoff 1 to 100.
+
+    Example: ndcg-track plot cutoffs bm25 dense -o cutoffs.svg
+    """
     return asked.of(tracker.compare, top=0).plot("cutoffs")
 
 
@@ -138,7 +146,10 @@ def explain(
     asked: Asked,
     group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
 ) -> Chart:
-    """Draw both lists of a group, with a line joining each item."""
+    """Draw both lists of a group, with a line joining each item.
+
+    Example: ndcg-track plot explain bm25 dense --group 'light tent' -o tent.svg
+    """
     return asked.of(tracker.explain, group=group).plot()
 
 
@@ -147,6 +158,8 @@ def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_ta
     """Draw a metric over runs, with its steps and the changes of labels.
 
     --suite draws the macro mean of the systems.
+
+    Example: ndcg-track plot history -m ndcg@10 -o history.svg
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
 

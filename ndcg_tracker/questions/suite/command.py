@@ -12,7 +12,10 @@ app = options.command_group("Manage suites of datasets, for --suite: create, lis
 @app.command("create")
 @takes(create_suite)
 def create(asked: Asked) -> None:
-    """Create a suite: a name for datasets to look at together."""
+    """Create a suite: a name for datasets to look at together.
+
+    Example: ndcg-track suite create all shop books
+    """
     with options.tracker() as tracker:
         suite = asked.of(tracker.create_suite)
     options.say(f"suite {suite.name!r} has {len(suite.datasets)} datasets: {', '.join(suite.datasets)}")
@@ -20,7 +23,10 @@ def create(asked: Asked) -> None:
 
 @app.command("list")
 def list_suites(format: options.Output = "text") -> None:
-    """List the suites and their datasets."""
+    """List the suites and their datasets.
+
+    Example: ndcg-track suite list
+    """
     from ndcg_tracker.render.report import read_by_people
 
     with options.tracker() as tracker:
@@ -32,7 +38,10 @@ def list_suites(format: options.Output = "text") -> None:
 @app.command("delete")
 @takes(delete_suite)
 def delete(asked: Asked) -> None:
-    """Delete a suite; its datasets and their runs stay."""
+    """Delete a suite; its datasets and their runs stay.
+
+    Example: ndcg-track suite delete all
+    """
     with options.tracker() as tracker:
         suite = asked.of(tracker.delete_suite)
     options.say(f"deleted suite {suite.name!r}; its datasets stay")
