@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from ndcg_tracker.api import storing
 from ndcg_tracker.asked import (
@@ -17,8 +18,10 @@ from ndcg_tracker.asked import (
     AnyDataset,
     Judge,
     MetricTexts,
+    Option,
     Plan,
     Query,
+    Texts,
     Timeout,
     database_location,
 )
@@ -51,8 +54,6 @@ from ndcg_tracker.questions import show as of_show
 from ndcg_tracker.questions import suite as of_suite
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     import pandas as pd
 
     from ndcg_tracker.compare.chart import ComparisonChart
@@ -69,6 +70,20 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import Store
 
 # Modules are imported where a method needs them, because most of a small command's time is its start.
+
+
+OlderThan = Annotated[
+    str | timedelta | None,
+    Option("Age of the runs to prune: 90d, 12w, or a date such as 2026-01-31.", metavar="AGE", typed=str | None),
+]
+KeepTags = Annotated[
+    str | Sequence[str],
+    Option("Keep runs with this tag; repeatable.", ("--keep-tag",), metavar="KEY[=VALUE]", typed=Texts),
+]
+KeepAlias = Annotated[bool, Option("Also keep runs that an alias once pointed to.")]
+SummariesOnly = Annotated[bool, Option("Delete the group results, too: only means stay.")]
+ResultsOfOldLabels = Annotated[bool, Option("Instead, delete the results that later labels replace.")]
+Apply = Annotated[bool, Option("Delete; without this option, nothing is deleted.")]
 
 
 class Tracker:
@@ -350,14 +365,14 @@ class Tracker:
 
     def prune(
         self,
-        older_than: str | timedelta | None = None,
+        older_than: OlderThan = None,
         *,
-        keep_tags: str | Sequence[str] = (),
-        keep_alias: bool = False,
-        summaries_only: bool = False,
-        results_of_old_labels: bool = False,
-        dataset: str | None = None,
-        apply: bool = False,
+        keep_tags: KeepTags = (),
+        keep_alias: KeepAlias = False,
+        summaries_only: SummariesOnly = False,
+        results_of_old_labels: ResultsOfOldLabels = False,
+        dataset: AnyDataset = None,
+        apply: Apply = False,
     ) -> Pruned:
         """Delete the items of old runs, or the results under old labels; without items, means and group results stay.
 

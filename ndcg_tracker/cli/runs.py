@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import SEALED_DATABASE, Pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
@@ -78,29 +79,8 @@ def tag_run(
 
 
 @app.command("prune")
-def prune_runs(
-    older_than: Annotated[
-        str | None,
-        typer.Option(
-            "--older-than", metavar="AGE", help="Age of the runs to prune: 90d, 12w, or a date such as 2026-01-31."
-        ),
-    ] = None,
-    keep_tag: Annotated[
-        list[str] | None, typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable.")
-    ] = None,
-    keep_alias: Annotated[
-        bool, typer.Option("--keep-alias", help="Also keep runs that an alias once pointed to.")
-    ] = False,
-    summaries_only: Annotated[
-        bool, typer.Option("--summaries-only", help="Delete the group results, too: only means stay.")
-    ] = False,
-    results_of_old_labels: Annotated[
-        bool, typer.Option("--results-of-old-labels", help="Instead, delete the results that later labels replace.")
-    ] = False,
-    apply: Annotated[bool, typer.Option("--apply", help="Delete; without this option, nothing is deleted.")] = False,
-    dataset: options.AnyDataset = None,
-    format: options.Output = "text",
-) -> None:
+@takes(Tracker.prune)
+def prune_runs(asked: Asked, format: options.Output = "text") -> None:
     """Delete the items of old runs, or the results under old labels.
 
     Without --apply, the command only shows what it would delete. It always keeps runs with an alias and runs of a gate
@@ -112,26 +92,19 @@ def prune_runs(
     from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
-        pruned = tracker.prune(
-            older_than,
-            keep_tags=keep_tag or (),
-            keep_alias=keep_alias,
-            summaries_only=summaries_only,
-            results_of_old_labels=results_of_old_labels,
-            dataset=dataset,
-            apply=apply,
-        )
+        pruned = asked.of(tracker.prune)
     names = ["run", "run_id", "dataset", "created_at_utc", "n_items", "n_results", "n_bytes"]
     rows = [tuple(getattr(run, name) for name in names) for run in pruned.runs]
     if rows or format == "json":
         options.show_rows(format, read_by_people(*names), rows)
     n_items, n_results, n_bytes = (sum(getattr(run, name) for run in pruned.runs) for name in names[-3:])
-    done, next_step = "pruned" if apply else "would prune", "" if apply or not rows else "; to prune, add --apply"
+    is_done = pruned.is_applied
+    done, next_step = "pruned" if is_done else "would prune", "" if is_done or not rows else "; to prune, add --apply"
     size = f"about {n_bytes / 1e6:,.1f} MB"
     if pruned.before_utc is None:
         options.say(f"{done} {counted(n_results, 'group result')} under old labels, {size}{next_step}")
         return
-    results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
+    results = f" and {counted(n_results, 'group result')}" if asked.named.get("summaries_only") else ""
     options.say(
         f"{done} {counted(len(rows), 'run')} made before {pruned.before_utc}: {counted(n_items, 'item')}{results}, "
         f"{size}; {counted(pruned.n_kept, 'run')} kept because of an alias, a gate, a design or a tag{next_step}"
