@@ -494,13 +494,8 @@ def history_chart(
     words = "mean with its 95% interval, run by run"
     if len(shown) < len(rows):
         words += f"; the latest {len(shown):,} of {len(rows):,} runs"
-    axis: Spec = {
-        "title": "runs, oldest first",
-        "grid": False,
-        "tickMinStep": 1,
-        "labelExpr": "names[datum.value] || ''",
-    }
-    axis |= {"labelAngle": -30, "labelLimit": 120, "labelOverlap": True}
+    axis: Spec = {"title": "runs, oldest first", "grid": False, "tickMinStep": 1, "labelOverlap": True}
+    axis |= {"labelExpr": "names[datum.value] || ''", "labelAngle": -30, "labelLimit": 120}
     axis |= {"values": list(range(len(shown)))} if len(shown) <= 12 else {}
     x = number("place", scale={"nice": False, "domain": [-0.5, max(0.5, len(shown) - 0.5)]}, axis=axis)
     y = number(title=f"mean {metric}" if is_mean else metric, scale={"zero": False}, axis={"tickCount": 5})
@@ -523,15 +518,10 @@ def history_chart(
     looks_of = {BETTER: ("triangle-up", {"expr": "better"}), WORSE: ("triangle-down", {"expr": "worse"})}
     ways = [way for way in looks_of if any(row["step"] == way for row in table)]
     legend = {"title": None, "labelExpr": "'stepped here: ' + datum.label"}
-    of_step: Spec = {
-        look: {
-            "field": "step",
-            "scale": {"domain": ways, "range": [looks_of[way][n] for way in ways]},
-            "legend": legend,
-        }
-        for n, look in enumerate(("shape", "color"))
-    }
-    has_step, has_news, is_marked = (f"datum.{name} != ''" for name in ("step", "news", "marked"))
+    of_step: Spec = {}
+    for n, look_of in enumerate(("shape", "color")):
+        scale = {"domain": ways, "range": [looks_of[way][n] for way in ways]}
+        of_step[look_of] = {"field": "step", "scale": scale, "legend": legend}
     of_step["tooltip"] = [*tooltip(("step", "stepped here")), *told]
     steps = layer("point", {**mean, **of_step}, where=has_step, filled=True, size=150, opacity=1)
     words_at = {"x": x, "y": {"value": 0}, "text": {"field": "news"}}
