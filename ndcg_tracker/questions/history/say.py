@@ -523,6 +523,7 @@ def history_chart(
         scale = {"domain": ways, "range": [looks_of[way][n] for way in ways]}
         of_step[look_of] = {"field": "step", "scale": scale, "legend": legend}
     of_step["tooltip"] = [*tooltip(("step", "stepped here")), *told]
+    has_step, has_news, is_marked = (f"datum.{column} != ''" for column in ("step", "news", "marked"))
     steps = layer("point", {**mean, **of_step}, where=has_step, filled=True, size=150, opacity=1)
     words_at = {"x": x, "y": {"value": 0}, "text": {"field": "news"}}
     at_end = f"datum.place > {len(shown) / 2}"
