@@ -193,7 +193,6 @@ class Tracker:
     delete_suite = of_suite.delete_suite
     suite = of_suite.suite
     compare_suite = of_suite.compare_suite
-    suite_page = of_suite.suite_page
     gate_suite = of_suite.gate_suite
     gate_suite_page = of_suite.gate_suite_page
     reproduce = of_reproduce.reproduce
@@ -406,12 +405,6 @@ class Tracker:
             for run in found.runs:
                 tx.write.runs.prune(run.run_id, summaries_only=summaries_only)
             return replace(found, is_applied=True)
-
-    def pruned_at(self, run: RunRecord) -> str | None:
-        """Return when a run was last pruned, None if it has its items."""
-        with self.store().read() as tx:
-            found = tx.runs.pruning(run.id)
-            return None if found is None else found.created_at_utc
 
     def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases."""

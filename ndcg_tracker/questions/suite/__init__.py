@@ -10,12 +10,10 @@ from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 from ndcg_tracker.questions.gate import MaxHarm
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.decide_suite import SuiteComparison
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
     from ndcg_tracker.compare.options import CiMethod, Missing, TestName, Unjudged, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
-    from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.records import SuiteRecord
     from ndcg_tracker.storage.store import HasStore
 
@@ -155,51 +153,6 @@ def compare_suite(
     return SuiteComparisonResult(first, tuple(others), tuple(pair.comparison for pair in pairs))
 
 
-def suite_page(
-    self: HasStore,
-    found: SuiteComparisonResult,
-    *,
-    by_tag: str | None = None,
-    missing: Missing = "error",
-    labels: Version = None,
-    judge: str | None = None,
-) -> str:
-    """Return the page of ``report`` for the systems that were compared on a suite."""
-    metrics = list(dict.fromkeys(comparison.metric for comparison in found.comparisons))
-    candidates = list(dict.fromkeys(comparison.candidate for comparison in found.comparisons))
-    return _page(self, found.comparison, candidates, metrics, by_tag, missing, labels, judge).to_html()
-
-
-def _page(
-    self: HasStore,
-    comparison: SuiteComparison,
-    candidates: Sequence[str],
-    metrics: Sequence[str],
-    by_tag: str | None,
-    missing: Missing,
-    labels: Version,
-    judge: str | None,
-) -> ReportResult:
-    from ndcg_tracker.questions.report import report
-
-    of_first = comparison.deltas[0].metric
-    clusters = of_first.clusters
-    return report(
-        self,
-        comparison.baseline,
-        *candidates,
-        suite=comparison.suite,
-        by_tag=by_tag,
-        metrics=metrics,
-        missing=missing,
-        test=cast("TestName", of_first.test),
-        ci=cast("CiMethod", of_first.ci_method),
-        cluster=None if clusters is None else clusters.attribute,
-        labels=labels,
-        judge=judge,
-    )
-
-
 def gate_suite_page(
     self: HasStore,
     found: SuiteGateResult,
@@ -209,9 +162,24 @@ def gate_suite_page(
     judge: str | None = None,
 ) -> str:
     """Return the page of ``report`` for the systems on which a gate decided, with its decision."""
+    from ndcg_tracker.questions.report import report
+
     comparison = found.gated.comparison
-    missing = comparison.deltas[0].metric.groups.missing
-    page = _page(self, comparison, [comparison.candidate], [comparison.metric], by_tag, missing, labels, judge)
+    first = comparison.deltas[0].metric
+    page = report(
+        self,
+        comparison.baseline,
+        comparison.candidate,
+        suite=comparison.suite,
+        by_tag=by_tag,
+        metrics=comparison.metric,
+        missing=first.groups.missing,
+        test=cast("TestName", first.test),
+        ci=cast("CiMethod", first.ci_method),
+        cluster=None if first.clusters is None else first.clusters.attribute,
+        labels=labels,
+        judge=judge,
+    )
     return page.with_decision(f"{found.decision.upper()}: {found.reason}").to_html()
 
 
