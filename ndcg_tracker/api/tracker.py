@@ -197,7 +197,6 @@ class Tracker:
     gate_suite_page = of_suite.gate_suite_page
     reproduce = of_reproduce.reproduce
     best = of_leaderboard.best
-    runs_by_mean = of_leaderboard.runs_by_mean
     ranked_runs = of_leaderboard.ranked_runs
     show = of_show.show
 

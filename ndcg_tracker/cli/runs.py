@@ -14,6 +14,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.show import list_runs as ask_runs
 from ndcg_tracker.questions.show.command import show
+from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
@@ -89,7 +90,6 @@ def prune_runs(asked: Asked, format: options.Output = "text") -> None:
     Example: ndcg-track runs prune --older-than 90d --keep-tag release
     """
     from ndcg_tracker.render.report import read_by_people
-    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
         pruned = asked.of(tracker.prune)
@@ -126,7 +126,6 @@ def delete_runs(
     Example: ndcg-track runs delete draft --yes
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
         named = {run.id: run for run in tracker.runs_named(runs, dataset)}
@@ -296,7 +295,7 @@ def split_dataset(
         split = partial(tracker.split_dataset, name, seal=seal, cluster=cluster, sealed=sealed, held=held)
         done = split(budget=budget, looks=looks, seed=seed)
         is_file = tracker.store().dialect == "sqlite"
-    counts = f"{_counted(done.n_sealed, 'group')} in {done.sealed!r}, {done.n_open:,} in {done.dataset!r}"
+    counts = f"{counted(done.n_sealed, 'group')} in {done.sealed!r}, {done.n_open:,} in {done.dataset!r}"
     options.say(f"split: {counts}; only gate and ingest may use {done.sealed!r}")
     if is_file and not held:
         options.say(_FILE_IS_SEAL)
@@ -317,7 +316,7 @@ def seal_dataset(
     with options.tracker() as tracker:
         sealed = tracker.seal_dataset(name, budget=budget, looks=looks)
         is_file = tracker.store().dialect == "sqlite"
-    shared = "all looks" if sealed.looks is None else _counted(sealed.looks, "look")
+    shared = "all looks" if sealed.looks is None else counted(sealed.looks, "look")
     options.say(
         f"sealed dataset {name!r}: {shared} share a budget of {sealed.budget:g}; only gate and ingest may use it"
     )
@@ -383,24 +382,20 @@ def list_groups(dataset: options.ExistingDataset = None, format: options.Output 
 def _groups_told(done: GroupsSet) -> str:
     set_here, parts = [], []
     if done.attributes:
-        set_here.append(f"{_counted(len(done.attributes), 'attribute')} ({', '.join(done.attributes)})")
+        set_here.append(f"{counted(len(done.attributes), 'attribute')} ({', '.join(done.attributes)})")
     if done.has_weights:
         set_here.append("weights")
     if set_here:
-        parts = [f"set {' and '.join(set_here)} of {_counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
+        parts = [f"set {' and '.join(set_here)} of {counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
     if done.default_weight is not None:
         parts.append(f"groups of dataset {done.dataset!r} without a weight have {done.default_weight:g}")
     if done.n_recomputed:
-        parts.append(f"recomputed {_counted(done.n_recomputed, 'weighted mean')}")
+        parts.append(f"recomputed {counted(done.n_recomputed, 'weighted mean')}")
     if done.n_unknown:
         be, they = ("is", "it comes") if done.n_unknown == 1 else ("are", "they come")
-        new = f"{_counted(done.n_unknown, 'group')} of the file {be} not in the dataset yet, first"
+        new = f"{counted(done.n_unknown, 'group')} of the file {be} not in the dataset yet, first"
         parts.append(f"{new} {done.first_unknown!r}: this is kept until {they}")
     return "; ".join(parts)
-
-
-def _counted(n_things: int, thing: str) -> str:
-    return f"{n_things:,} {thing}{'' if n_things == 1 else 's'}"
 
 
 texts = options.command_group("Manage query texts, item titles and links: add, list, delete.")
@@ -465,7 +460,6 @@ def delete_texts(dataset: options.ExistingDataset = None, group: OneGroup = None
     Example: ndcg-track texts delete --group 'light tent'
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
         with tracker.store().read() as tx:
@@ -479,7 +473,6 @@ def delete_texts(dataset: options.ExistingDataset = None, group: OneGroup = None
 
 
 def _texts_told(done: TextsAdded) -> str:
-    from ndcg_tracker.words.texts import counted
 
     named = [
         counted(n_texts, kind) + more

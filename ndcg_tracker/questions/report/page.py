@@ -377,7 +377,7 @@ def _cards(
                         row["run"],
                         row["created_at_utc"][:16],
                         points(row["mean"]),
-                        interval(_pair(row["ci"])),
+                        interval(row["ci"]),
                         row.get("label_set_version"),
                         ", ".join(filter(None, ("stepped here" if row.get("step") else "", vanished(row)))),
                     ]
@@ -402,10 +402,6 @@ def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
         for bar in bars
     ]
     return Table(columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"), rows)
-
-
-def _pair(ci: Sequence[float] | None) -> tuple[float, float] | None:
-    return None if ci is None else (ci[0], ci[1])
 
 
 def _signed(number: float) -> str:
