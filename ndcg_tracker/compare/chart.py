@@ -91,19 +91,10 @@ def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceCompariso
     """Return the metrics of a comparison, and the first of them slice by slice."""
     bars = [metric_bar(metric) for metric in comparison.metrics if metric.delta is not None]
     for attribute, rows in slices.items():
-        bars += [
-            Bar(
-                NO_VALUE if row.value is None else row.value,
-                attribute,
-                row.delta,
-                row.ci,
-                row.verdict,
-                row.p_adjusted,
-                row.n,
-            )
-            for row in rows
-            if row.delta is not None
-        ]
+        for row in rows:
+            if row.delta is not None:
+                value = NO_VALUE if row.value is None else row.value
+                bars.append(Bar(value, attribute, row.delta, row.ci, row.verdict, row.p_adjusted, row.n))
     return bars
 
 
@@ -273,13 +264,10 @@ def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) 
         return heatmap(reports.deltas, names, metric)
     several = [for_people(pair.comparison) for pair in pairs]
     only = metric if {of.metric for each in several for of in each.metrics} == {metric} else ""
-    bars = [
-        bar
-        for each, pair in zip(several, pairs, strict=True)
-        for bar in _bars_of_candidate(
-            each, {} if by is None else _slices_by(pair, by), is_one=len(pairs) == 1, only=only
-        )
-    ]
+    bars: list[Bar] = []
+    for each, pair in zip(several, pairs, strict=True):
+        slices = {} if by is None else _slices_by(pair, by)
+        bars += _bars_of_candidate(each, slices, is_one=len(pairs) == 1, only=only)
     title = f"{candidate if len(pairs) == 1 else 'Candidates'} against {baseline}"
     return forest(bars, f"{title}: {only}" if only else title, metric=only)
 
