@@ -420,8 +420,10 @@ def _explain_command(pair: PairReport) -> tuple[str, ...]:
 def lists_on_page(lists: GroupLists) -> dict[str, object]:
     """Return the lists of a group as the script of a report reads them."""
     items = [
-        [item.item, item.grade, item.rank_baseline, item.rank_candidate]
-        + [_short(item.contribution_baseline), _short(item.contribution_candidate)]
+        [
+            *(item.item, item.grade, item.rank_baseline, item.rank_candidate),
+            *map(_short, (item.contribution_baseline, item.contribution_candidate)),
+        ]
         for item in lists.items
     ]
     return {"items": items, "ideal": lists.ideal, "more": lists.n_more}
