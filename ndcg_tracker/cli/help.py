@@ -127,8 +127,11 @@ def _definitions(heading: str, pairs: Iterable[tuple[str, str]], width: int) -> 
 
 
 def _told_by(command: Any) -> list[str]:
-    """Return the paragraphs that a command says about itself; the last may be an example."""
-    return [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+    """Return the paragraphs that a command says about itself, the last an example; a group has that of a command."""
+    told = [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+    if not told[-1].startswith(_EXAMPLE):
+        told += [_told_by(inner)[-1] for inner in getattr(command, "commands", {}).values()][-1:]
+    return told
 
 
 def _usage(argument: Any) -> str:

@@ -499,14 +499,9 @@ def history_chart(
     axis |= {"values": list(range(len(shown)))} if len(shown) <= 12 else {}
     x = number("place", scale={"nice": False, "domain": [-0.5, max(0.5, len(shown) - 0.5)]}, axis=axis)
     y = number(title=f"mean {metric}" if is_mean else metric, scale={"zero": False}, axis={"tickCount": 5})
-    told = tooltip(
-        "run",
-        ("mean", "mean" if is_mean else metric, ".4f"),
-        ("low", "from", ".4f"),
-        ("high", "to", ".4f"),
-        ("labels", "label version"),
-        "stored",
-    )
+    shown_as = ("mean", "mean" if is_mean else metric, ".4f")
+    ends = (("low", "from", ".4f"), ("high", "to", ".4f"))
+    told = tooltip("run", shown_as, *ends, ("labels", "label version"), "stored")
     color, muted = {"expr": "chosen"}, {"expr": "muted"}
     detail = nominal("stretch")
     mean = {"x": x, "y": {**y, "field": "mean"}}
