@@ -9,7 +9,7 @@ In a model: ``{{ ndcg_at_10(ref('nightly_run'), ref('judgements')) }}`` gives on
 import re
 import sys
 
-from ndcg_tracker.metrics.language.sql import Tables, query
+from ndcg_tracker.integrations.metric_sql import Tables, query
 from ndcg_tracker.metrics.language.text import parse_metric
 
 metric, dialect = sys.argv[1:]

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from ndcg_tracker.api import storing
 from ndcg_tracker.asked import (
@@ -17,8 +18,10 @@ from ndcg_tracker.asked import (
     AnyDataset,
     Judge,
     MetricTexts,
+    Option,
     Plan,
     Query,
+    Texts,
     Timeout,
     database_location,
 )
@@ -45,15 +48,12 @@ from ndcg_tracker.questions import gate as of_gate
 from ndcg_tracker.questions import history as of_history
 from ndcg_tracker.questions import labels as of_labels
 from ndcg_tracker.questions import leaderboard as of_leaderboard
-from ndcg_tracker.questions import plot as of_plot
 from ndcg_tracker.questions import report as of_report
 from ndcg_tracker.questions import reproduce as of_reproduce
 from ndcg_tracker.questions import show as of_show
 from ndcg_tracker.questions import suite as of_suite
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     import pandas as pd
 
     from ndcg_tracker.compare.chart import ComparisonChart
@@ -70,6 +70,20 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import Store
 
 # Modules are imported where a method needs them, because most of a small command's time is its start.
+
+
+OlderThan = Annotated[
+    str | timedelta | None,
+    Option("Age of the runs to prune: 90d, 12w, or a date such as 2026-01-31.", metavar="AGE", typed=str | None),
+]
+KeepTags = Annotated[
+    str | Sequence[str],
+    Option("Keep runs with this tag; repeatable.", ("--keep-tag",), metavar="KEY[=VALUE]", typed=Texts),
+]
+KeepAlias = Annotated[bool, Option("Also keep runs that an alias once pointed to.")]
+SummariesOnly = Annotated[bool, Option("Delete the group results, too: only means stay.")]
+ResultsOfOldLabels = Annotated[bool, Option("Instead, delete the results that later labels replace.")]
+Apply = Annotated[bool, Option("Delete; without this option, nothing is deleted.")]
 
 
 class Tracker:
@@ -165,8 +179,6 @@ class Tracker:
     compare_versions = of_labels.compare_versions
     report = of_report.report
     explain = of_explain.explain
-    plot_training = of_plot.plot_training
-    plot_runs = of_plot.plot_runs
     gate = of_gate.gate
     gate_report = of_gate.gate_report
     gate_sealed = of_gate.gate_sealed
@@ -181,12 +193,10 @@ class Tracker:
     delete_suite = of_suite.delete_suite
     suite = of_suite.suite
     compare_suite = of_suite.compare_suite
-    suite_page = of_suite.suite_page
     gate_suite = of_suite.gate_suite
     gate_suite_page = of_suite.gate_suite_page
     reproduce = of_reproduce.reproduce
     best = of_leaderboard.best
-    runs_by_mean = of_leaderboard.runs_by_mean
     ranked_runs = of_leaderboard.ranked_runs
     show = of_show.show
 
@@ -353,14 +363,14 @@ class Tracker:
 
     def prune(
         self,
-        older_than: str | timedelta | None = None,
+        older_than: OlderThan = None,
         *,
-        keep_tags: str | Sequence[str] = (),
-        keep_alias: bool = False,
-        summaries_only: bool = False,
-        results_of_old_labels: bool = False,
-        dataset: str | None = None,
-        apply: bool = False,
+        keep_tags: KeepTags = (),
+        keep_alias: KeepAlias = False,
+        summaries_only: SummariesOnly = False,
+        results_of_old_labels: ResultsOfOldLabels = False,
+        dataset: AnyDataset = None,
+        apply: Apply = False,
     ) -> Pruned:
         """Delete the items of old runs, or the results under old labels; without items, means and group results stay.
 
@@ -394,12 +404,6 @@ class Tracker:
             for run in found.runs:
                 tx.write.runs.prune(run.run_id, summaries_only=summaries_only)
             return replace(found, is_applied=True)
-
-    def pruned_at(self, run: RunRecord) -> str | None:
-        """Return when a run was last pruned, None if it has its items."""
-        with self.store().read() as tx:
-            found = tx.runs.pruning(run.id)
-            return None if found is None else found.created_at_utc
 
     def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases."""

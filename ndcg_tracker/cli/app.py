@@ -61,7 +61,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Look": {
         "show": ("questions.show.command:show", "Show one run: its metrics, origin and hardest groups."),
         "report": ("questions.report.command:report", "Write a comparison as a web page."),
-        "plot": ("questions.plot.command:app", "Draw comparisons, lists, histories, suites or costs."),
+        "plot": ("questions.plot.command:app", "Draw comparisons, lists and histories."),
         "ui": ("cli.database:ui", "Browse the database on a local web page."),
         "mcp": ("cli.database:mcp", "Serve an agent over the Model Context Protocol."),
     },
@@ -132,7 +132,7 @@ def _imported(name: str, database: Any) -> Any:
         command = typer.main.get_command(app)
     _take_database_too(command, database)
     _refuse_in_words(command)
-    with_help(command, name)
+    with_help(command)
     return command
 
 
@@ -237,6 +237,16 @@ def _before_command(
     surroundings.database, surroundings.debug = db, debug
 
 
+_NOW = {
+    "suite show": "leaderboard --suite NAME",
+    "suite compare": "compare --suite NAME",
+    "suite gate": "gate --suite NAME",
+    "suite report": "report --suite NAME",
+    "plot suite": "plot compare --suite NAME",
+    "plot training": "plot history --tag training=NAME --tag stage=iteration",
+    "plot runs": "leaderboard --measure PARAMETER",
+}
+"""The commands that went, and the ones that do the same."""
 INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000  # imports create many, none garbage; scanning them takes a comparison 0.04 s
 
@@ -258,6 +268,9 @@ def run(arguments: Sequence[str]) -> int:
         words = [*words[1:], "--help"]
     try:
         try:
+            former = " ".join(words[:2])
+            if former in _NOW:
+                raise InputError(f"there is no command {former!r}", advice=f"use: ndcg-track {_NOW[former]}")
             with warnings_as_notes():
                 command_line()(words, prog_name="ndcg-track")
         finally:

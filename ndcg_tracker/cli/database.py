@@ -32,6 +32,8 @@ def upgrade_database() -> None:
     """Create the schema, or upgrade it to the latest version.
 
     A SQLite file is backed up first.
+
+    Example: ndcg-track db upgrade
     """
     from ndcg_tracker.storage.database import upgrade
 
@@ -50,6 +52,8 @@ def show_state(format: options.Output = "text") -> None:
     """Show what is at the location, and its schema version.
 
     The command writes nothing.
+
+    Example: ndcg-track db current
     """
     from ndcg_tracker.storage.database import current
 
@@ -63,6 +67,8 @@ def check_database() -> None:
 
     The command checks the file, the schema with its views, indexes and triggers, rows without an owner, and the digests
     of runs and labels. It also recomputes every result from items and labels.
+
+    Example: ndcg-track db check
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.runs.check import check_database as check
@@ -90,6 +96,8 @@ def backup_database(
     """Copy a SQLite database, even while others write to it.
 
     The command checks the copy.
+
+    Example: ndcg-track db backup copy.db
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.storage.database import backup
@@ -106,6 +114,8 @@ def restore_database(
     """Create a new SQLite database from a backup, and check it.
 
     The location must be empty. For Postgres, use pg_restore, and then run doctor.
+
+    Example: ndcg-track db restore copy.db
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.storage.database import restore
@@ -135,6 +145,8 @@ def vacuum_database(
     SQLite rewrites the file: others wait, and the disk needs as much space again. On Postgres the space becomes free
     for new rows while others work, and the command updates the planner's statistics; only --full returns the space to
     the disk. The command also deletes what Spark executors staged of runs that nobody publishes any more.
+
+    Example: ndcg-track db vacuum
     """
     from ndcg_tracker.storage.database import vacuum
     from ndcg_tracker.words.texts import counted
@@ -171,6 +183,8 @@ def grant_rights(
     """Print the SQL for the rights of a team on Postgres.
 
     The roles must exist. The SQL revokes all their other rights on the tables. Run the command again after db upgrade.
+
+    Example: ndcg-track db grant --owner ops --writer ci --reader team
     """
     from ndcg_tracker.storage.database import grant
     from ndcg_tracker.storage.upkeep.grants import Roles
@@ -192,6 +206,8 @@ def examine_database(context: typer.Context, format: options.Output = "text") ->
 
     The command writes nothing except a file next to a SQLite database, to test locks. The exit code is 2 if a check is
     bad.
+
+    Example: ndcg-track doctor
     """
     if context.invoked_subcommand is not None:
         return
@@ -231,6 +247,8 @@ def show_conventions(
     """Show one stored run's NDCG as every tool computes it.
 
     Also show how much each convention changes it.
+
+    Example: ndcg-track doctor conventions dense
     """
     from ndcg_tracker.render.formats import as_object, paths, picked
     from ndcg_tracker.render.json import json_text
@@ -294,6 +312,8 @@ def sql(
 
     Examples of views are run_summary, group_history, group_diff, items and labels. The documentation lists all of them
     with their columns (docs/schema.md).
+
+    Example: ndcg-track sql "SELECT run, n_items, source FROM run_details"
     """
     import sys
 
@@ -321,6 +341,8 @@ def ui(
 
     The page shows runs, history, comparisons, groups, labels and gates. It only reads; with --judge it also stores the
     grades of one person. Only this machine can open it, with the address that the command prints. Ctrl-C ends it.
+
+    Example: ndcg-track ui --db ndcg-track.db
     """
     from ndcg_tracker.integrations import library
 
@@ -338,6 +360,8 @@ def mcp() -> None:
     The agent's client starts this command and talks to it over standard input and output. Each tool returns what the
     command of the same name prints; gate records its decisions, as the command does. The server ends when its input is
     closed.
+
+    Example: ndcg-track mcp --db ndcg-track.db
     """
     from ndcg_tracker.integrations import library
 

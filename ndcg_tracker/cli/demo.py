@@ -107,6 +107,8 @@ def demo(folder: Annotated[str, typer.Option(help="Folder for the files of the d
     """Try it out: track four runs of a small, made-up shop search.
 
     The demo shows what changed between the runs, why, and whether the new run may ship.
+
+    Example: ndcg-track demo --folder shop
     """
 
     runs = write_demo_files(Path(folder))

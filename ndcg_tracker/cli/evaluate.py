@@ -52,7 +52,10 @@ def evaluate(
     ] = None,
     format: options.Output = "text",
 ) -> None:
-    """Compute metrics of runs without storing anything."""
+    """Compute metrics of runs without storing anything.
+
+    Example: ndcg-track evaluate dense.run --labels qrels.txt -m ndcg@10 -m map
+    """
     from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks
     from ndcg_tracker.api.say_evaluations import evaluations_as
     from ndcg_tracker.asked import DEFAULT_METRIC
@@ -174,7 +177,10 @@ def list_metrics(
     ] = None,
     format: options.Output = "text",
 ) -> None:
-    """List the metrics, the values of their axes, and the dialects."""
+    """List the metrics, the values of their axes, and the dialects.
+
+    Example: ndcg-track metrics list
+    """
     if work is not None:
         from ndcg_tracker.metrics.language.other_names import other_names
 
@@ -237,6 +243,8 @@ def explain_metric(
     """Explain a metric: its formula, and which tools agree.
 
     Also show its canonical form and the axes that differ from the default.
+
+    Example: ndcg-track metrics explain xgboost:ndcg@10
     """
     from ndcg_tracker.metrics.language.dialects import agreements, dialect_of
     from ndcg_tracker.metrics.language.metric import formula, meaning, settings
@@ -303,8 +311,10 @@ def write_query(
     """Print a query that computes a metric for every group elsewhere.
 
     The command refuses a metric that SQL cannot compute exactly, and says why.
+
+    Example: ndcg-track metrics sql ndcg@10 --dialect duckdb
     """
-    from ndcg_tracker.metrics.language.sql import Tables, query
+    from ndcg_tracker.integrations.metric_sql import Tables, query
     from ndcg_tracker.metrics.language.text import parse_metric
 
     options.show(query(parse_metric(text), dialect, Tables(run, labels, group, item, score, grade)))

@@ -29,6 +29,8 @@ def export_runs(
 
     The folder contains items, labels, evaluations, group results and what people did with the runs. It appears complete
     or not at all. With --all and --texts it contains the complete database.
+
+    Example: ndcg-track export --all --output runs
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.errors import InputError
@@ -59,6 +61,8 @@ def import_runs(
     Numbers stay the same to the bit, and everything is stored in one transaction. Runs that already exist keep their
     data and get the evaluations that they lack. The command recomputes results from items and labels, and refuses
     results that differ.
+
+    Example: ndcg-track import runs
     """
     from ndcg_tracker.cli.input_files import drawn_progress
 
@@ -126,6 +130,8 @@ def push_mlflow(
 
     The MLflow run gets the means, parameters, tags, the tables of groups and items, and the report page. Pushing a run
     again updates its MLflow run.
+
+    Example: ndcg-track push mlflow dense --experiment ranking
     """
     from ndcg_tracker.integrations.mlflow import push
 
@@ -159,6 +165,8 @@ def push_wandb(
 
     The W&B run gets the means, parameters, tags, the table of groups, and the report page as an artifact. Pushing a run
     again updates its W&B run.
+
+    Example: ndcg-track push wandb dense --project ranking
     """
     from ndcg_tracker.integrations.wandb import push
 
@@ -199,6 +207,8 @@ def pull_mlflow(
     """Store the ranking of an MLflow run.
 
     The ranking comes from the table of items that the evaluator or push logged there.
+
+    Example: ndcg-track pull mlflow 0a1b2c --name dense
     """
     from ndcg_tracker.integrations.mlflow.pulling import pull
 

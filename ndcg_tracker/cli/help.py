@@ -13,91 +13,7 @@ from typing import Any
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.terminal import wrapped
 
-EXAMPLES: Mapping[str, str] = {
-    "ingest": "ingest bm25.run dense.run --labels qrels.txt --dataset shop",
-    "evaluate": "evaluate dense.run --labels qrels.txt -m ndcg@10 -m map",
-    "compare": "compare @baseline dense --by product",
-    "explain": "explain @baseline dense --group 'light tent'",
-    "gate": "gate dense --baseline @baseline --margin 0.01",
-    "history": "history -m ndcg@10 --since 2026-01-01",
-    "leaderboard": "leaderboard -m ndcg@10 -m map --dataset shop",
-    "suite": "suite create all shop books",
-    "suite create": "suite create all shop books",
-    "suite list": "suite list",
-    "suite delete": "suite delete all",
-    "suite show": "suite show all",
-    "suite compare": "suite compare all bm25 dense",
-    "suite gate": "suite gate all dense --baseline bm25 --margin 0.01",
-    "suite report": "suite report all bm25 dense -o report.html",
-    "diff": "diff bm25 dense --cutoff 20",
-    "reproduce": "reproduce published.run mine --published 0.412",
-    "report": "report @baseline dense -o report.html",
-    "plot": "plot history -o history.svg",
-    "plot compare": "plot compare bm25 dense -o compare.svg",
-    "plot slices": "plot slices bm25 dense --by product -o slices.svg",
-    "plot cutoffs": "plot cutoffs bm25 dense -o cutoffs.svg",
-    "plot explain": "plot explain bm25 dense --group 'light tent' -o tent.svg",
-    "plot history": "plot history -m ndcg@10 -o history.svg",
-    "plot training": "plot training ranker -o training.svg",
-    "plot runs": "plot runs latency_ms -o costs.svg",
-    "plot suite": "plot suite all bm25 dense -o suite.svg",
-    "ui": "ui --db ndcg-track.db",
-    "mcp": "mcp --db ndcg-track.db",
-    "show": "show dense --by product",
-    "rescore": "rescore --all -m ndcg@20",
-    "sql": 'sql "SELECT run, n_items, source FROM run_details"',
-    "export": "export --all --output runs",
-    "import": "import runs",
-    "demo": "demo --folder shop",
-    "runs": "runs list --top 10",
-    "runs show": "runs show dense --by product",
-    "runs list": "runs list -m ndcg@10 --sort mean --top 10",
-    "runs rename": "runs rename dense dense-v2",
-    "runs tag": "runs tag dense model=e5 --remove draft",
-    "runs prune": "runs prune --older-than 90d --keep-tag release",
-    "runs delete": "runs delete draft --yes",
-    "alias": "alias set baseline bm25",
-    "alias set": "alias set baseline bm25",
-    "alias list": "alias list",
-    "alias delete": "alias delete baseline",
-    "labels": "labels add qrels.txt --dataset shop --rescore",
-    "labels add": "labels add qrels.txt --dataset shop --rescore",
-    "labels list": "labels list",
-    "labels diff": "labels diff 1 2",
-    "labels agreement": "labels agreement gpt ann",
-    "labels needed": "labels needed bm25 dense --budget 50 -o judge.csv",
-    "labels sample": "labels sample bm25 dense --judge gpt --budget 200 -o ask.csv",
-    "datasets": "datasets split shop --seal 0.5",
-    "datasets split": "datasets split shop --seal 0.5",
-    "datasets seal": "datasets seal held-out",
-    "groups": "groups set groups.csv",
-    "groups set": "groups set groups.csv --attribute product",
-    "groups list": "groups list",
-    "texts": "texts add queries.csv",
-    "texts add": "texts add products.csv --title name --url link",
-    "texts list": "texts list --group 'light tent'",
-    "texts delete": "texts delete --group 'light tent'",
-    "metrics": "metrics explain 'ndcg(gain=exp2)@10'",
-    "metrics list": "metrics list",
-    "metrics explain": "metrics explain xgboost:ndcg@10",
-    "metrics sql": "metrics sql ndcg@10 --dialect duckdb",
-    "db": "db upgrade",
-    "db upgrade": "db upgrade",
-    "db current": "db current",
-    "db check": "db check",
-    "db backup": "db backup copy.db",
-    "db restore": "db restore copy.db",
-    "db vacuum": "db vacuum",
-    "db grant": "db grant --owner ops --writer ci --reader team",
-    "doctor": "doctor",
-    "doctor conventions": "doctor conventions dense",
-    "push": "push mlflow dense",
-    "push mlflow": "push mlflow dense --experiment ranking",
-    "push wandb": "push wandb dense --project ranking",
-    "pull": "pull mlflow 0a1b2c",
-    "pull mlflow": "pull mlflow 0a1b2c --name dense",
-}
-"""An example of each command."""
+_EXAMPLE = "Example: "  # begins the last paragraph of what a command says about itself
 
 _HEADINGS: Mapping[str, str] = {
     "What": "baseline metric metrics dataset labels labels_baseline labels_candidate judge check_with unanswered "
@@ -107,7 +23,7 @@ _HEADINGS: Mapping[str, str] = {
     "Decision": "margin scope tolerance repeats aa alpha_budget budget looks max_harm limits acknowledge dry_run "
     "reason on_inconclusive",
     "Statistics": "test ci equivalence cluster tie_bounds unjudged_bounds",
-    "Slices": "by slice_margin strict_slices dataset_margin strict_datasets",
+    "Slices": "by slice_margin strict_slices",
     "Output": "format top details output junit github_summary metrics_json report width theme kind exit_code new_steps "
     "newest_first per_group",
 }
@@ -130,19 +46,19 @@ _WIDEST, _NARROWEST = 100, 50
 _FIRST_COLUMN = 30
 
 
-def with_help(command: Any, words: str = "", headings: Mapping[str, Iterable[tuple[str, str]]] | None = None) -> None:
+def with_help(command: Any, headings: Mapping[str, Iterable[tuple[str, str]]] | None = None) -> None:
     """Give a command, and those of its group, this help.
 
-    ``words``: the words that call it. ``headings``: the commands of a group and what they do, under headings.
+    ``headings``: the commands of a group and what they do, under headings.
     """
-    command.get_help = partial(_help, command, words, headings)
+    command.get_help = partial(_help, command, headings)
     command.get_usage = partial(_usage_lines, command)
-    for name, inner in getattr(command, "commands", {}).items():
-        with_help(inner, f"{words} {name}".strip())
+    for inner in getattr(command, "commands", {}).values():
+        with_help(inner)
 
 
-def _help(command: Any, words: str, headings: Mapping[str, Iterable[tuple[str, str]]] | None, context: Any) -> str:
-    return "\n".join(_lines(command, words, headings, context, _width(context)))
+def _help(command: Any, headings: Mapping[str, Iterable[tuple[str, str]]] | None, context: Any) -> str:
+    return "\n".join(_lines(command, headings, context, _width(context)))
 
 
 def _width(context: Any) -> int:
@@ -166,23 +82,20 @@ def missing(command: Any, path: str, values: Mapping[str, Any]) -> InputError:
         for one in command.params
         if one.required and not (isinstance(given := values.get(one.name), str | list | tuple) and given)
     ]
-    words = path.partition(" ")[2]
-    example = f"for example: ndcg-track {EXAMPLES[words]}" if words in EXAMPLES else f"see: {path} --help"
-    return InputError(f"missing: {', '.join(lacking)}", advice=example)
+    example = _told_by(command)[-1]
+    advice = f"for {example[0].lower()}{example[1:]}" if example.startswith(_EXAMPLE) else f"see: {path} --help"
+    return InputError(f"missing: {', '.join(lacking)}", advice=advice)
 
 
 def _lines(
-    command: Any, words: str, headings: Mapping[str, Iterable[tuple[str, str]]] | None, context: Any, width: int
+    command: Any, headings: Mapping[str, Iterable[tuple[str, str]]] | None, context: Any, width: int
 ) -> Iterator[str]:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     is_group = hasattr(command, "commands")
     yield _usage_lines(command, context)
-    for paragraph in filter(None, (" ".join(part.split()) for part in (command.help or "").split("\n\n"))):
+    for paragraph in _told_by(command):
         yield ""
-        yield from wrapped(paragraph, width, _INDENT)
-    if words in EXAMPLES:
-        yield ""
-        yield f"Example: ndcg-track {EXAMPLES[words]}"
+        yield from [paragraph] if paragraph.startswith(_EXAMPLE) else wrapped(paragraph, width, _INDENT)
     yield from _definitions("Arguments", [(_word(one), _told(one)) for one in arguments], width)
     options = [*(one for one in command.params if one.param_type_name == "option"), command.get_help_option(context)]
     by_heading: dict[str, list[tuple[str, str]]] = {}
@@ -192,7 +105,7 @@ def _lines(
     for heading in (*_HEADINGS, "Options"):
         yield from _definitions(heading, by_heading.get(heading, ()), width)
     if is_group and headings is None:
-        headings = {"Commands": [(name, _short(inner)) for name, inner in command.commands.items()]}
+        headings = {"Commands": [(name, _told_by(inner)[0]) for name, inner in command.commands.items()]}
     for heading, of_commands in (headings or {}).items():
         yield from _definitions(heading, list(of_commands), width)
 
@@ -213,8 +126,12 @@ def _definitions(heading: str, pairs: Iterable[tuple[str, str]], width: int) -> 
         yield from (line.rstrip() for line in wrapped(told, width, start))
 
 
-def _short(command: Any) -> str:
-    return " ".join((command.help or "").split("\n\n")[0].split())
+def _told_by(command: Any) -> list[str]:
+    """Return the paragraphs that a command says about itself, the last an example; a group has that of a command."""
+    told = [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+    if not told[-1].startswith(_EXAMPLE):
+        told += [_told_by(inner)[-1] for inner in getattr(command, "commands", {}).values()][-1:]
+    return told
 
 
 def _usage(argument: Any) -> str:

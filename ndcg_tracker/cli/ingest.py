@@ -128,6 +128,8 @@ def ingest(
     Each file is stored in one transaction. Storing the same run again is safe and adds nothing. With --labels FILE, or
     labels in the run's own file, --judge says who gave them. Otherwise --judge says whose stored labels the run is
     evaluated under.
+
+    Example: ndcg-track ingest bm25.run dense.run --labels qrels.txt --dataset shop
     """
     tags, of_file = _tags(tag, measure)
     if results is not None or summaries is not None:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import SEALED_DATABASE, Pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.show import list_runs as ask_runs
 from ndcg_tracker.questions.show.command import show
+from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
@@ -26,7 +28,10 @@ app.command("show")(show)
 @app.command("list")
 @takes(ask_runs)
 def list_runs(asked: Asked, format: options.Output = "text") -> None:
-    """List the runs, oldest first."""
+    """List the runs, oldest first.
+
+    Example: ndcg-track runs list -m ndcg@10 --sort mean --top 10
+    """
     from ndcg_tracker.questions.show.say import listed_as
 
     with options.tracker() as tracker:
@@ -40,7 +45,10 @@ def list_runs(asked: Asked, format: options.Output = "text") -> None:
 def rename_run(
     run: options.Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
 ) -> None:
-    """Rename a run."""
+    """Rename a run.
+
+    Example: ndcg-track runs rename dense dense-v2
+    """
     with options.tracker() as tracker:
         before = tracker.rename_run(run, name, dataset)
     options.say(f"run {before.id} is now {name!r}; it was {before.name!r}")
@@ -56,6 +64,8 @@ def tag_run(
     """Add tags to a run, or remove some.
 
     A pattern such as 'bm25*' stands for every run that matches it.
+
+    Example: ndcg-track runs tag dense model=e5 --remove draft
     """
     added = Pairs("tag")(tags or ())
     with options.tracker() as tracker:
@@ -70,58 +80,31 @@ def tag_run(
 
 
 @app.command("prune")
-def prune_runs(
-    older_than: Annotated[
-        str | None,
-        typer.Option(
-            "--older-than", metavar="AGE", help="Age of the runs to prune: 90d, 12w, or a date such as 2026-01-31."
-        ),
-    ] = None,
-    keep_tag: Annotated[
-        list[str] | None, typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable.")
-    ] = None,
-    keep_alias: Annotated[
-        bool, typer.Option("--keep-alias", help="Also keep runs that an alias once pointed to.")
-    ] = False,
-    summaries_only: Annotated[
-        bool, typer.Option("--summaries-only", help="Delete the group results, too: only means stay.")
-    ] = False,
-    results_of_old_labels: Annotated[
-        bool, typer.Option("--results-of-old-labels", help="Instead, delete the results that later labels replace.")
-    ] = False,
-    apply: Annotated[bool, typer.Option("--apply", help="Delete; without this option, nothing is deleted.")] = False,
-    dataset: options.AnyDataset = None,
-    format: options.Output = "text",
-) -> None:
+@takes(Tracker.prune)
+def prune_runs(asked: Asked, format: options.Output = "text") -> None:
     """Delete the items of old runs, or the results under old labels.
 
     Without --apply, the command only shows what it would delete. It always keeps runs with an alias and runs of a gate
     decision or a design. To restore a pruned run, ingest its file again under the same name.
+
+    Example: ndcg-track runs prune --older-than 90d --keep-tag release
     """
     from ndcg_tracker.render.report import read_by_people
-    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
-        pruned = tracker.prune(
-            older_than,
-            keep_tags=keep_tag or (),
-            keep_alias=keep_alias,
-            summaries_only=summaries_only,
-            results_of_old_labels=results_of_old_labels,
-            dataset=dataset,
-            apply=apply,
-        )
+        pruned = asked.of(tracker.prune)
     names = ["run", "run_id", "dataset", "created_at_utc", "n_items", "n_results", "n_bytes"]
     rows = [tuple(getattr(run, name) for name in names) for run in pruned.runs]
     if rows or format == "json":
         options.show_rows(format, read_by_people(*names), rows)
     n_items, n_results, n_bytes = (sum(getattr(run, name) for run in pruned.runs) for name in names[-3:])
-    done, next_step = "pruned" if apply else "would prune", "" if apply or not rows else "; to prune, add --apply"
+    is_done = pruned.is_applied
+    done, next_step = "pruned" if is_done else "would prune", "" if is_done or not rows else "; to prune, add --apply"
     size = f"about {n_bytes / 1e6:,.1f} MB"
     if pruned.before_utc is None:
         options.say(f"{done} {counted(n_results, 'group result')} under old labels, {size}{next_step}")
         return
-    results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
+    results = f" and {counted(n_results, 'group result')}" if asked.named.get("summaries_only") else ""
     options.say(
         f"{done} {counted(len(rows), 'run')} made before {pruned.before_utc}: {counted(n_items, 'item')}{results}, "
         f"{size}; {counted(pruned.n_kept, 'run')} kept because of an alias, a gate, a design or a tag{next_step}"
@@ -139,9 +122,10 @@ def delete_runs(
     """Delete runs with their items, metrics and results.
 
     The command deletes all of them or none. You cannot undo this.
+
+    Example: ndcg-track runs delete draft --yes
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
         named = {run.id: run for run in tracker.runs_named(runs, dataset)}
@@ -179,7 +163,10 @@ def set_alias(
     ] = None,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Point an alias at a run; create it if it does not exist."""
+    """Point an alias at a run; create it if it does not exist.
+
+    Example: ndcg-track alias set baseline bm25
+    """
     with options.tracker() as tracker:
         target = tracker.set_alias(alias, run, dataset, budget=budget, looks=looks)
     options.say(f"@{alias.removeprefix('@')} is run {target.name!r} ({target.id}) of dataset {target.dataset!r}")
@@ -187,7 +174,10 @@ def set_alias(
 
 @aliases.command("list")
 def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "text") -> None:
-    """List the aliases."""
+    """List the aliases.
+
+    Example: ndcg-track alias list
+    """
     from ndcg_tracker.render.report import read_by_people
 
     with options.tracker() as tracker:
@@ -199,7 +189,10 @@ def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "t
 
 @aliases.command("delete")
 def delete_alias(alias: Alias, dataset: options.AnyDataset = None) -> None:
-    """Delete an alias; the run stays."""
+    """Delete an alias; the run stays.
+
+    Example: ndcg-track alias delete baseline
+    """
     with options.tracker() as tracker:
         deleted = tracker.delete_alias(alias, dataset)
     options.say(f"deleted alias @{deleted.name}; run {deleted.run!r} stays")
@@ -220,6 +213,8 @@ def rescore(
 
     Without --labels, the command uses the latest labels of each --judge. Without --metric, it uses the metrics that
     each run already has. rescore --all --judge '*' evaluates every run under the latest labels of every judge.
+
+    Example: ndcg-track rescore --all -m ndcg@20
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.render.formats import shown_metric, with_requests
@@ -244,15 +239,10 @@ def rescore(
         for new in run.metrics
     ]
     for run in rescored:
-        if run.kept_share is not None:
+        if run.pruned_at_utc is not None:
             options.say(
-                f"{run.run}: left out: it was stored without all its items; to add them, ingest all its rows under the "
-                "same name"
-            )
-        elif run.pruned_at_utc is not None:
-            options.say(
-                f"{run.run}: left out: it was pruned at {run.pruned_at_utc}; to restore its items, ingest its file "
-                "again under the same name"
+                f"{run.run}: left out: not all its items are here since {run.pruned_at_utc}; to restore them, ingest "
+                "its file again under the same name"
             )
         elif not run.metrics:
             whose = f" of judge {run.judge!r}" if run.judge else ""
@@ -297,13 +287,15 @@ def split_dataset(
 
     If NDCG_TRACK_SEALED_DB is set, the sealed part goes to the database that it names: keep that where only CI can read
     it.
+
+    Example: ndcg-track datasets split shop --seal 0.5
     """
     held = os.environ.get(SEALED_DATABASE)
     with options.tracker() as tracker:
         split = partial(tracker.split_dataset, name, seal=seal, cluster=cluster, sealed=sealed, held=held)
         done = split(budget=budget, looks=looks, seed=seed)
         is_file = tracker.store().dialect == "sqlite"
-    counts = f"{_counted(done.n_sealed, 'group')} in {done.sealed!r}, {done.n_open:,} in {done.dataset!r}"
+    counts = f"{counted(done.n_sealed, 'group')} in {done.sealed!r}, {done.n_open:,} in {done.dataset!r}"
     options.say(f"split: {counts}; only gate and ingest may use {done.sealed!r}")
     if is_file and not held:
         options.say(_FILE_IS_SEAL)
@@ -318,11 +310,13 @@ def seal_dataset(
     """Seal a dataset forever: only gate and ingest may use it.
 
     A gate on it says PASS or NOT PASSED and nothing else. Every other command refuses it or leaves it out.
+
+    Example: ndcg-track datasets seal held-out
     """
     with options.tracker() as tracker:
         sealed = tracker.seal_dataset(name, budget=budget, looks=looks)
         is_file = tracker.store().dialect == "sqlite"
-    shared = "all looks" if sealed.looks is None else _counted(sealed.looks, "look")
+    shared = "all looks" if sealed.looks is None else counted(sealed.looks, "look")
     options.say(
         f"sealed dataset {name!r}: {shared} share a budget of {sealed.budget:g}; only gate and ingest may use it"
     )
@@ -356,6 +350,8 @@ def set_groups(
     Every column except group is an attribute; the column weight is the weight. An empty cell removes the attribute or
     weight. Groups and columns that the file lacks keep their values. What it says of groups that are not
     stored yet is kept for them. If weights change, stored means are recomputed.
+
+    Example: ndcg-track groups set groups.csv --attribute product
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.groups import GroupColumns, read_groups
@@ -371,7 +367,10 @@ def set_groups(
 
 @groups.command("list")
 def list_groups(dataset: options.ExistingDataset = None, format: options.Output = "text") -> None:
-    """List the groups of a dataset with their weights and attributes."""
+    """List the groups of a dataset with their weights and attributes.
+
+    Example: ndcg-track groups list
+    """
 
     with options.tracker() as tracker:
         stored_groups = tracker.groups(options.or_the_only_one(dataset))
@@ -383,24 +382,20 @@ def list_groups(dataset: options.ExistingDataset = None, format: options.Output 
 def _groups_told(done: GroupsSet) -> str:
     set_here, parts = [], []
     if done.attributes:
-        set_here.append(f"{_counted(len(done.attributes), 'attribute')} ({', '.join(done.attributes)})")
+        set_here.append(f"{counted(len(done.attributes), 'attribute')} ({', '.join(done.attributes)})")
     if done.has_weights:
         set_here.append("weights")
     if set_here:
-        parts = [f"set {' and '.join(set_here)} of {_counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
+        parts = [f"set {' and '.join(set_here)} of {counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
     if done.default_weight is not None:
         parts.append(f"groups of dataset {done.dataset!r} without a weight have {done.default_weight:g}")
     if done.n_recomputed:
-        parts.append(f"recomputed {_counted(done.n_recomputed, 'weighted mean')}")
+        parts.append(f"recomputed {counted(done.n_recomputed, 'weighted mean')}")
     if done.n_unknown:
         be, they = ("is", "it comes") if done.n_unknown == 1 else ("are", "they come")
-        new = f"{_counted(done.n_unknown, 'group')} of the file {be} not in the dataset yet, first"
+        new = f"{counted(done.n_unknown, 'group')} of the file {be} not in the dataset yet, first"
         parts.append(f"{new} {done.first_unknown!r}: this is kept until {they}")
     return "; ".join(parts)
-
-
-def _counted(n_things: int, thing: str) -> str:
-    return f"{n_things:,} {thing}{'' if n_things == 1 else 's'}"
 
 
 texts = options.command_group("Manage query texts, item titles and links: add, list, delete.")
@@ -429,6 +424,8 @@ def add_texts(
     A row with only a group has the text of the query. A row with only an item has its title, text and URL in every
     group; with both, those in this group. An empty cell removes a text. Rows and columns that the file lacks stay
     unchanged. Texts belong to the dataset, change no result, and leave the database only with --texts.
+
+    Example: ndcg-track texts add products.csv --title name --url link
     """
     from ndcg_tracker.ingest.columns import header_of
     from ndcg_tracker.ingest.groups import TextColumns, read_texts
@@ -443,7 +440,10 @@ def add_texts(
 def list_texts(
     dataset: options.ExistingDataset = None, group: OneGroup = None, format: options.Output = "text"
 ) -> None:
-    """List the texts of a dataset."""
+    """List the texts of a dataset.
+
+    Example: ndcg-track texts list --group 'light tent'
+    """
 
     with options.tracker() as tracker:
         stored_texts = tracker.texts(options.or_the_only_one(dataset), group=group)
@@ -456,9 +456,10 @@ def delete_texts(dataset: options.ExistingDataset = None, group: OneGroup = None
     """Delete the texts of a dataset.
 
     You cannot undo this.
+
+    Example: ndcg-track texts delete --group 'light tent'
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
         with tracker.store().read() as tx:
@@ -472,7 +473,6 @@ def delete_texts(dataset: options.ExistingDataset = None, group: OneGroup = None
 
 
 def _texts_told(done: TextsAdded) -> str:
-    from ndcg_tracker.words.texts import counted
 
     named = [
         counted(n_texts, kind) + more

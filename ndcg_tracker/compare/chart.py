@@ -20,7 +20,10 @@ from ndcg_tracker.render.html import (
     by_direction,
     chart,
     layer,
+    nominal,
+    number,
     signed_axis,
+    tooltip,
 )
 from ndcg_tracker.words.texts import interval, p_text, points
 
@@ -35,54 +38,28 @@ def cutoffs(
     """
     table: list[dict[str, object]] = []
     for row in rows:
-        low, high = row.ci or (None, None)
-        shared = {
-            "cutoff": row.cutoff,
-            "delta": row.delta,
-            "low": _moved(row.baseline, low),
-            "high": _moved(row.baseline, high),
-        }
+        low, high = (None, None) if row.ci is None else (row.baseline + end for end in row.ci)
+        shared = {"cutoff": row.cutoff, "delta": row.delta, "low": low, "high": high}
         table.append({**shared, "run": baseline, "value": row.baseline})
         table.append({**shared, "run": candidate, "value": row.candidate})
-    x = {
-        "field": "cutoff",
-        "type": "quantitative",
-        "title": "cutoff",
-        "scale": {"nice": False, "zero": False},
-        "axis": {"grid": False, "tickMinStep": 1},
-    }
-    y = {"type": "quantitative", "title": "mean", "scale": {"zero": False}, "axis": {"tickCount": 5}}
-    color = {
-        "field": "run",
-        "type": "nominal",
-        "scale": {"domain": [baseline, candidate], "range": [{"expr": "muted"}, {"expr": "chosen"}]},
-        "legend": {"title": None, "symbolType": "stroke"},
-    }
+    scale, axis = {"nice": False, "zero": False}, {"grid": False, "tickMinStep": 1}
+    x = number("cutoff", title="cutoff", scale=scale, axis=axis)
+    y = number(title="mean", scale={"zero": False}, axis={"tickCount": 5})
+    colors = {"domain": [baseline, candidate], "range": [{"expr": "muted"}, {"expr": "chosen"}]}
+    color = nominal("run", scale=colors, legend={"title": None, "symbolType": "stroke"})
     span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    tooltip = [
-        {"field": "run"},
-        {"field": "cutoff"},
-        {"field": "value", "format": ".4f"},
-        {"field": "delta", "format": "+.4f"},
-    ]
-    value = {"x": x, "y": {**y, "field": "value"}, "color": color, "tooltip": tooltip}
+    told = tooltip("run", "cutoff", ("value", "", ".4f"), ("delta", "", "+.4f"))
+    value = {"x": x, "y": {**y, "field": "value"}, "color": color, "tooltip": told}
+    of_candidate = {"transform": [{"filter": {"field": "run", "equal": candidate}}]}
     layers: list[Spec] = [
-        {
-            "transform": [{"filter": {"field": "run", "equal": candidate}}],
-            **layer("area", span, opacity=0.18, color={"expr": "chosen"}),
-        },
+        of_candidate | layer("area", span, opacity=0.18, color={"expr": "chosen"}),
         layer("line", value, strokeWidth=2, point=len(rows) <= 20),
     ]
     if cutoff is not None:
-        at = {"x": {"field": "cutoff", "type": "quantitative"}}
-        rule = layer("rule", at, color={"expr": "muted"}, strokeDash=[4, 3])
+        rule = layer("rule", {"x": number("cutoff")}, color={"expr": "muted"}, strokeDash=[4, 3])
         layers.append({"data": {"values": [{"cutoff": cutoff}]}, **rule})
     subtitle = "band: 95% interval of the difference at each cutoff; where the grey line is outside it, the runs differ"
     return chart(f"{metric} at other cutoffs", layers, table, subtitle=subtitle, height=height)
-
-
-def _moved(mean: float, end: float | None) -> float | None:
-    return None if end is None else mean + end
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +91,10 @@ def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceCompariso
     """Return the metrics of a comparison, and the first of them slice by slice."""
     bars = [metric_bar(metric) for metric in comparison.metrics if metric.delta is not None]
     for attribute, rows in slices.items():
-        bars += [
-            Bar(
-                NO_VALUE if row.value is None else row.value,
-                attribute,
-                row.delta,
-                row.ci,
-                row.verdict,
-                row.p_adjusted,
-                row.n,
-            )
-            for row in rows
-            if row.delta is not None
-        ]
+        for row in rows:
+            if row.delta is not None:
+                value = NO_VALUE if row.value is None else row.value
+                bars.append(Bar(value, attribute, row.delta, row.ci, row.verdict, row.p_adjusted, row.n))
     return bars
 
 
@@ -161,20 +129,14 @@ def forest(
         }
         for bar in bars
     ]
-    y = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220, "grid": False}}
-    tooltip = [
-        {"field": "name", "title": "of"},
-        {"field": "delta", "format": "+.4f"},
-        {"field": "interval", "title": "95% interval"},
-        *({"field": name} for name in ("p", "groups", "verdict")),
-    ]
+    y = nominal("name", sort=None, title=None, axis={"labelLimit": 220, "grid": False})
+    told = tooltip(("name", "of"), ("delta", "", "+.4f"), ("interval", "95% interval"), "p", "groups", "verdict")
     axis = signed_axis(f"change{metric and f' of {metric}'}", labelBound=4)  # one that would be cut off is left out
-    at_zero = {"x": {"datum": 0, "type": "quantitative", "axis": axis}}
+    at_zero = {"x": number(datum=0, axis=axis)}
     zero = {"data": {"values": [{}]}, **layer("rule", at_zero, color={"expr": "muted"}, strokeDash=[4, 3])}
-    shared = {"y": y, "color": by_direction(), "tooltip": tooltip}
-    low = {"field": "low", "type": "quantitative", "axis": axis}
-    lines = layer("rule", {"x": low, "x2": {"field": "high"}, **shared}, strokeWidth=2.5)
-    dots = layer("circle", {"x": {"field": "delta", "type": "quantitative"}, **shared}, size=90, opacity=1)
+    shared = {"y": y, "color": by_direction(), "tooltip": told}
+    lines = layer("rule", {"x": number("low", axis=axis), "x2": {"field": "high"}, **shared}, strokeWidth=2.5)
+    dots = layer("circle", {"x": number("delta"), **shared}, size=90, opacity=1)
     grey = [name for name in ("no difference detected", "open", "not tested") if any(bar.found == name for bar in bars)]
     words = f"grey: {', or '.join(grey or ['no difference detected'])}"
     if any(_is_lost_by_correction(bar) for bar in bars):
@@ -199,36 +161,23 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
             "baseline": pair.baseline,
             "candidate": pair.candidate,
             "delta": pair.delta,
-            "shown": ("" if pair.verdict in ("improved", "regressed") else "~")
-            + points(pair.delta, signed=True, is_aligned=True),
+            "shown": ("" if is_sure else "~") + points(pair.delta, signed=True, is_aligned=True),
             "p": p_text(pair.p_adjusted),
             "verdict": pair.verdict.replace("_", " "),
-            "hatch": "" if pair.verdict in ("improved", "regressed") else "╱" * 8,
-            "strength": 1.0 if pair.verdict in ("improved", "regressed") else 0.35,
+            "hatch": "" if is_sure else "╱" * 8,
+            "strength": 1.0 if is_sure else 0.35,
         }
         for pair in deltas
+        for is_sure in (pair.verdict in ("improved", "regressed"),)
     ]
-    x = {
-        "field": "candidate",
-        "type": "nominal",
-        "sort": list(names),
-        "axis": {"orient": "top", "labelAngle": 30, "labelLimit": 140, "title": "run"},
-    }
-    y = {"field": "baseline", "type": "nominal", "sort": list(names), "title": "against", "axis": {"labelLimit": 200}}
-    tooltip = [
-        {"field": "candidate", "title": "run"},
-        {"field": "baseline", "title": "against"},
-        {"field": "shown", "title": "delta"},
-        {"field": "p"},
-        {"field": "verdict"},
-    ]
+    above = {"orient": "top", "labelAngle": 30, "labelLimit": 140, "title": "run"}
+    x = nominal("candidate", sort=list(names), axis=above)
+    y = nominal("baseline", sort=list(names), title="against", axis={"labelLimit": 200})
+    told = tooltip(("candidate", "run"), ("baseline", "against"), ("shown", "delta"), "p", "verdict")
     ends = [{"expr": name} for name in ("worse", "grid", "better")]
     colors = {"domain": [-reach, 0, reach], "range": ends, "interpolate": "rgb"}
-    shades = {
-        "color": {"field": "delta", "type": "quantitative", "scale": colors, "legend": None},
-        "opacity": {"field": "strength", "type": "quantitative", "scale": None},
-    }
-    cells = layer("rect", {"x": x, "y": y, **shades, "tooltip": tooltip}, cornerRadius=3)
+    shades = {"color": number("delta", scale=colors, legend=None), "opacity": number("strength", scale=None)}
+    cells = layer("rect", {"x": x, "y": y, **shades, "tooltip": told}, cornerRadius=3)
     look: Spec = {"color": {"expr": "muted"}, "opacity": 0.55, "fontSize": 16, "clip": True, "tooltip": None}
     hatch = layer("text", {"x": x, "y": y, "text": {"field": "hatch"}}, **look)
     is_dark = {"test": f"datum.strength == 1 && abs(datum.delta) > {reach / 2}", "value": "white"}
@@ -315,13 +264,10 @@ def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) 
         return heatmap(reports.deltas, names, metric)
     several = [for_people(pair.comparison) for pair in pairs]
     only = metric if {of.metric for each in several for of in each.metrics} == {metric} else ""
-    bars = [
-        bar
-        for each, pair in zip(several, pairs, strict=True)
-        for bar in _bars_of_candidate(
-            each, {} if by is None else _slices_by(pair, by), is_one=len(pairs) == 1, only=only
-        )
-    ]
+    bars: list[Bar] = []
+    for each, pair in zip(several, pairs, strict=True):
+        slices = {} if by is None else _slices_by(pair, by)
+        bars += _bars_of_candidate(each, slices, is_one=len(pairs) == 1, only=only)
     title = f"{candidate if len(pairs) == 1 else 'Candidates'} against {baseline}"
     return forest(bars, f"{title}: {only}" if only else title, metric=only)
 

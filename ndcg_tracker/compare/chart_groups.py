@@ -11,7 +11,18 @@ import numpy as np
 from ndcg_tracker.compare.report_facts import MOST_SLICES, EveryGroup
 from ndcg_tracker.compare.say_tables import NO_VALUE
 from ndcg_tracker.rankings import Index
-from ndcg_tracker.render.html import SLICE_COLORS, Spec, by_direction, chart, direction, layer, signed_axis
+from ndcg_tracker.render.html import (
+    SLICE_COLORS,
+    Spec,
+    by_direction,
+    chart,
+    direction,
+    layer,
+    nominal,
+    number,
+    signed_axis,
+    tooltip,
+)
 from ndcg_tracker.render.terminal import shortened
 from ndcg_tracker.words.texts import GroupTexts, counted
 
@@ -26,14 +37,6 @@ MOST_BINS = 40
 MOST_COLORS = 8
 """If an attribute has more values, the slices that changed most have colours, and all others share grey."""
 OTHERS = "(others)"
-
-_GROUP_TOOLTIP = [
-    {"field": "group", "type": "nominal"},
-    {"field": "baseline", "type": "quantitative", "format": ".4f"},
-    {"field": "candidate", "type": "quantitative", "format": ".4f"},
-    {"field": "delta", "type": "quantitative", "format": "+.4f"},
-]
-
 
 Queries = Mapping[str, str]
 """The query texts of groups, by their ids."""
@@ -75,11 +78,11 @@ def every_group(
         words.append(f"{counted(columns.n_same, 'group')} in the middle did not change")
     names = _names_below(groups, columns)
     scale = {"domain": [0, max(1, columns.end)], "nice": False}
-    x = {"field": "x", "type": "quantitative", "scale": scale, "axis": _column_axis(names)}
+    x = number("x", scale=scale, axis=_column_axis(names))
     encoding = {
         "x": x,
         "x2": {"field": "x2"},
-        "y": {"field": "delta", "type": "quantitative", "axis": signed_axis(f"change of {metric}")},
+        "y": number("delta", axis=signed_axis(f"change of {metric}")),
         "y2": {"datum": 0},
         "color": by_direction() if by is None else slice_color(slices, by),
     }
@@ -88,7 +91,7 @@ def every_group(
     tooltip = [*_group_tooltip(queries), *_slice_tooltip(slices)]
     targets = layer("rect", {**whole, "tooltip": tooltip}, opacity=0, cursor="pointer")
     n_same = [{"x": end if first else 0, "words": f"{columns.n_same:,} the same"}] if columns.n_same else []
-    words_at = {"x": {**x}, "y": {"datum": 0}, "text": {"field": "words", "type": "nominal"}}
+    words_at = {"x": {**x}, "y": {"datum": 0}, "text": nominal("words")}
     free: Spec = {"align": "right", "dy": -10} if first else {"align": "left", "dy": 12}  # places without a column
     same = {"data": {"values": n_same}, **layer("text", words_at, color={"expr": "muted"}, fontSize=11, **free)}
     look: Spec = {"color": {"expr": "chosen"}, "strokeWidth": 2, "strokeDash": [3, 2]}
@@ -206,21 +209,17 @@ def slice_color(slices: Slices, attribute: str) -> Spec:
     colors: list[object] = [*SLICE_COLORS[: len(values)]]
     if values[-1] == OTHERS and len(slices[attribute]) > len(values):
         colors[-1] = {"expr": "same"}
-    return {
-        "field": _field(slices, attribute),
-        "type": "nominal",
-        "scale": {"domain": values, "range": colors},
-        "legend": {"title": attribute, "columns": 4},
-    }
+    legend = {"title": attribute, "columns": 4}
+    return nominal(_field(slices, attribute), scale={"domain": values, "range": colors}, legend=legend)
 
 
 def _group_tooltip(queries: Queries | None) -> list[Spec]:
-    group, *numbers = _GROUP_TOOLTIP
-    return [group, *([{"field": "query", "type": "nominal"}] if queries else []), *numbers]
+    numbers = (number(run, format=".4f") for run in ("baseline", "candidate"))
+    return [nominal("group"), *([nominal("query")] if queries else []), *numbers, number("delta", format="+.4f")]
 
 
 def _slice_tooltip(slices: Slices) -> list[Spec]:
-    return [{"field": _field(slices, name), "type": "nominal", "title": name} for name in slices]
+    return [nominal(_field(slices, attribute), title=attribute) for attribute in slices]
 
 
 def _field(slices: Slices, attribute: str) -> str:
@@ -253,16 +252,11 @@ def scatter(
     is_thinned = places.size < len(groups.keys)
     values = np.concatenate([groups.baseline, groups.candidate, np.array([0.0])])
     domain = [float(values.min()), max(1.0, float(values.max())) if values.max() > 0.5 else float(values.max()) or 1.0]
-    shared = {"type": "quantitative", "scale": {"domain": domain}, "axis": {"tickCount": 5, "titleLimit": 260}}
-    axes = {
-        "x": {**shared, "field": "baseline", "title": f"{metric} of {baseline}"},
-        "y": {**shared, "field": "candidate", "title": f"{metric} of {candidate}"},
-    }
+    shared: Spec = {"scale": {"domain": domain}, "axis": {"tickCount": 5, "titleLimit": 260}}
+    sides = (("x", "baseline", baseline), ("y", "candidate", candidate))
+    axes = {axis: number(side, title=f"{metric} of {run}", **shared) for axis, side, run in sides}
     ends = {"values": [{"baseline": end, "candidate": end} for end in domain]}
-    diagonal = {
-        "data": ends,
-        **layer("line", axes, color={"expr": "muted"}, strokeDash=[4, 3], strokeWidth=1),
-    }
+    diagonal = {"data": ends, **layer("line", axes, color={"expr": "muted"}, strokeDash=[4, 3], strokeWidth=1)}
     encoding = {
         **axes,
         "color": by_direction() if by is None else slice_color(slices, by),
@@ -272,9 +266,9 @@ def scatter(
     better, worse = ("above", "below") if groups.direction == "higher" else ("below", "above")
     words = f"{better} the dashed line {candidate} is better, {worse} it worse"
     if is_thinned:
-        encoding["tooltip"] = [*encoding["tooltip"], {"field": "n", "type": "quantitative", "title": "groups here"}]
+        encoding["tooltip"] = [*encoding["tooltip"], number("n", title="groups here")]
         scale = {"type": "log", "domain": [1, max(2, int(n_groups.max()))], "range": [10, 120]}
-        encoding["size"] = {"field": "n", "type": "quantitative", "scale": scale, "legend": None}
+        encoding["size"] = number("n", scale=scale, legend=None)
         look = {"opacity": 0.6}
         words += f"; {counted(len(groups.keys), 'group')}: close ones share a dot, which is larger for more groups"
     dots = layer("circle", encoding, cursor="pointer", **look)
@@ -326,15 +320,11 @@ def histogram(groups: EveryGroup, metric: str, *, height: int = 320) -> Spec:
     n_same = delta.size - changed.size
     axis = signed_axis(f"change of {metric}", tickCount=7)
     encoding = {
-        "x": {"field": "low", "type": "quantitative", "bin": {"binned": True}, "axis": axis},
+        "x": number("low", bin={"binned": True}, axis=axis),
         "x2": {"field": "high"},
-        "y": {"field": "n", "type": "quantitative", "title": "groups", "axis": {"tickCount": 4, "tickMinStep": 1}},
+        "y": number("n", title="groups", axis={"tickCount": 4, "tickMinStep": 1}),
         "color": by_direction(),
-        "tooltip": [
-            {"field": "low", "title": "from", "format": "+.4f"},
-            {"field": "high", "title": "to", "format": "+.4f"},
-            {"field": "n", "title": "groups"},
-        ],
+        "tooltip": tooltip(("low", "from", "+.4f"), ("high", "to", "+.4f"), ("n", "groups")),
     }
     bars = layer("bar", encoding, binSpacing=1)
     subtitle = f"{counted(changed.size, 'group')} changed" + (

@@ -68,6 +68,8 @@ def compare(
     which each dataset counts once. --details and the options above also show the comparison on each dataset.
 
     --check-with NAME corrects the verdict of --judge's labels by the answers that NAME gave to a drawn sample of items.
+
+    Example: ndcg-track compare @baseline dense --by product
     """
     if "check_with" in asked.named:
         refused = {"--top": top is not None, "--suite": suite is not None, "--labels all": labels == "all"}

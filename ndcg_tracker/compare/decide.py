@@ -46,7 +46,7 @@ from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import share_upper_bound
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import Equivalence, TTest, checked_weights, detectable_delta, limited
+from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
 from ndcg_tracker.words.notes import Fact, Kind, Note, all_one_notes, labels_command
 
 GroupNames = Callable[[Index], Sequence[str]]
@@ -386,7 +386,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         ties=test.n - n_wins - n_losses if counted else None,
         losses=n_losses if counted else None,
         effect_size=test.effect_size if inferred and counted else None,
-        detectable_delta=possible(_detectable(test, chance), results.limits)
+        detectable_delta=possible(detectable_delta(test, alpha=ALPHA / chance.n_looks), results.limits)
         if inferred and test.t is not None
         else None,
         warnings=(results.no_inference,)
@@ -431,10 +431,6 @@ def possible(delta: float | None, limits: tuple[float, float] | None) -> float |
     (0.2, None, 5.6)
     """
     return None if delta is not None and limits is not None and delta > max(-limits[0], limits[1]) else delta
-
-
-def _detectable(test: TTest, chance: Chance) -> float | None:
-    return detectable_delta(test, alpha=ALPHA / chance.n_looks)
 
 
 def _rare_loss(results: PairedResults) -> RareLoss | None:

@@ -198,6 +198,15 @@ def number(text: bytes, role: str = "") -> float:
     raise WrongValueError(f"{called} is too large for a double", advice="use a finite number")
 
 
+def is_number(text: bytes) -> bool:
+    """Return whether ``number`` reads a text."""
+    try:
+        number(text)
+    except ValueError:
+        return False
+    return True
+
+
 def rank_of(text: bytes) -> int:
     """Return the rank that a field holds, ``NO_RANK`` if it holds none.
 

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import IO, Any, Protocol, cast
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import number
+from ndcg_tracker.ingest.cells import is_number
 from ndcg_tracker.words.texts import shown_name
 
 
@@ -133,7 +133,7 @@ def _by_content(path: str, first_bytes: bytes) -> str | None:
     line = _first_line(first_bytes)
     if line.startswith((b"{", b"[")):
         return _json_reader(first_bytes)
-    if _SVMLIGHT.fullmatch(line) and _is_number(line.replace(b"\t", b" ").partition(b" ")[0]):
+    if _SVMLIGHT.fullmatch(line) and is_number(line.replace(b"\t", b" ").partition(b" ")[0]):
         return "svmlight"
     if _OUTPUT.fullmatch(line):
         raise InputError(
@@ -157,10 +157,10 @@ def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
     if len(fields) < _N_QRELS:
         return False
     if len(fields) == _N_QRELS:
-        return _is_number(fields[3]) and (delimiter is None or _ITERATION.fullmatch(fields[1]) is not None)
+        return is_number(fields[3]) and (delimiter is None or _ITERATION.fullmatch(fields[1]) is not None)
     if len(fields) == _N_QRELS + 1 and delimiter is None:  # preferences, or a run without the group
-        return (b"\t" not in line and _is_number(fields[4])) or (fields[0] == b"Q0" and _is_number(fields[3]))
-    return _is_number(fields[4]) and (len(fields) == _N_RUN or _is_number(fields[3]))
+        return (b"\t" not in line and is_number(fields[4])) or (fields[0] == b"Q0" and is_number(fields[3]))
+    return is_number(fields[4]) and (len(fields) == _N_RUN or is_number(fields[3]))
 
 
 def _json_reader(first_bytes: bytes) -> str:
@@ -188,14 +188,6 @@ def _is_nested(value: object) -> bool:
     return isinstance(value, dict) or (
         isinstance(value, list) and any(isinstance(element, (dict, list)) for element in value)
     )
-
-
-def _is_number(field: bytes) -> bool:
-    try:
-        number(field)
-    except ValueError:
-        return False
-    return True
 
 
 _AT_ONCE = 1 << 16  # compressed bytes read at a time

@@ -45,7 +45,7 @@ from ndcg_tracker.questions.history import history_answer, refuse_nothing
 from ndcg_tracker.questions.history.gather import HistoryFilter
 from ndcg_tracker.questions.show import list_runs
 from ndcg_tracker.questions.show.say import listed_as, show_as
-from ndcg_tracker.render.formats import Answer, rows_as
+from ndcg_tracker.render.formats import rows_as
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Format
 from ndcg_tracker.render.terminal import visible
@@ -111,10 +111,6 @@ class _Answered:
     text: str
     notes: tuple[str, ...] = ()
     more: str = ""
-
-
-def _of_answer(answer: Answer) -> _Answered:
-    return _Answered(json_text(answer.to_dict()), str(answer))
 
 
 def _in_formats(shown: Callable[[Format], str], *notes: str, more: str = "") -> _Answered:
@@ -253,7 +249,8 @@ class _Tool:
         with holder_of(sealed, location, read_only=not self.writes) as tracker:
             if self.answered is not None:
                 return self.answered(tracker, *positional, **named)
-            return _of_answer(self.function(tracker, *positional, **named))
+            answer = self.function(tracker, *positional, **named)
+            return _Answered(json_text(answer.to_dict()), str(answer))
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,23 @@ def layer(mark: str, encoding: Mapping[str, object], *, where: str = "", **look:
     return filtered | {"mark": {"type": mark, **look}, "encoding": dict(encoding)}
 
 
+def number(field: str = "", **more: object) -> Spec:
+    """Return the encoding of a field of numbers, or of a number that ``more`` gives."""
+    return ({"field": field} if field else {}) | {"type": "quantitative", **more}
+
+
+def nominal(field: str, **more: object) -> Spec:
+    """Return the encoding of a field of names."""
+    return {"field": field, "type": "nominal", **more}
+
+
+def tooltip(*fields: str | tuple[str, str] | tuple[str, str, str]) -> list[Spec]:
+    """Return the encoding of what a pointer shows: fields, each with its title ("" for the field) and its format."""
+    each = ((field, "", "") if isinstance(field, str) else (*field, "")[:3] for field in fields)
+    parts = ({"field": field, "title": title, "format": format} for field, title, format in each)
+    return [{key: text for key, text in part.items() if text} for part in parts]
+
+
 def themed(spec: Spec, theme: Theme = "light") -> Spec:
     """Return a chart with its theme inside, ready for any renderer of Vega-Lite."""
     look = config(theme) | {"background": COLORS[theme]["card"]}
@@ -146,12 +163,9 @@ def direction(delta: float) -> str:
 
 def by_direction() -> Spec:
     """Return the colour encoding of the field ``direction``; the theme's colours are parameters of the view."""
-    return {
-        "field": "direction",
-        "type": "nominal",
-        "scale": {"domain": [WORSE, SAME, BETTER], "range": [{"expr": "worse"}, {"expr": "same"}, {"expr": "better"}]},
-        "legend": None,
-    }
+    directions = (WORSE, SAME, BETTER)
+    scale = {"domain": [*directions], "range": [{"expr": direction} for direction in directions]}
+    return nominal("direction", scale=scale, legend=None)
 
 
 def signed_axis(title: str | None = None, **more: object) -> Spec:

@@ -49,9 +49,8 @@ HELD_RESULTS = 1 << 20
 class RescoredRun:
     """A run after rescoring: the label version that it was evaluated against, and the added metrics.
 
-    ``pruned_at_utc``: None unless the run has no items left to compute more metrics from. ``kept_share``: None unless
-    it was stored with the items of only a share of its groups, at that time. ``judge``: who gave the labels, "" for the
-    unnamed judge.
+    ``pruned_at_utc``: None unless more metrics need items that were deleted then, or not stored. ``judge``: who gave
+    the labels, "" for the unnamed judge.
     """
 
     run: str
@@ -60,7 +59,6 @@ class RescoredRun:
     label_set_version: int
     metrics: StoredMetrics
     pruned_at_utc: str | None = None
-    kept_share: float | None = None
     judge: str = ""
 
 
@@ -290,7 +288,7 @@ def rescore_runs(
         new = _missing_metrics(tx, run, metrics, label_set)
         stored: list[StoredMetric] = []
         why = pruned.get(run.id) if new and skip_pruned else None
-        pruned_at, kept_share = (None, None) if why is None else (why.created_at_utc, why.kept_share)
+        pruned_at = None if why is None else why.created_at_utc
         if new and why is None:
             ahead = (ready or {}).get((run.id, label_set.digest))
             if ahead is not None and ahead.fit(run, label_set, new):
@@ -299,7 +297,7 @@ def rescore_runs(
                 scores = stored_scores(tx, run, new, of_dataset.labels())
             stored = store_scores(tx, run, label_set, scores, of_dataset.weights, new)
         of_run = (run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored))
-        rescored.append(RescoredRun(*of_run, pruned_at, kept_share, label_set.judge))
+        rescored.append(RescoredRun(*of_run, pruned_at, label_set.judge))
     return rescored
 
 

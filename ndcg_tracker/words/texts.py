@@ -39,7 +39,7 @@ def points(value: float | None, *, signed: bool = False, digits: int = 4, is_ali
     return f"{value:+z.{digits}f}" if signed else f"{value:z.{digits}f}"
 
 
-def interval(ci: tuple[float, float] | None, *, signed: bool = False) -> str:
+def interval(ci: Sequence[float] | None, *, signed: bool = False) -> str:
     """Return a confidence interval.
 
     >>> interval((-0.0201, 0.0045), signed=True), interval(None)

@@ -185,7 +185,8 @@ def test_prune(shop: CommandLine) -> None:
     at = shop.rows("runs", "show", "bm25")["pruned_at_utc"]
     assert shop.refused("rescore", "bm25", "--metric", "dcg@3").startswith(f"run 'bm25' was pruned at {at}: its items")
     assert shop("rescore", "--all", "--metric", "dcg@3").err == (
-        f"bm25: left out: it was pruned at {at}; to restore its items, ingest its file again under the same name\n"
+        f"bm25: left out: not all its items are here since {at}; to restore them, ingest its file again under the same "
+        "name\n"
     )
     integrity = next(row for row in shop.rows("doctor") if row["check"] == "integrity")
     assert integrity["found"].startswith("2 runs, of which 1 pruned; nothing else is missing; views, indexes")

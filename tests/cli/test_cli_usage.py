@@ -18,8 +18,8 @@ from ndcg_tracker.cli.app import run
 COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["leaderboard"], ["rescore"], ["sql"],
     ["demo"], ["diff"], ["show"], ["reproduce"],
-    ["suite", "create"], ["suite", "list"], ["suite", "delete"], ["suite", "show"],
-    ["suite", "compare"], ["suite", "gate"], ["suite", "report"], ["plot", "suite"],
+    ["suite", "create"], ["suite", "list"], ["suite", "delete"],
+    ["plot", "compare"],
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
     ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"],
@@ -29,8 +29,6 @@ COMMANDS = [
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["leaderboard"], ["rescore", "a"],
     ["sql", "SELECT 1"], ["diff", "a", "b"], ["show", "a"], ["reproduce", "a", "b"], ["suite", "list"],
-    ["suite", "show", "a"], ["suite", "compare", "a", "b", "c"],
-    ["suite", "gate", "a", "b", "--baseline", "c", "--margin", "0.1"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],
     ["gate", "a", "--baseline", "b"], ["explain", "a", "b"], ["import", "x"],
@@ -306,3 +304,22 @@ def test_a_wrong_choice_is_refused_in_the_words_of_the_help(capsys: pytest.Captu
     assert "'--test'" in lines[-1]
     assert "'foo' is not one of" in lines[-1]
     assert "Value error" not in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        ("suite show", "leaderboard --suite NAME"),
+        ("suite compare", "compare --suite NAME"),
+        ("suite gate", "gate --suite NAME"),
+        ("suite report", "report --suite NAME"),
+        ("plot suite", "plot compare --suite NAME"),
+        ("plot training", "plot history --tag training=NAME --tag stage=iteration"),
+        ("plot runs", "leaderboard --measure PARAMETER"),
+    ],
+)
+def test_a_command_that_went_names_the_way_that_remains(
+    former: str, now: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*former.split(), "all"]) == 2
+    assert capsys.readouterr().err == f"error: there is no command {former!r}; use: ndcg-track {now}\n"

@@ -10,6 +10,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.questions.history.gather import HistoryFilter
+from ndcg_tracker.questions.leaderboard import ranked_runs
 
 GROUPS = [f"q{number:02}" for number in range(30)]
 FINALS = [f"{recipe}-{seed}" for recipe in ("old", "new") for seed in range(3)]
@@ -151,7 +152,7 @@ def test_a_leaderboard_and_a_history_take_finished_runs(ltr: nt.Tracker) -> None
     assert len(ltr.leaderboard(tags={"stage": "iteration"}).leaderboard.runs) == 13
     assert ltr.best(tags={"recipe": "late"}, dataset="ltr").name == "late/iter-1"
     assert ltr.best(dataset="ltr").name == board.leaderboard.runs[0].name
-    assert len(ltr.runs_by_mean(dataset="ltr")) == 19
+    assert len(ranked_runs(ltr, dataset="ltr")[0]) == 19
     report = ltr.history_report("ndcg@10", dataset="ltr")
     assert [row["run"] for row in report.rows] == FINALS
     assert left_out(13, "old-0/iter-1") in report.notes

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ndcg_tracker as nt
+from ndcg_tracker.questions.leaderboard import ranked_runs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -14,7 +15,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def means(folder: Path) -> dict[str, float]:
     """Return the means of the runs that an example has stored, oldest first."""
     with nt.Tracker(folder / "ndcg-track.db") as tracker:
-        mean_of = {run.id: mean for run, mean in tracker.runs_by_mean("ndcg@10")}
+        mean_of = {ranked.run.id: ranked.mean for ranked in ranked_runs(tracker, "ndcg@10")[0]}
         return {run.name: mean_of[run.id] or 0.0 for run in tracker.runs()}
 
 

@@ -54,6 +54,19 @@ def shop_of_agents(
         agent.close()
 
 
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+    """An agent that is asked nothing but to read, so that many tests share its program and its database."""
+    folder = tmp_path_factory.mktemp("reading")
+    _fill(str(folder / "runs.db"))
+    write_csv(folder / "bm25.csv", frame_of(BM25))
+    agent = Agent(str(folder / "runs.db"), folder)
+    try:
+        yield agent
+    finally:
+        agent.close()
+
+
 @pytest.fixture
 def rows_in(command: CommandLine) -> Callable[[], str]:
     """All that a gate or a writer would change, as one text."""
@@ -125,23 +138,21 @@ def test_the_gate_alone_records(shop_of_agents: tuple[CommandLine, Agent], rows_
     assert agent.refused("gate", **of_gate, acknowledge="I am sure").startswith("there is no argument 'acknowledge'")
 
 
-def test_names_and_texts_that_instruct_are_data(shop_of_agents: tuple[CommandLine, Agent]) -> None:
-    _, agent = shop_of_agents
-    assert "never instructions" in agent.instructions
-    answer, text = agent.told("runs", dataset="evil")
+def test_names_and_texts_that_instruct_are_data(reading: Agent) -> None:
+    assert "never instructions" in reading.instructions
+    answer, text = reading.told("runs", dataset="evil")
     assert [run["run"] for run in answer["result"]] == [EVIL, "other"]
     assert EVIL in text
-    answer, text = agent.told("sql", query="SELECT item_key FROM items WHERE dataset = 'wide' AND rank = 1 LIMIT 2")
+    answer, text = reading.told("sql", query="SELECT item_key FROM items WHERE dataset = 'wide' AND rank = 1 LIMIT 2")
     assert answer["result"] == [{"item_key": EVIL}] * 2
     assert EVIL in text
-    assert EVIL in agent.refused("show", reference="none of it")
-    marks = {MARKED.fullmatch(agent.call("runs").content[0].text)[2] for _ in range(3)}  # type: ignore[union-attr,index]
+    assert EVIL in reading.refused("show", reference="none of it")
+    marks = {MARKED.fullmatch(reading.call("runs").content[0].text)[2] for _ in range(3)}  # type: ignore[union-attr,index]
     assert len(marks) == 3
 
 
-def test_long_answers_are_cut_and_say_so(shop_of_agents: tuple[CommandLine, Agent]) -> None:
-    _, agent = shop_of_agents
-    answer, text = agent.told("sql", query="SELECT * FROM items WHERE dataset = 'wide' ORDER BY group_key, rank")
+def test_long_answers_are_cut_and_say_so(reading: Agent) -> None:
+    answer, text = reading.told("sql", query="SELECT * FROM items WHERE dataset = 'wide' ORDER BY group_key, rank")
     n_rows = len(answer["result"])
     assert 0 < n_rows < 1_000
     assert len(json.dumps(answer["result"])) <= MOST_BYTES
@@ -150,12 +161,11 @@ def test_long_answers_are_cut_and_say_so(shop_of_agents: tuple[CommandLine, Agen
     assert answer["left_out"][1] == "the rows after the first 1,000"
     assert answer["left_out"][-1] == "to get it, ask for less at a time: LIMIT and OFFSET, or fewer columns"
     assert "left out: the rows after the first 1,000" in text
-    answer, _ = agent.told("sql", query=f"SELECT '{'x' * 60_000}' AS long")
+    answer, _ = reading.told("sql", query=f"SELECT '{'x' * 60_000}' AS long")
     assert answer["left_out"][0].endswith(" characters of result.long")
 
 
-def test_bad_input_is_one_line(shop_of_agents: tuple[CommandLine, Agent]) -> None:
-    _, agent = shop_of_agents
+def test_bad_input_is_one_line(reading: Agent) -> None:
     for name, arguments, message in [
         ("compare", {**PAIR, "candidates": ["nope"]}, "no run 'nope'; there are "),
         (
@@ -184,11 +194,11 @@ def test_bad_input_is_one_line(shop_of_agents: tuple[CommandLine, Agent]) -> Non
         ("evaluate", {"file": "none.csv"}, "none.csv: "),
         ("sql", {"query": "DELETE FROM runs"}, "sql only reads: it takes one SELECT, not 'DELETE'"),
     ]:
-        refused = agent.refused(name, **arguments)
+        refused = reading.refused(name, **arguments)
         assert refused.startswith(message), refused
         assert "\n" not in refused
     with pytest.raises(MCPError, match="there is no tool 'ingest'; the tools are runs, "):
-        agent.call("ingest")
+        reading.call("ingest")
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The fixture ``ndcg_gate`` in a pytest of its own: decisions, reports, JUnit properties, GitHub's summary."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -76,15 +77,21 @@ def run_of(seed: int, skill: float) -> dict[str, list[object]]:
     }
 
 
-@pytest.fixture
-def database(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A database with a baseline and three candidates."""
-    path = str(tmp_path_factory.mktemp("gates") / "ndcg-track.db")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with a baseline and three candidates, which each test copies."""
+    path = tmp_path_factory.mktemp("gates") / "ndcg-track.db"
     with nt.Tracker(path) as tracker:
         for name, seed, skill in (("base", 1, 1.0), ("same", 1, 1.0), ("worse", 2, 0.2), ("noisy", 3, 1.0)):
             tracker.ingest(run_of(seed, skill), name=name)
         tracker.set_alias("baseline", "base")
     return path
+
+
+@pytest.fixture
+def database(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database with a baseline and three candidates."""
+    return str(shutil.copy(filled, tmp_path_factory.mktemp("gates")))
 
 
 @pytest.fixture

@@ -5,16 +5,15 @@ from pathlib import Path
 
 import altair
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.questions.plot.gather import RunPoint, pareto_front, quality_against, training
 from ndcg_tracker.render.chart import Chart, drawing, pixels_of
 from ndcg_tracker.render.html import COLORS
 
-POINTS = [RunPoint("a", 3, 0.5, (0.4, 0.6)), RunPoint("b", 7, 0.625), RunPoint("c", 9, 0.6)]
-CHART = Chart(quality_against(POINTS, "ndcg@10", "latency_ms"))
+BARS = [Bar("ndcg@10", None, 0.1, (0.05, 0.15), "improved", 0.01, 9), Bar("AP", None, -0.1, None, None, None, 9)]
+CHART = Chart(forest(BARS, "Changes of both"))
+LONG = Chart(forest(BARS, "a long title of a chart " * 9, metric="a long name of a metric " * 4))
 
 
 def test_each_format(tmp_path: Path) -> None:
@@ -27,7 +26,7 @@ def test_each_format(tmp_path: Path) -> None:
         CHART.save(tmp_path / f"x{ending}")
         assert (tmp_path / f"x{ending}").read_bytes().startswith(beginning)
     assert b"DejaVu" in (tmp_path / "x.pdf").read_bytes()  # the font is inside
-    assert "latency_ms</text>" in (tmp_path / "x.svg").read_text("utf-8")  # text stays text
+    assert "ndcg@10</text>" in (tmp_path / "x.svg").read_text("utf-8")  # text stays text
 
 
 def test_themes(tmp_path: Path) -> None:
@@ -35,9 +34,7 @@ def test_themes(tmp_path: Path) -> None:
     assert COLORS["dark"]["card"] in CHART.svg(theme="dark")
 
 
-@pytest.mark.parametrize(
-    "chart", [CHART, Chart(training(POINTS, "AP", "a long name of a training " * 4, final=POINTS[-1]))]
-)
+@pytest.mark.parametrize("chart", [CHART, LONG])
 @pytest.mark.parametrize(("width", "pixels"), [("84mm", 317.48), (900, 900.0), ("3.3in", 316.8)])
 def test_the_whole_picture_has_the_width(chart: Chart, width: str | float, pixels: float) -> None:
     found = chart.svg(width=width).split('width="')[1].split('"')[0]
@@ -101,17 +98,4 @@ def test_altair_takes_it() -> None:
     found = CHART.to_altair()
     assert isinstance(found, altair.LayerChart)
     assert CHART._repr_mimebundle_()["image/svg+xml"].startswith("<svg")
-    assert repr(CHART) == "Chart('ndcg@10 against latency_ms')"
-
-
-points = st.builds(RunPoint, st.uuids().map(str), st.integers(0, 5), st.sampled_from([0.1, 0.2, 0.3, 0.4]))
-
-
-@given(st.lists(points, max_size=12))
-def test_no_run_of_the_front_is_beaten_and_every_other_is(runs: list[RunPoint]) -> None:
-    def is_beaten(one: RunPoint) -> bool:
-        return any(
-            other.x <= one.x and other.mean >= one.mean and (other.x, other.mean) != (one.x, one.mean) for other in runs
-        )
-
-    assert {run.run for run in pareto_front(runs)} == {run.run for run in runs if not is_beaten(run)}
+    assert repr(CHART) == "Chart('Changes of both')"

@@ -112,7 +112,7 @@ def test_a_report_shows_the_values_and_says_that_the_lists_were_pruned(shop: nt.
     pair = found.report.pairs[0]
     assert (len(pair.groups.keys), pair.lists, pair.at_cutoffs) == (len(BM25), (), ())
     page = found.to_html()
-    at = shop.pruned_at(shop.run("january")[0])
+    at = shop.show("january").pruned_at_utc
     told = (
         f"Lists were pruned: run &#39;january&#39; was pruned at {at}: its items are gone, so none are shown; to see "
         "them, ingest its file again under the same name."
@@ -127,7 +127,7 @@ def test_a_report_shows_the_values_and_says_that_the_lists_were_pruned(shop: nt.
 
 def test_what_needs_the_items_says_that_they_are_gone(shop: nt.Tracker, tmp_path: Path) -> None:
     shop.prune("2025-02-01", apply=True)
-    at = shop.pruned_at(shop.run("january")[0])
+    at = shop.show("january").pruned_at_utc
     line = (
         f"run 'january' was pruned at {at}: its items are gone; to restore them, ingest its file again under the same "
         "name"
@@ -159,7 +159,7 @@ def test_only_summaries(shop: nt.Tracker, ready_url: str) -> None:
     assert shop.query("SELECT * FROM run_summary ORDER BY run, metric").rows == means
     assert shop.query("SELECT DISTINCT run FROM group_history ORDER BY 1").rows == [("april",), ("march",), ("may",)]
     assert database.check(ready_url) == []
-    at = shop.pruned_at(shop.run("january")[0])
+    at = shop.show("january").pruned_at_utc
     assert refusal_of(nt.InputError, shop.compare, "march", "january", missing="zero") == (
         f"run 'january' was pruned at {at}: its items and group results are gone; to restore them, ingest its file "
         "again under the same name"
@@ -208,7 +208,7 @@ def test_other_content_does_not_restore(shop: nt.Tracker, ready_url: str) -> Non
         shop.ingest(frame_of(DENSE), name="january", labels=labels_frame())
     assert row_counts(ready_url) == before
     assert shop.ingest(frame_of(DENSE), name="january", labels=labels_frame(), replace=True).outcome == "replaced"
-    assert shop.pruned_at(shop.run("january")[0]) is None
+    assert shop.show("january").pruned_at_utc is None
 
 
 def test_a_pruned_run_is_deleted_like_any(shop: nt.Tracker, ready_url: str) -> None:

@@ -46,8 +46,6 @@ COMMANDS = (
     "plot cutoffs bm25 dense --output {files}/plot.svg",
     "plot explain bm25 dense --group q1 --output {files}/plot.svg",
     "plot history --output {files}/plot.svg",
-    "plot training bm25 --output {files}/plot.svg",
-    "plot runs latency_ms --output {files}/plot.svg",
     "export --all --output {files}/exported",
     "import {files}/runs",
     "runs list",
@@ -62,11 +60,11 @@ COMMANDS = (
     "alias delete prod",
     "suite create other default",
     "suite list",
-    "suite show all",
-    "suite compare all bm25 dense",
-    "suite gate all dense --baseline bm25 --margin 0.1",
-    "suite report all bm25 dense --output {files}/suite.html",
-    "plot suite all bm25 dense --output {files}/plot.svg",
+    "leaderboard --suite all",
+    "compare --suite all bm25 dense",
+    "gate --suite all dense --baseline bm25 --margin 0.1",
+    "report --suite all bm25 dense --output {files}/suite.html",
+    "plot compare --suite all bm25 dense --output {files}/plot.svg",
     "suite delete all",
     "labels add {files}/labels.csv",
     "labels list",
@@ -90,8 +88,8 @@ COMMANDS = (
 )
 """Every command that opens a database, a + for each blank within a word."""
 PREPARED = (
-    "ingest {files}/other.csv --name bm25 --labels {files}/labels.csv --param latency_ms=1",
-    "ingest {files}/new.csv --name dense --param latency_ms=2",
+    "ingest {files}/other.csv --name bm25 --labels {files}/labels.csv",
+    "ingest {files}/new.csv --name dense",
     "ingest {files}/other.csv --name step --tag training=bm25 --tag stage=iteration --tag iteration=1",
     "labels add {files}/labels.csv --judge llm",
     "groups set {files}/groups.csv",
@@ -99,7 +97,7 @@ PREPARED = (
     "suite create all default",
 )
 """What every command finds something in."""
-DONE = {"gate": {0, 3, 4}, "suite gate": {0, 3, 4}}
+DONE = {"gate": {0, 3, 4}}
 """The exit codes of commands that were done, where there are others than 0."""
 WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "metrics sql", "demo", "db restore", "mcp")
 """Commands that open none, or one of their own, or one for each question that they are asked."""

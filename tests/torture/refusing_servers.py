@@ -34,7 +34,7 @@ PRUNING = "runs prune --older-than 2999-01-01 --apply"
 GRANTING = "db grant --owner a --writer b --reader c --apply"
 WRITING = (
     "ingest", "gate", "rescore", "texts add", "texts delete", "import", "runs rename", "runs tag", "runs delete",
-    "alias set", "alias delete", "suite create", "suite gate", "suite delete", "labels add", "labels sample",
+    "alias set", "alias delete", "suite create", "gate --suite", "suite delete", "labels add", "labels sample",
     "datasets seal", "datasets split", "groups set", "db vacuum", PRUNING, GRANTING,
 )  # fmt: skip
 DECIDING = "gate dense --baseline bm25 --margin 0.1 --dry-run"
@@ -469,7 +469,7 @@ def untrue(command: str, printed: Printed, url: str, condition: Condition) -> li
         told = condition.what in " ".join(printed.out.split())
         return wrong + ([] if told and printed.code == 2 else [f"{printed.code} {text}"])
     advice = condition.advice
-    if condition.refuses == "writing" and command.startswith(("gate", "suite gate")):
+    if condition.refuses == "writing" and command.startswith("gate"):
         advice += "; or add --dry-run to record nothing"
     joints = ["; nothing was stored: "] if condition.refuses == "writing" else ["; ", "; nothing was stored: "]
     where = f"error: {parsed_location(url).display_url}: {condition.what}"

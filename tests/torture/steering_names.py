@@ -114,7 +114,7 @@ def look_at_papers(tally: Tally, url: str, folder: Path, names: Sequence[str]) -
     for place, name in enumerate(names):
         with nt.Tracker(url) as tracker:
             tracker.create_suite(f"s{place}", ["names", name])
-        command(tally, url, ("latex", "html")[place % 2], ["suite", "show", f"s{place}"], folder)
+        command(tally, url, ("latex", "html")[place % 2], ["leaderboard", "--suite", f"s{place}"], folder)
 
 
 def outcomes(setting: Setting) -> Iterator[Outcome]:

@@ -34,11 +34,11 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "leaderboard": dataset,
         "history": dataset, "texts list": dataset, "alias list": "SELECT right on table aliases",
         **dict.fromkeys(
-            ("suite list", "suite show", "suite compare", "suite report", "plot suite"),
+            ("suite list", "leaderboard --suite", "compare --suite", "report --suite", "plot compare --suite"),
             "SELECT right on table suite_datasets",
         ),
         "labels list": dataset, "labels diff": dataset, "labels agreement": dataset, "groups list": dataset,
-        "plot history": dataset, "plot training": dataset, "plot runs": dataset,
+        "plot history": dataset,
         **dict.fromkeys(
             ("diff", "reproduce", "show", "compare", "explain",
              "gate dense --baseline bm25 --margin 0.1 --dry-run", "report", "plot", "export",
@@ -65,7 +65,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "alias set": (run + CALLED_OFF, "UPDATE right on table aliases", ""),
         "alias delete": ("SELECT right on table aliases" + CALLED_OFF, *["DELETE right on table aliases"] * 2),
         "suite create": (dataset + CALLED_OFF, "INSERT right on table suite_datasets", ""),
-        "suite gate": (
+        "gate --suite": (
             "SELECT right on table suite_datasets",
             "INSERT right on table suite_decisions",
             "",

@@ -19,6 +19,7 @@ from ndcg_tracker.ingest.cells import (
     DoubtfulError,
     LinePlaces,
     WrongValueError,
+    is_number,
     number,
     rank_of,
     ranks_of,
@@ -167,17 +168,9 @@ def _goes_on(fields: list[bytes], layout: Layout) -> bool:
         return False
     rest = fields[len(layout.fields) :]
     return not any(
-        before == fields[1] and rank_of(rank) != NO_RANK and _is_number(score)
+        before == fields[1] and rank_of(rank) != NO_RANK and is_number(score)
         for before, _, rank, score in zip(rest, rest[1:], rest[2:], rest[3:], strict=False)
     )
-
-
-def _is_number(text: bytes) -> bool:
-    try:
-        number(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _refuse_other_kinds(source: Lines, line: bytes, line_number: int, layout: Layout) -> None:

@@ -23,6 +23,8 @@ def diff(
 
     Shows the overlap of the first items, rank-biased overlap and Kendall's tau, as means over groups, and the groups
     that changed most. Use it to check that a refactoring changed nothing, or to see what is worth judging.
+
+    Example: ndcg-track diff bm25 dense --cutoff 20
     """
     from ndcg_tracker.questions.diff.say import diff_said
 

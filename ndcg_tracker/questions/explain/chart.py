@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ndcg_tracker.compare.chart_groups import queries_of
 from ndcg_tracker.compare.report_facts import GroupLists, ListedItem
-from ndcg_tracker.render.html import BETTER, SAME, WORSE, Spec, by_direction, chart, layer
+from ndcg_tracker.render.html import BETTER, SAME, WORSE, Spec, by_direction, chart, layer, nominal, number, tooltip
 from ndcg_tracker.words.texts import GroupTexts, Text
 
 SHOWN = 12
@@ -106,41 +106,21 @@ def moves_chart(
     row_height: int = 24,
 ) -> Spec:
     """Return the chart of such rows; its table is named ``moves``, so that a page can show another group in it."""
-    x = {
-        "field": "side",
-        "type": "nominal",
-        "scale": {"domain": ["baseline", "candidate"], "padding": 1.2},
-        "axis": {
-            "orient": "top",
-            "title": None,
-            "labelAngle": 0,
-            "grid": False,
-            "labelFontWeight": "bold",
-            "labelLimit": {"expr": "0.28 * width"},
-            "labelExpr": "datum.value == 'baseline' ? baseline_run : candidate_run",
-        },
-    }
-    y = {
-        "field": "place",
-        "type": "quantitative",
-        "axis": None,
-        "scale": {"domain": [n_ranks + 1.4, 0.6], "nice": False, "zero": False},
-    }
-    tooltip = [
-        {"field": "item"},
-        *([{"field": "title"}] if has_titles else []),
-        {"field": "judged", "title": "grade"},
-        {"field": "stands", "title": "rank"},
-        {"field": "change", "title": f"change{metric and f' of {metric}'}", "format": "+.4f"},
-    ]
-    weight = {"field": "weight", "type": "quantitative", "legend": None}
-    at = {"x": x, "y": y}
+    labels = {"labelAngle": 0, "labelFontWeight": "bold", "labelLimit": {"expr": "0.28 * width"}}
+    labels["labelExpr"] = "datum.value == 'baseline' ? baseline_run : candidate_run"
+    above = {"orient": "top", "title": None, "grid": False, **labels}
+    x = nominal("side", scale={"domain": ["baseline", "candidate"], "padding": 1.2}, axis=above)
+    ranks = {"domain": [n_ranks + 1.4, 0.6], "nice": False, "zero": False}
+    change = ("change", f"change{metric and f' of {metric}'}", "+.4f")
+    told = tooltip("item", *(["title"] if has_titles else []), ("judged", "grade"), ("stands", "rank"), change)
+    weight = number("weight", legend=None)
+    at = {"x": x, "y": number("place", axis=None, scale=ranks)}
     opacity = {**weight, "scale": {"domain": [0, 1], "range": [0.55, 1]}}
     width = {**weight, "scale": {"domain": [0, 1], "range": [1, 4]}}
     size = {**weight, "scale": {"domain": [0, 1], "range": [20, 110]}}
     joined = {**at, "detail": {"field": "item"}, "color": by_direction(), "strokeWidth": width, "opacity": opacity}
-    lines = layer("line", {**joined, "tooltip": tooltip}, interpolate="monotone")
-    dots = layer("circle", {**at, "color": by_direction(), "tooltip": tooltip, "size": size, "opacity": opacity})
+    lines = layer("line", {**joined, "tooltip": told}, interpolate="monotone")
+    dots = layer("circle", {**at, "color": by_direction(), "tooltip": told, "size": size, "opacity": opacity})
     room = {"expr": _ROOM}
     texts = [
         {
@@ -150,7 +130,7 @@ def moves_chart(
         for side, align, sign in (("baseline", "right", -1), ("candidate", "left", 1))
         for words, dx, look in (("place_name", 10, {"tooltip": None}), ("words", 28, {"tooltip": None, "limit": room}))
     ]
-    end = {"y": {"datum": n_ranks + 0.6, "type": "quantitative", "axis": None, "scale": y["scale"]}}
+    end = {"y": number(datum=n_ranks + 0.6, axis=None, scale=ranks)}
     floor = {"data": {"values": [{}]}, **layer("rule", end, strokeDash=[2, 3], color={"expr": "muted"})}
     return chart(
         title,

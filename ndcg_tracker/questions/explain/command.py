@@ -24,6 +24,8 @@ def explain(
     Shows which items moved, entered or left, and how much each contributed. The labels are the latest version under
     which both runs have the metric. If there is no such version, or you give two versions, the command also splits the
     change into the parts of the ranking, the grades and the coverage of the labels.
+
+    Example: ndcg-track explain @baseline dense --group 'light tent'
     """
     from ndcg_tracker.questions.explain.say import explanation_said
 

@@ -300,6 +300,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     )
     if slices is not None:
         totals = replace(totals, slices=slice_totals(slices.of(paired.group_ids), paired.delta, shares))
+    n_alone = paired.only_in_baseline.size + paired.only_in_candidate.size
     return RunExplanation(
         subject_of(both),
         means[0],
@@ -308,7 +309,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
         totals,
         worst_group=worst_group,
         notes=(
-            *_alone(paired.only_in_baseline.size + paired.only_in_candidate.size),
+            *([Note("in_one_run_only", {"n": n_alone})] if n_alone else []),
             *unjudged_note(
                 both.metric,
                 [int(groups.n_unjudged[places].sum()) for groups in (baseline, candidate)],
@@ -349,10 +350,6 @@ def _worst_group(both: RunPair, group: str | None) -> list[Note]:
         return []
     options = labels_options(both) if both.are_labels_named else ()
     return [Note("worst_group", command=explain_command(both, *options, "--group", group))]
-
-
-def _alone(n_groups: int) -> list[Note]:
-    return [Note("in_one_run_only", {"n": n_groups})] if n_groups else []
 
 
 @dataclass(frozen=True, repr=False)

@@ -207,7 +207,8 @@ def _familiar(metric: str) -> str:
 
 def _headline(explanation: Explanation) -> str:
     """Return what changed and by how much."""
-    subject, verb = explanation.subject, _verb(explanation.delta)
+    subject, delta = explanation.subject, explanation.delta
+    verb = "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
     if isinstance(explanation, GroupExplanation):
         what = f"group {explanation.group} {verb} in {subject.metric}:"
     elif explanation.delta:
@@ -268,10 +269,6 @@ def _legend(explanation: Explanation) -> list[str]:
         f"change: part of the difference between the means over {counted(explanation.n_groups, 'group')}; "
         "n: items whose contribution changed"
     ]
-
-
-def _verb(delta: float) -> str:
-    return "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
 
 
 def _change(explanation: Explanation) -> str:

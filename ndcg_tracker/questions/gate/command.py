@@ -83,6 +83,8 @@ def gate(
     to limit the drop of each dataset.
 
     gate reset --baseline RUN --reason REASON restarts the budget of looks at this baseline, and records the reason.
+
+    Example: ndcg-track gate dense --baseline @baseline --margin 0.01
     """
     from ndcg_tracker.questions.gate.say import told_gate
     from ndcg_tracker.render.json import metrics_json as metrics_text

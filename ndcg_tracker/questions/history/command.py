@@ -36,6 +36,8 @@ def history(
     steps. A step is new if the history without its latest run does not show it, so run the command after every run.
 
     --suite shows the macro mean of the systems that have a run on every dataset, in the order of their last runs.
+
+    Example: ndcg-track history -m ndcg@10 --since 2026-01-01
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
     from ndcg_tracker.render.formats import is_for_people

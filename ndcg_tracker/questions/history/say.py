@@ -12,7 +12,7 @@ from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, paths, picked
-from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer
+from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer, nominal, number, tooltip
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
 from ndcg_tracker.words.notes import Note, told
@@ -494,57 +494,32 @@ def history_chart(
     words = "mean with its 95% interval, run by run"
     if len(shown) < len(rows):
         words += f"; the latest {len(shown):,} of {len(rows):,} runs"
-    x: Spec = {
-        "field": "place",
-        "type": "quantitative",
-        "scale": {"nice": False, "domain": [-0.5, max(0.5, len(shown) - 0.5)]},
-        "axis": {
-            "title": "runs, oldest first",
-            "grid": False,
-            "tickMinStep": 1,
-            "labelExpr": "names[datum.value] || ''",
-            "labelAngle": -30,
-            "labelLimit": 120,
-            "labelOverlap": True,
-            **({"values": list(range(len(shown)))} if len(shown) <= 12 else {}),
-        },
-    }
-    y = {
-        "type": "quantitative",
-        "title": f"mean {metric}" if is_mean else metric,
-        "scale": {"zero": False},
-        "axis": {"tickCount": 5},
-    }
-    tooltip = [
-        {"field": "run"},
-        {"field": "mean", "title": "mean" if is_mean else metric, "format": ".4f"},
-        {"field": "low", "title": "from", "format": ".4f"},
-        {"field": "high", "title": "to", "format": ".4f"},
-        {"field": "labels", "title": "label version"},
-        {"field": "stored"},
-    ]
+    axis: Spec = {"title": "runs, oldest first", "grid": False, "tickMinStep": 1, "labelOverlap": True}
+    axis |= {"labelExpr": "names[datum.value] || ''", "labelAngle": -30, "labelLimit": 120}
+    axis |= {"values": list(range(len(shown)))} if len(shown) <= 12 else {}
+    x = number("place", scale={"nice": False, "domain": [-0.5, max(0.5, len(shown) - 0.5)]}, axis=axis)
+    y = number(title=f"mean {metric}" if is_mean else metric, scale={"zero": False}, axis={"tickCount": 5})
+    shown_as = ("mean", "mean" if is_mean else metric, ".4f")
+    ends = (("low", "from", ".4f"), ("high", "to", ".4f"))
+    told = tooltip("run", shown_as, *ends, ("labels", "label version"), "stored")
     color, muted = {"expr": "chosen"}, {"expr": "muted"}
-    detail = {"field": "stretch", "type": "nominal"}
+    detail = nominal("stretch")
     mean = {"x": x, "y": {**y, "field": "mean"}}
     span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "detail": detail}
     band = layer("area", span, opacity=0.16, color=color) if len(shown) > 1 else layer("rule", span, color=color)
     line = layer("line", {**mean, "detail": detail}, color=color, strokeWidth=2)
     size = 40 if len(shown) <= 60 else 12
-    dots = layer("circle", {**mean, "tooltip": tooltip}, color=color, size=size, opacity=1)
+    dots = layer("circle", {**mean, "tooltip": told}, color=color, size=size, opacity=1)
     looks_of = {BETTER: ("triangle-up", {"expr": "better"}), WORSE: ("triangle-down", {"expr": "worse"})}
     ways = [way for way in looks_of if any(row["step"] == way for row in table)]
     legend = {"title": None, "labelExpr": "'stepped here: ' + datum.label"}
-    of_step = {
-        name: {
-            "field": "step",
-            "scale": {"domain": ways, "range": [looks_of[way][n] for way in ways]},
-            "legend": legend,
-        }
-        for n, name in enumerate(("shape", "color"))
-    }
-    told = [{"field": "step", "title": "stepped here"}, *tooltip]
-    has_step, has_news, is_marked = (f"datum.{name} != ''" for name in ("step", "news", "marked"))
-    steps = layer("point", {**mean, **of_step, "tooltip": told}, where=has_step, filled=True, size=150, opacity=1)
+    of_step: Spec = {}
+    for n, look_of in enumerate(("shape", "color")):
+        scale = {"domain": ways, "range": [looks_of[way][n] for way in ways]}
+        of_step[look_of] = {"field": "step", "scale": scale, "legend": legend}
+    of_step["tooltip"] = [*tooltip(("step", "stepped here")), *told]
+    has_step, has_news, is_marked = (f"datum.{column} != ''" for column in ("step", "news", "marked"))
+    steps = layer("point", {**mean, **of_step}, where=has_step, filled=True, size=150, opacity=1)
     words_at = {"x": x, "y": {"value": 0}, "text": {"field": "news"}}
     at_end = f"datum.place > {len(shown) / 2}"
     beside = {"align": {"expr": f"{at_end} ? 'right' : 'left'"}, "dx": {"expr": f"{at_end} ? -4 : 4"}}
@@ -557,7 +532,7 @@ def history_chart(
     name_at = {**mean, "text": {"field": "marked"}}
     named = layer("text", name_at, where=is_marked, dy=-12, fontWeight="bold", limit=140)
     look = {"color": color, "size": 110, "strokeWidth": 2.5, "fill": {"expr": "card"}, "opacity": 1}
-    rings = layer("point", {**mean, "tooltip": tooltip}, where=is_marked, **look)
+    rings = layer("point", {**mean, "tooltip": told}, where=is_marked, **look)
     layers: list[Spec] = [band, line, dots]
     more = [("marked", [rings]), ("step", [steps]), ("news", news), ("marked", [named])]
     for column, some in more:

@@ -84,6 +84,8 @@ def add_labels(
 
     With --design, the labels do not make a version: they check another judge (compare --check-with). There, the word
     unsure, like an empty label, means that there is no answer.
+
+    Example: ndcg-track labels add qrels.txt --dataset shop --rescore
     """
     from ndcg_tracker.api.evaluation import labels_of_judges
     from ndcg_tracker.cli.input_files import labels_by_judge
@@ -177,6 +179,8 @@ def list_labels(asked: Asked, format: options.Output = "text") -> None:
 
     For each version, shows how many groups, items and labels it has, how often each grade was given, and how many runs
     are evaluated under it.
+
+    Example: ndcg-track labels list
     """
     from ndcg_tracker.questions.labels.say import label_versions_as
 
@@ -192,6 +196,8 @@ def diff_labels(asked: Asked, format: options.Output = "text") -> None:
 
     Shows how far the versions agree where both have a label, which grades changed, and which groups and labels are new
     or gone.
+
+    Example: ndcg-track labels diff 1 2
     """
     from ndcg_tracker.questions.labels.say import labels_diff_said
 
@@ -217,6 +223,8 @@ def judges_agreement(
 
     If one judge answered designs of labels sample that check the other one, agreement and errors use these answers
     alone, weighted by 1 / probability.
+
+    Example: ndcg-track labels agreement gpt ann
     """
     from ndcg_tracker.questions.labels.say import agreement_said
 
@@ -238,6 +246,8 @@ def needed_labels(
     These are the items that could move a difference most. For a --judge without labels, they are a first batch over all
     groups. Store the grades with labels add --extend; the formats csv, quepid and elasticsearch have a place for each
     grade.
+
+    Example: ndcg-track labels needed bm25 dense --budget 50 -o judge.csv
     """
     from ndcg_tracker.questions.labels.say_items import needed_said
     from ndcg_tracker.render.whole_file import whole_file
@@ -274,6 +284,8 @@ def sampled_labels(
     --looks, the same command draws the next step once all items have answers. Store the answers with labels add
     --design; then compare --check-with corrects the verdict of the judge's labels by the answers. Items come in random
     order and without the judge's grades.
+
+    Example: ndcg-track labels sample bm25 dense --judge gpt --budget 200 -o ask.csv
     """
     from ndcg_tracker.questions.labels.say_items import look_words, sample_said
     from ndcg_tracker.render.whole_file import whole_file

@@ -243,15 +243,8 @@ def _moves(
     return dict(zip(pairs, moves.tolist(), strict=True))
 
 
-@dataclass(frozen=True, repr=False)
-class LabelsNeededResult(Answer):
-    """The items to judge next; notebooks and ``print`` show them as a table.
-
-    ``needed``: the typed rows. ``to_frame`` has a row per item: group, item, and how far its grade could move the mean
-    difference.
-    """
-
-    needed: NeededLabels
+class ForJudges(Answer):
+    """Items that people are to grade."""
 
     def save(self, path: str | os.PathLike[str], format: NeededFormat = "csv") -> None:
         """Write the items for judges, as a file that ``labels add`` reads once grades are filled in.
@@ -263,6 +256,17 @@ class LabelsNeededResult(Answer):
 
         with whole_file(os.fspath(path), "path") as write:
             write(self._said().in_format(format))
+
+
+@dataclass(frozen=True, repr=False)
+class LabelsNeededResult(ForJudges):
+    """The items to judge next; notebooks and ``print`` show them as a table.
+
+    ``needed``: the typed rows. ``to_frame`` has a row per item: group, item, and how far its grade could move the mean
+    difference.
+    """
+
+    needed: NeededLabels
 
     def _said(self) -> Said:
         return needed_said(self.needed)
@@ -441,20 +445,13 @@ def _sample_notes(drawn: Drawn, runs: Sequence[RunRecord], judge: str, metric: M
 
 
 @dataclass(frozen=True, repr=False)
-class LabelsSampleResult(Answer):
+class LabelsSampleResult(ForJudges):
     """The items for people to grade; notebooks and ``print`` show them as a table.
 
     ``sample``: the typed rows. ``to_frame`` has a row per item: group and item.
     """
 
     sample: LabelsSample
-
-    def save(self, path: str | os.PathLike[str], format: NeededFormat = "csv") -> None:
-        """Write the items for people, as a file that ``labels add --design`` reads once grades are filled in."""
-        from ndcg_tracker.render.whole_file import whole_file
-
-        with whole_file(os.fspath(path), "path") as write:
-            write(self._said().in_format(format))
 
     def _said(self) -> Said:
         return sample_said(self.sample)

@@ -119,22 +119,6 @@ def best(
     return (kept or [of_run.run for of_run in ranked])[0]
 
 
-def runs_by_mean(
-    self: HasStore,
-    metric: str = DEFAULT_METRIC,
-    *,
-    dataset: str | None = None,
-    tags: Mapping[str, str] | None = None,
-    judge: str | None = None,
-) -> list[tuple[RunRecord, float | None]]:
-    """Return the runs with their means under the latest labels that most of them have, the best first.
-
-    Runs that lack the metric under these labels come last, with None. Parameters and raises: see ``leaderboard``.
-    """
-    ranked, _ = ranked_runs(self, metric, dataset=dataset, tags=tags, judge=judge)
-    return [(of_run.run, of_run.mean) for of_run in ranked]
-
-
 def ranked_runs(
     self: HasStore,
     metric: str = DEFAULT_METRIC,
@@ -145,7 +129,8 @@ def ranked_runs(
 ) -> tuple[list[RankedRun], tuple[str, ...]]:
     """Return the runs with their means and judged shares, the best first, and notes on what may change their order.
 
-    Parameters and raises: see ``runs_by_mean``.
+    Runs that lack the metric under the latest labels that most of them have come last, without a mean. Parameters and
+    raises: see ``leaderboard``.
     """
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, by_mean, judged_notes
     from ndcg_tracker.words.notes import in_words

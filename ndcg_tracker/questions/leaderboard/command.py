@@ -30,6 +30,8 @@ def leaderboard(
     --suite shows systems on every dataset and over all datasets. Runs of the same name are one system; a system without
     a run on some dataset has no mean over the suite. Intervals show what other queries of these datasets, and what
     other datasets like these, would give.
+
+    Example: ndcg-track leaderboard -m ndcg@10 -m map --dataset shop
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.questions.leaderboard.say import leaderboard_said, suite_tables_said

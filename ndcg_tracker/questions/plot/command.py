@@ -17,13 +17,11 @@ from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.explain import explain as ask_explain
 from ndcg_tracker.questions.history import history as ask_history
-from ndcg_tracker.questions.plot import plot_runs, plot_training
-from ndcg_tracker.questions.suite import compare_suite
 
 if TYPE_CHECKING:
     from ndcg_tracker.render.chart import Chart
 
-app = options.command_group("Draw comparisons, lists, histories, suites or costs.")
+app = options.command_group("Draw comparisons, lists and histories.")
 
 
 ComparisonKind = Literal["every", "scatter", "histogram", "forest", "heatmap"]
@@ -110,6 +108,8 @@ def compare(
 
     The command draws the first metric; --by colours groups by an attribute. The kinds forest and heatmap draw several
     candidates. --suite draws the systems on every dataset, and on all together.
+
+    Example: ndcg-track plot compare bm25 dense -o compare.svg
     """
     options.belongs_to_one_dataset(suite, by_tag=by_tag, by=by)
     if suite is None:
@@ -124,13 +124,19 @@ def compare(
 
 @drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci"))
 def slices(tracker: Tracker, asked: Asked, by: By = None) -> Chart:
-    """Draw slices with their intervals, by one attribute or by all."""
+    """Draw slices with their intervals, by one attribute or by all.
+
+    Example: ndcg-track plot slices bm25 dense --by product -o slices.svg
+    """
     return asked.of(tracker.compare, top=0).plot("slices", by=by)
 
 
 @drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci", "by"))
 def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw a metric of both runs from cutoff 1 to 100."""
+    """Draw a metric of both runs from cutoff 1 to 100.
+
+    Example: ndcg-track plot cutoffs bm25 dense -o cutoffs.svg
+    """
     return asked.of(tracker.compare, top=0).plot("cutoffs")
 
 
@@ -140,7 +146,10 @@ def explain(
     asked: Asked,
     group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
 ) -> Chart:
-    """Draw both lists of a group, with a line joining each item."""
+    """Draw both lists of a group, with a line joining each item.
+
+    Example: ndcg-track plot explain bm25 dense --group 'light tent' -o tent.svg
+    """
     return asked.of(tracker.explain, group=group).plot()
 
 
@@ -149,6 +158,8 @@ def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_ta
     """Draw a metric over runs, with its steps and the changes of labels.
 
     --suite draws the macro mean of the systems.
+
+    Example: ndcg-track plot history -m ndcg@10 -o history.svg
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
@@ -157,24 +168,3 @@ def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_ta
     if suite is not None:
         return tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted).plot()
     return tracker.history_report(metric, dataset=asked.named.get("dataset", DEFAULT_DATASET), wanted=wanted).plot()
-
-
-@drawn(plot_training)
-def training(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw the validation curve of a training."""
-    return asked.of(tracker.plot_training)
-
-
-@drawn(plot_runs)
-def runs(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw the quality of runs against their cost.
-
-    The line joins the runs that no other run beats in both.
-    """
-    return asked.of(tracker.plot_runs)
-
-
-@drawn(compare_suite, but=(*OF_REPORTS, "by"))
-def suite(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw systems on every dataset of a suite, and on all together."""
-    return asked.of(tracker.compare_suite).plot()

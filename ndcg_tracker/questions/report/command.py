@@ -32,6 +32,8 @@ def report(
 
     --suite shows the verdict over all datasets with a picture of each, a tab for every dataset, and all systems of the
     suite.
+
+    Example: ndcg-track report @baseline dense -o report.html
     """
     from ndcg_tracker.errors import InputError, worded
     from ndcg_tracker.render.whole_file import whole_file

@@ -335,77 +335,42 @@ def _cards(
     scatter = chart_groups.scatter(pair.groups, baseline, candidate, metric=first.metric, queries=queries)
     cards = {"every": Card.of(every), "scatter": Card.of(scatter)}
     histogram = chart_groups.histogram(pair.groups, first.metric)
-    cards["histogram"] = Card.of(
-        histogram,
-        Table(
-            columns(">from", ">to", ">groups"),
-            [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]],
-        ),
-    )
+    bins = [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]]
+    cards["histogram"] = Card.of(histogram, Table(columns(">from", ">to", ">groups"), bins))
     only = first.metric if len(comparison.metrics) == 1 else ""
     cards["forest"] = Card.of(compare_charts.forest(bars, metric=only), _bar_table(bars))
     if len(pair.at_cutoffs) > 1:
-        cards["cutoffs"] = Card.of(
-            cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff),
-            Table(
-                columns(">cutoff", f">{baseline}", f">{candidate}", ">delta", ">95% interval"),
-                [
-                    [
-                        row.cutoff,
-                        points(row.baseline),
-                        points(row.candidate),
-                        _signed(row.delta),
-                        interval(row.ci, signed=True),
-                    ]
-                    for row in pair.at_cutoffs
-                ],
-            ),
-        )
+        spec = cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff)
+        at = [
+            [row.cutoff, points(row.baseline), points(row.candidate), _signed(row.delta), interval(row.ci, signed=True)]
+            for row in pair.at_cutoffs
+        ]
+        headings = columns(">cutoff", f">{baseline}", f">{candidate}", ">delta", ">95% interval")
+        cards["cutoffs"] = Card.of(spec, Table(headings, at))
     if len(report.history) > 1:
         rows = [row for row in report.history if row["mean"] is not None]
-        cards["history"] = Card.of(
-            history_chart(
-                [{**row, "run": visible(row["run"])} for row in rows],
-                first.metric,
-                on=comparison.dataset,
-                marked=(baseline, candidate),
-            ),
-            Table(
-                columns("run", "stored", ">mean", ">95% interval", ">labels", "step"),
-                [
-                    [
-                        row["run"],
-                        row["created_at_utc"][:16],
-                        points(row["mean"]),
-                        interval(_pair(row["ci"])),
-                        row.get("label_set_version"),
-                        ", ".join(filter(None, ("stepped here" if row.get("step") else "", vanished(row)))),
-                    ]
-                    for row in rows
-                ],
-            ),
-        )
+        named: list[HistoryRow] = [{**row, "run": visible(row["run"])} for row in rows]
+        spec = history_chart(named, first.metric, on=comparison.dataset, marked=(baseline, candidate))
+        of_runs = [
+            [
+                *(row["run"], row["created_at_utc"][:16], points(row["mean"]), interval(row["ci"])),
+                row.get("label_set_version"),
+                ", ".join(filter(None, ("stepped here" if row.get("step") else "", vanished(row)))),
+            ]
+            for row in rows
+        ]
+        headings = columns("run", "stored", ">mean", ">95% interval", ">labels", "step")
+        cards["history"] = Card.of(spec, Table(headings, of_runs))
     return cards
 
 
 def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
     """Return the numbers of a forest plot."""
     rows = [
-        [
-            bar.label,
-            bar.n,
-            _signed(bar.delta),
-            interval(bar.ci, signed=True),
-            p_text(bar.p_adjusted),
-            bar.found,
-        ]
+        [bar.label, bar.n, _signed(bar.delta), interval(bar.ci, signed=True), p_text(bar.p_adjusted), bar.found]
         for bar in bars
     ]
     return Table(columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"), rows)
-
-
-def _pair(ci: Sequence[float] | None) -> tuple[float, float] | None:
-    return None if ci is None else (ci[0], ci[1])
 
 
 def _signed(number: float) -> str:
@@ -446,34 +411,22 @@ def _runs_with_lists(comparison: Comparison) -> list[RunRef]:
 
 def _explain_command(pair: PairReport) -> tuple[str, ...]:
     comparison = pair.comparison
-    words: tuple[str, ...] = (
-        "ndcg-track",
-        "explain",
-        *(run.name for run in _runs_with_lists(comparison)),
-        "--dataset",
-        comparison.dataset,
-    )
+    runs = (run.name for run in _runs_with_lists(comparison))
+    words: tuple[str, ...] = ("ndcg-track", "explain", *runs, "--dataset", comparison.dataset)
     words += judge_option(comparison.label_set.judge)
     return words if pair.lists_metric is None else (*words, "--metric", pair.lists_metric)
 
 
 def lists_on_page(lists: GroupLists) -> dict[str, object]:
     """Return the lists of a group as the script of a report reads them."""
-    return {
-        "items": [
-            [
-                item.item,
-                item.grade,
-                item.rank_baseline,
-                item.rank_candidate,
-                _short(item.contribution_baseline),
-                _short(item.contribution_candidate),
-            ]
-            for item in lists.items
-        ],
-        "ideal": lists.ideal,
-        "more": lists.n_more,
-    }
+    items = [
+        [
+            *(item.item, item.grade, item.rank_baseline, item.rank_candidate),
+            *map(_short, (item.contribution_baseline, item.contribution_candidate)),
+        ]
+        for item in lists.items
+    ]
+    return {"items": items, "ideal": lists.ideal, "more": lists.n_more}
 
 
 def texts_on_page(texts: GroupTexts) -> dict[str, object]:
@@ -545,11 +498,8 @@ def _overview(report: RunsReport) -> dict[str, Card]:
     names = [visible(pairs[0].baseline.name), *(visible(pair.candidate.name) for pair in pairs)]
     only = first if {metric.metric for pair in pairs for metric in pair.metrics} == {first} else ""
     bars = [
-        compare_charts.metric_bar(
-            metric,
-            visible(pair.candidate.name) if only else f"{visible(pair.candidate.name)}: {metric.metric}",
-        )
-        for pair in pairs
+        compare_charts.metric_bar(metric, name if only else f"{name}: {metric.metric}")
+        for name, pair in zip(names[1:], pairs, strict=True)
         for metric in pair.metrics
         if metric.delta is not None
     ]
@@ -559,22 +509,12 @@ def _overview(report: RunsReport) -> dict[str, Card]:
             replace(delta, baseline=visible(delta.baseline), candidate=visible(delta.candidate))
             for delta in report.deltas
         ]
-        cards["heatmap"] = Card.of(
-            compare_charts.heatmap(deltas, names, first),
-            Table(
-                columns("run", "against", ">delta", ">p", "verdict"),
-                [
-                    [
-                        delta.candidate,
-                        delta.baseline,
-                        _signed(delta.delta),
-                        p_text(delta.p_adjusted),
-                        delta.verdict.replace("_", " "),
-                    ]
-                    for delta in deltas
-                ],
-            ),
-        )
+        rows = [
+            [of.candidate, of.baseline, _signed(of.delta), p_text(of.p_adjusted), of.verdict.replace("_", " ")]
+            for of in deltas
+        ]
+        table = Table(columns("run", "against", ">delta", ">p", "verdict"), rows)
+        cards["heatmap"] = Card.of(compare_charts.heatmap(deltas, names, first), table)
     title = f"Every candidate against {names[0]}{only and f': {only}'}"
     cards["forest"] = Card.of(compare_charts.forest(bars, title, metric=only), _bar_table(bars))
     return cards

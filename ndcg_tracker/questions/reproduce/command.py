@@ -17,6 +17,8 @@ def reproduce(
     Shows the measures of repro_eval: KTU and RBO of the lists, RMSE and p-value of the group results, and with both
     baselines the effect ratio (ER) and DeltaRI. With --published, it compares only the means. CSV has one row per
     metric.
+
+    Example: ndcg-track reproduce published.run mine --published 0.412
     """
     from ndcg_tracker.questions.reproduce.say import reproduction_said
 

@@ -20,6 +20,8 @@ def show(
     """Show one run: its metrics, origin and hardest groups.
 
     CSV has one row per metric. --format ir-metadata prints a header for the run file, with tags and parameters.
+
+    Example: ndcg-track show dense --by product
     """
     from ndcg_tracker.questions.show.say import show_as
 

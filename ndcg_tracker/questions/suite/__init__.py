@@ -5,32 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, cast
 
-from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Judge, MetricTexts, Option
-from ndcg_tracker.compare.options import Ci, ClusterBy, LabelsVersion, MissingGroups, Test
+from ndcg_tracker.asked import DEFAULT_METRIC, Option
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 from ndcg_tracker.questions.gate import MaxHarm
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.decide_suite import SuiteComparison
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
     from ndcg_tracker.compare.options import CiMethod, Missing, TestName, Unjudged, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
-    from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.records import SuiteRecord
     from ndcg_tracker.storage.store import HasStore
 
 
 SuiteName = Annotated[str, Option("The name of the suite.", metavar="SUITE", is_positional=True)]
-BaselineSystem = Annotated[
-    str, Option("The baseline system: the name of its runs.", metavar="BASELINE", is_positional=True)
-]
-CandidateSystem = Annotated[
-    str, Option("The system to compare with it: the name of its runs.", metavar="CANDIDATE", is_positional=True)
-]
-FurtherSystems = Annotated[
-    str, Option("More systems to compare.", metavar="CANDIDATE", is_positional=True, is_optional=True)
-]
 Datasets = Annotated[
     Sequence[str],
     Option("Datasets, or patterns such as 'beir-*'.", metavar="DATASET", is_positional=True, typed=list[str]),
@@ -118,23 +106,23 @@ def suite(
 
 def compare_suite(
     self: HasStore,
-    name: SuiteName,
-    baseline: BaselineSystem,
-    candidate: CandidateSystem,
-    *further: FurtherSystems,
-    metric: MetricTexts = DEFAULT_METRIC,
-    by_tag: ByTag = None,
-    missing: MissingGroups = "error",
+    name: str,
+    baseline: str,
+    candidate: str,
+    *further: str,
+    metric: str | Sequence[str] = DEFAULT_METRIC,
+    by_tag: str | None = None,
+    missing: Missing = "error",
     top: int = 0,
     tie_bounds: bool = False,
     unjudged_bounds: bool = False,
-    test: Test = "t",
-    ci: Ci = "t",
+    test: TestName = "t",
+    ci: CiMethod = "t",
     equivalence: float | None = None,
     by: str | None = None,
-    cluster: ClusterBy = None,
-    labels: LabelsVersion = None,
-    judge: Judge = None,
+    cluster: str | None = None,
+    labels: Version = None,
+    judge: str | None = None,
 ) -> SuiteComparisonResult:
     """Compare systems on every dataset of a suite, as ``compare`` does, and on all together.
 
@@ -165,51 +153,6 @@ def compare_suite(
     return SuiteComparisonResult(first, tuple(others), tuple(pair.comparison for pair in pairs))
 
 
-def suite_page(
-    self: HasStore,
-    found: SuiteComparisonResult,
-    *,
-    by_tag: str | None = None,
-    missing: Missing = "error",
-    labels: Version = None,
-    judge: str | None = None,
-) -> str:
-    """Return the page of ``report`` for the systems that were compared on a suite."""
-    metrics = list(dict.fromkeys(comparison.metric for comparison in found.comparisons))
-    candidates = list(dict.fromkeys(comparison.candidate for comparison in found.comparisons))
-    return _page(self, found.comparison, candidates, metrics, by_tag, missing, labels, judge).to_html()
-
-
-def _page(
-    self: HasStore,
-    comparison: SuiteComparison,
-    candidates: Sequence[str],
-    metrics: Sequence[str],
-    by_tag: str | None,
-    missing: Missing,
-    labels: Version,
-    judge: str | None,
-) -> ReportResult:
-    from ndcg_tracker.questions.report import report
-
-    of_first = comparison.deltas[0].metric
-    clusters = of_first.clusters
-    return report(
-        self,
-        comparison.baseline,
-        *candidates,
-        suite=comparison.suite,
-        by_tag=by_tag,
-        metrics=metrics,
-        missing=missing,
-        test=cast("TestName", of_first.test),
-        ci=cast("CiMethod", of_first.ci_method),
-        cluster=None if clusters is None else clusters.attribute,
-        labels=labels,
-        judge=judge,
-    )
-
-
 def gate_suite_page(
     self: HasStore,
     found: SuiteGateResult,
@@ -219,9 +162,24 @@ def gate_suite_page(
     judge: str | None = None,
 ) -> str:
     """Return the page of ``report`` for the systems on which a gate decided, with its decision."""
+    from ndcg_tracker.questions.report import report
+
     comparison = found.gated.comparison
-    missing = comparison.deltas[0].metric.groups.missing
-    page = _page(self, comparison, [comparison.candidate], [comparison.metric], by_tag, missing, labels, judge)
+    first = comparison.deltas[0].metric
+    page = report(
+        self,
+        comparison.baseline,
+        comparison.candidate,
+        suite=comparison.suite,
+        by_tag=by_tag,
+        metrics=comparison.metric,
+        missing=first.groups.missing,
+        test=cast("TestName", first.test),
+        ci=cast("CiMethod", first.ci_method),
+        cluster=None if first.clusters is None else first.clusters.attribute,
+        labels=labels,
+        judge=judge,
+    )
     return page.with_decision(f"{found.decision.upper()}: {found.reason}").to_html()
 
 

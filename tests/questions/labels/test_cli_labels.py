@@ -345,14 +345,17 @@ def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, f
         assert named == judges.done(*command, "--labels", "2", "--judge", "human"), command
         assert judges.refused(*command, "--labels", "2", "--judge", "gpt").startswith("version 2 of the labels of ")
     judges.said("suite", "create", "all", "default")
-    systems = [("show", "all", *of), ("compare", "all", *both, *of), ("report", "all", *both, *of, "-o", "suite.html")]
-    for system in [
-        *systems,
-        ("gate", "all", "b", "--baseline", "a", *of, "--margin", ".5", "--on-inconclusive", "pass"),
-    ]:
-        assert judges.refused("suite", *system) == UNCLEAR, system
-        assert judges("suite", *system, "--judge", "gpt").code == 0, system
-    assert "version 1 of judge 'gpt' of each dataset" in judges.done("suite", "show", "all", *of, "--judge", "gpt")
+    for system in (
+        ("leaderboard", *of),
+        ("compare", *both, *of),
+        ("report", *both, *of, "-o", "suite.html"),
+        ("gate", "b", "--baseline", "a", *of, "--margin", ".5", "--on-inconclusive", "pass"),
+    ):
+        assert judges.refused(*system, "--suite", "all") == UNCLEAR, system
+        assert judges(*system, "--suite", "all", "--judge", "gpt").code == 0, system
+    assert "version 1 of judge 'gpt' of each dataset" in judges.done(
+        "leaderboard", "--suite", "all", *of, "--judge", "gpt"
+    )
     table = csv.DictReader(io.StringIO(judges.done("leaderboard", *of, "--judge", "human", "--format", "csv")))
     assert {(row["label_set_version"], row["judge"]) for row in table} == {("2", "human")}
     every = judges.done("compare", *both, *of, "--judge", "*")
@@ -366,7 +369,7 @@ def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, f
     assert judges.refused("compare", *both, "--judge", "*", "--labels", "1") == (
         "--labels 1 belongs to one judge, but --judge '*' means every judge; leave one out"
     )
-    assert judges.refused("suite", "compare", "all", *both, "--judge", "*") == (
+    assert judges.refused("compare", "--suite", "all", *both, "--judge", "*") == (
         "--judge '*' takes one dataset; name a judge with --suite"
     )
 

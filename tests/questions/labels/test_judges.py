@@ -189,7 +189,6 @@ def test_of_several_named_judges_one_is_to_be_named(tracker: nt.Tracker) -> None
         lambda: tracker.best(),
         lambda: tracker.rescore(),
         lambda: tracker.report("bm25", "dense"),
-        lambda: tracker.plot_runs("latency_ms"),
     ]
     for ask in asked:
         with pytest.raises(nt.InputError) as caught:

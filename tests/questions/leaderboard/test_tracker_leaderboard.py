@@ -13,6 +13,7 @@ import scipy.stats
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.questions.leaderboard import ranked_runs
 
 N_RUNS, N_GROUPS = 10, 50
 NAMES = [f"run-{number}" for number in range(N_RUNS)]
@@ -125,7 +126,7 @@ def test_which_runs_are_meant(ten: nt.Tracker) -> None:
     assert ten.best().name == "run-9"
     of_study = results(ten, "ndcg@10")[NAMES[:5]].mean()
     assert ten.best(tags={"study": "s1"}).name == of_study.idxmax()
-    means = [mean for _, mean in ten.runs_by_mean("P@5")]
+    means = [ranked.mean for ranked in ranked_runs(ten, "P@5")[0]]
     assert means == sorted(means, reverse=True)
     compared = ten.compare("run-0", "run-[0-2]")
     assert [one.candidate.name for one in compared.comparisons] == ["run-1", "run-2"]

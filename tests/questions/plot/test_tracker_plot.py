@@ -8,23 +8,20 @@ from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.compare.gather import ComparisonResult
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.errors import InputError, ReferenceNotFoundError
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.chart import Chart
 
 
 def fill_shop(url: str) -> None:
     with nt.Tracker(url) as tracker:
-        for number, (name, run) in enumerate([("bm25", BM25), ("dense", DENSE)]):
-            tracker.ingest(
-                frame_of(run), name=name, labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "AP"],
-                parameters={"latency_ms": str(10 + number), "model": name},
-            )  # fmt: skip
+        for name, run in (("bm25", BM25), ("dense", DENSE)):
+            tracker.ingest(frame_of(run), name=name, labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "AP"])
         tracker.set_groups({"group": list(LABELS), "kind": ["a", "a", "b", "b", "b"]}, dataset="shop")
 
 
 @pytest.fixture
 def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
-    """Two runs with attributes, a cost each, and a training."""
+    """Two runs with attributes."""
     fill_as(fill_shop)
     return tracker
 
@@ -130,34 +127,3 @@ def test_a_comparison_that_the_database_no_longer_holds_is_not_drawn(shop: nt.Tr
     assert result._repr_html_() == table  # a notebook keeps the tables
     shop.delete_run("dense", dataset="shop")
     assert result._repr_html_() == table
-
-
-def test_quality_against_a_number(shop: nt.Tracker) -> None:
-    found = {row["run"]: (row["x"], row["mean"]) for row in rows(shop.plot_runs("latency_ms", "AP", dataset="shop"))}
-    means = dict(shop.sql("SELECT run, mean FROM run_summary WHERE metric = 'AP'").itertuples(index=False, name=None))
-    assert found == {"bm25": (10.0, means["bm25"]), "dense": (11.0, means["dense"])}
-    shop.tag_run("dense", {"latency_ms": "3"}, dataset="shop")  # a parameter counts before a tag
-    assert rows(shop.plot_runs("latency_ms", "AP", dataset="shop"))[1]["x"] == 11.0
-    for parameter, tags, message in (
-        ("model", {}, "no run has a number 'model' among its parameters and tags; there is latency_ms"),
-        ("cost", {}, "no run has a number 'cost' among its parameters and tags; there is latency_ms"),
-    ):
-        with pytest.raises(InputError) as caught:
-            shop.plot_runs(parameter, "AP", dataset="shop", tags=tags)
-        assert str(caught.value) == message
-    with pytest.raises(ReferenceNotFoundError, match=r"^none of the requested runs of dataset 'shop' has P@3$"):
-        shop.plot_runs("latency_ms", "P@3", dataset="shop")
-
-
-def test_a_training(shop: nt.Tracker) -> None:
-    for number, run in ((10, BM25), (20, DENSE)):
-        shop.ingest(
-            frame_of(run), name=f"ranker/iter-{number:04}", dataset="shop",
-            tags={"training": "ranker", "stage": "iteration"}, parameters={"iteration": str(number)},
-        )  # fmt: skip
-    spec = shop.plot_training("ranker", dataset="shop").spec
-    assert [row["x"] for row in spec["data"]["values"]] == [10.0, 20.0]
-    shop.tag_run("dense", {"training": "ranker", "stage": "final"}, dataset="shop")
-    with pytest.raises(ReferenceNotFoundError) as caught:
-        shop.plot_training("rankre", dataset="shop")
-    assert str(caught.value) == "no iteration of a training 'rankre' in dataset 'shop' has ndcg@10; there is ranker"

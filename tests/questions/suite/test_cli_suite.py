@@ -45,17 +45,18 @@ def two(
 def test_from_the_names_to_the_verdict(two: CommandLine) -> None:
     assert two.said("suite", "create", "both", "shop", "books") == ("suite 'both' has 2 datasets: shop, books\n")
     assert [row["dataset"] for row in two.rows("suite", "list")] == ["shop", "books"]
-    text = two.done("suite", "show", "both")
+    text = two.done("leaderboard", "--suite", "both")
     assert text.startswith("2 systems on suite both (2 datasets): ")
     assert "\nmacro: each dataset counts once; micro: each query counts once\n" in text
     with Tracker(two.url) as tracker:
-        assert two.rows("suite", "show", "both") == tracker.suite("both").to_dict()
-        assert two.rows("suite", "compare", "both", "bm25", "dense") == (
+        assert two.rows("leaderboard", "--suite", "both") == tracker.suite("both").to_dict()
+        assert two.rows("compare", "--suite", "both", "bm25", "dense", "-m", "ndcg@10") == (
             tracker.compare_suite("both", "bm25", "dense").to_dict()
         )
-    text = two.done("suite", "compare", "both", "bm25", "dense")
+    text = two.done("compare", "--suite", "both", "bm25", "dense", "-m", "ndcg@10")
     assert text.startswith("dense against bm25 on suite both: macro ndcg@10 ")
-    table = list(csv.DictReader(io.StringIO(two.done("suite", "compare", "both", "bm25", "dense", "--format", "csv"))))
+    printed = two.done("compare", "--suite", "both", "bm25", "dense", "-m", "ndcg@10", "--format", "csv")
+    table = list(csv.DictReader(io.StringIO(printed)))
     assert [row["dataset"] for row in table] == ["shop", "books"]
     assert two.said("suite", "delete", "both") == "deleted suite 'both'; its datasets stay\n"
     assert two.rows("suite", "list") == []
@@ -71,7 +72,7 @@ def test_what_another_suite_of_the_name_needs(two: CommandLine) -> None:
 
 def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None:
     two.said("suite", "create", "both", "shop", "books")
-    asked = ("suite", "gate", "both", "dense", "--baseline", "bm25", "--margin", "0.9")
+    asked = ("gate", "--suite", "both", "dense", "--baseline", "bm25", "--margin", "0.9")
     text = two(*asked)
     assert text.code in (0, 3, 4)
     with Tracker(two.url) as tracker:
@@ -82,31 +83,39 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     assert text.out.startswith(f"{found.decision.upper()}: ")
     assert "no dataset has 25 groups" not in text.out  # nobody asked
     report = folder / "gate.xml"
-    strict = ("--dataset-margin", "0.1", "--strict-datasets", "--junit", str(report), "--on-inconclusive", "fail")
+    strict = (
+        "--by",
+        "dataset",
+        "--slice-margin",
+        "0.1",
+        "--strict-slices",
+        "--junit",
+        str(report),
+        "--on-inconclusive",
+        "fail",
+    )
     assert two(*asked, *strict).code in (0, 3)
     case = ElementTree.parse(report).find(".//testcase")
     assert case is not None
     assert case.get("classname") == "ndcg-track.suite.both"
-    assert "no dataset has 25 groups, so none was judged" in two(*asked, "--dataset-margin", "0.1").out
+    assert "no dataset has 25 groups, so none was judged" in two(*asked, "--by", "dataset", "--slice-margin", "0.1").out
     overridden = two(*asked, "--acknowledge", "known bug 42")
     assert overridden.code == 0
     row = next(csv.DictReader(io.StringIO(two(*asked, "--format", "csv").out)))
     assert (row["suite"], row["decision"]) == ("both", found.decision)
-    told = "--strict-datasets needs --dataset-margin: the allowed drop of a dataset, in absolute points, such as "
-    assert two.refused(*asked, "--strict-datasets") == f"{told}--dataset-margin 0.05"
     lacking = (
         "'third' or 'bm25' has no run on shop, but a gate decides on every dataset of suite 'both'; see the systems "
     )
     write_csv(folder / "third.csv", frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}))
     two.done("ingest", "third.csv", "--dataset", "books")
-    of_third = ("suite", "gate", "both", "third", "--baseline", "bm25", "--margin", "0.1")
+    of_third = ("gate", "--suite", "both", "third", "--baseline", "bm25", "--margin", "0.1")
     assert two.refused(*of_third, code=5) == f"{lacking}with: ndcg-track leaderboard --suite both"
 
 
 def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
     two.said("suite", "create", "both", "shop", "books")
     pair = ("both", "bm25", "dense")
-    said = two.said("suite", "report", *pair, "--output", str(folder / "suite.html"))
+    said = two.said("report", "--suite", *pair, "--output", str(folder / "suite.html"))
     assert said == f"wrote {folder / 'suite.html'}: open it in a browser\n"
     page = (folder / "suite.html").read_text(encoding="utf-8")
     with Tracker(two.url) as tracker:
@@ -124,7 +133,8 @@ def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
     assert re.findall(r'<button role="tab"[^>]*>([^<]*)</button>', page) == ["shop", "books"]
     assert "2 systems on suite both (2 datasets): " in page
     assert "ndcg-track report bm25 dense --suite both --metric ndcg@10 --output " in page
-    for words in (("suite", *pair), ("compare", *pair[1:], "--suite", "both"), ("suite", *pair, "bm25")):
+    for words in (("compare", *pair[1:]), ("compare", *pair[1:], "bm25")):
+        words = (*words, "--suite", "both")
         two.said("plot", *words, "--output", str(folder / "suite.svg"))
         picture = (folder / "suite.svg").read_text(encoding="utf-8")
         for row in ("shop", "books", "macro, other queries", "macro, other datasets", "micro, other queries"):
@@ -167,41 +177,39 @@ def test_several_systems_have_a_tab_on_each_dataset(two: CommandLine) -> None:
 
 def test_a_table_for_a_paper(two: CommandLine) -> None:
     two.said("suite", "create", "both_&", "shop", "books")
-    printed = two.done("suite", "show", "both_&", "--format", "latex")
+    printed = two.done("leaderboard", "--suite", "both_&", "--format", "latex")
     assert r"on suite both\_\& (queries: " in printed
     assert r"\begin{tabular}{lrrl}" in printed
     assert r"System & shop & books & Macro \\" in printed
     assert printed.count(r"\textbf{") >= 3
-    assert "<table" in two.done("suite", "show", "both_&", "--format", "html")
+    assert "<table" in two.done("leaderboard", "--suite", "both_&", "--format", "html")
 
 
 def test_a_missing_run_is_seen(two: CommandLine, folder: Path) -> None:
     write_csv(folder / "third.csv", frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}))
     two.done("ingest", "third.csv", "--dataset", "books")
     two.said("suite", "create", "both", "shop", "books")
-    text = two.done("suite", "show", "both", "--format", "markdown")
+    text = two.done("leaderboard", "--suite", "both", "--format", "markdown")
     assert "| third | - | " in text
     assert "no run on this dataset, so no mean over the suite (1 system)" in text
-    text = two.done("suite", "compare", "both", "bm25", "third")
+    text = two.done("compare", "--suite", "both", "bm25", "third", "-m", "ndcg@10")
     assert text.startswith("third against bm25 on 1 of the 2 datasets of suite both: ")
     assert "without both  shop\n" in text
 
 
 def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> None:
     two.said("suite", "create", "both", "shop", "books")
-    assert two.rows("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10") == (
-        two.rows("suite", "compare", "both", "bm25", "dense")
-    )
-    assert two.rows("leaderboard", "--suite", "both") == two.rows("suite", "show", "both")
     details = two.done("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10", "--top", "1")
     assert "\ndense against bm25 on shop: " in details
     assert "\ndense against bm25 on books: " in details
     found = two.rows("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10", "--details")
     assert [one["dataset"] for one in found["on_datasets"]] == ["shop", "books"]
     asked = ("dense", "--baseline", "bm25", "--margin", "0.9", "--dry-run", "--format", "json")
-    by_option = two("gate", *asked, "--suite", "both", "--by", "dataset", "--slice-margin", "0.5", "--strict-slices")
-    by_command = two("suite", "gate", "both", *asked, "--dataset-margin", "0.5", "--strict-datasets")
-    assert (by_option.code, by_option.out) == (by_command.code, by_command.out)
+    of_datasets = ("--by", "dataset", "--slice-margin", "0.5", "--strict-slices")
+    with Tracker(two.url) as tracker:
+        rules = {"dataset_margin": 0.5, "strict_datasets": True}
+        found = tracker.gate_suite("both", "dense", baseline="bm25", margin=0.9, dry_run=True, **rules)
+    assert json.loads(two("gate", *asked, "--suite", "both", *of_datasets).out) == found.to_dict()
     written = ("--report", "gate.html", "--metrics-json", "means.json", "--junit", "gate.xml")
     two("gate", *asked[:5], "--suite", "both", *written)
     assert json.loads((folder / "means.json").read_text()).keys() == {
@@ -239,10 +247,6 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
         (
             ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", ".1", "--strict-slices"),
             "--by dataset, --slice-margin and --strict-slices go together; give the allowed drop of a dataset",
-        ),
-        (
-            ("suite", "gate", "both", "dense", "--baseline", "bm25", "--margin", ".1", "--strict-datasets"),
-            "--strict-datasets needs --dataset-margin: the allowed drop of a dataset",
         ),
         (("leaderboard", "--suite", "both", "--by", "device"), "--by does not go with --suite; leave out one of them"),
         (("report", "bm25", "--suite", "both", "--all"), "--all does not go with --suite; leave out one of them"),

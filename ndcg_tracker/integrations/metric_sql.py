@@ -201,13 +201,9 @@ def _discount(metric: Metric, place: str) -> str:
         return f"({1.0 - share!r} * POWER({share!r}, {place} - 1.0))"
     if name.startswith("jk"):
         base = float(name.removeprefix("jk"))
-        return f"(CASE WHEN {place} <= {base!r} THEN 1.0 ELSE {_ln(base)} / LN({place}) END)"
+        return f"(CASE WHEN {place} <= {base!r} THEN 1.0 ELSE LN({base!r}) / LN({place}) END)"
     logs = {"log2": f"(0.6931471805599453 / LN({place} + 1.0))", "ln": f"(1.0 / LN({place} + 1.0))"}
     return {**logs, "position": f"(1.0 / {place})", "none": "1.0"}[name]
-
-
-def _ln(number: float) -> str:
-    return f"LN({number!r})"
 
 
 def _cumulated(metric: Metric, within: str) -> tuple[str, str]:

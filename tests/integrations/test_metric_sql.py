@@ -20,9 +20,9 @@ from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.integrations.metric_sql import DIALECTS, Tables, query
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.language.sql import DIALECTS, Tables, query
 
 Asked = Callable[[str], dict[str, float | None]]
 MEASURES = ("cg", "dcg", "idcg", "ndcg", "P", "R", "AP", "RR", "Success")
