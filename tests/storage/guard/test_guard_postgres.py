@@ -314,7 +314,7 @@ def test_without_the_look_at_words_the_transaction_still_refuses_to_write(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(guard_postgres, "checked_text", lambda text: text)
-    monkeypatch.setattr(guard_postgres, "scanned", lambda text: ({"select"}, text))
+    monkeypatch.setattr(guard_postgres, "_words", lambda _: {"select"})
     before = state_of(postgres_server, bystander)
     with contextlib.suppress(InputError):
         ask(conninfo, query, timeout=5)
