@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import time
@@ -298,30 +297,6 @@ def test_new_labels_meanwhile(postgres_url: str, other_url: str, of_group: str) 
         wanted = tracker.ingest(rows_of(), name="run", dataset="shop", metrics=METRICS, allow="no-overlap")
     assert replace(result, run_id=wanted.run_id, notes=wanted.notes) == wanted  # the groups come in another order
     assert content(postgres_url) == content(other_url)
-
-
-def test_doctor_finds_what_is_left_and_vacuum_deletes_it(postgres_url: str) -> None:
-    def found() -> list[tuple[str, str]]:
-        findings = [one for one in health.examine(postgres_url) if one.check == "staged"]
-        return [(one.state, re.sub("begun at .*, process [0-9]+", "begun", one.found)) for one in findings]
-
-    location = parsed_location(postgres_url)
-    words = "run 'nightly' of dataset 'shop', begun, {}: 1 batches, 3 groups, 0.0 MB"
-    with staged_run(location, "shop", "nightly") as number, attempt(location, number, "one", 0) as stage:
-        stage(3, b"x")
-        assert found() == [("ok", words.format("is being written").replace("1 batches, 3", "0 batches, 0"))]
-    assert found() == []
-    with psycopg.connect(postgres_url.replace("+psycopg", "")) as killed:
-        run = ("shop", "nightly", "etl@driver, process 1", "2026-11-20T02:00:00.000000Z")
-        killed.execute(
-            "INSERT INTO staged_runs (dataset, run, started_by, created_at_utc) VALUES (%s, %s, %s, %s)", run
-        )
-        killed.execute("INSERT INTO staged_batches SELECT id, 'a', 0, 0, 3, 'x' FROM staged_runs")
-    assert found() == [("note", words.format("was abandoned"))]
-    with staged_run(location, "shop", "other"):
-        assert database.vacuum(postgres_url).n_cleared == 1
-        assert [state for state, _ in found()] == ["ok"]
-    assert found() == []
 
 
 def test_sqlite_is_refused_with_another_way(sqlite_url: str) -> None:

@@ -20,6 +20,7 @@ MAX_RESULT_BYTES = 1 << 30
 """How much of this program's memory the rows of a result may take; a larger result is refused."""
 
 _NORMAL = frozenset({type(None), int, float, str})
+_FIRST_WORD = re.compile(r"(?:[\s(;\ufeff]|--[^\n]*|/\*.*?(?:\*/|\Z))*+([^\W\d_]*)(\S*)", re.DOTALL)
 _NAMES = [view.name for view in VIEWS]
 _VIEWS = ", ".join(_NAMES)
 
@@ -125,15 +126,15 @@ def checked_text(query: str) -> str:
         query.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"the query is not valid Unicode at character {error.start + 1}", where="sql") from error
-    word = _first_word(query)
-    if not word:
+    word, rest = _FIRST_WORD.match(query).groups()  # type: ignore[union-attr]  # it matches everything
+    if not word + rest:
         raise InputError(
             "the query is empty",
             where="sql",
             advice="try 'SELECT run, metric, mean FROM run_summary WHERE is_newest_labels'",
         )
     if word.lower() not in ("select", "with", "values", "table"):
-        raise only_reads(f"it takes one SELECT, not {word[:40]!r}")
+        raise only_reads(f"it takes one SELECT, not {(word or rest)[:40]!r}")
     return query
 
 
@@ -167,20 +168,3 @@ def query_error(message: str, query: str = "", *, unknown: Literal["view", "colu
         return InputError(text, where="sql", advice="the column of the group is group_key")
     columns = "; ".join(f"{view.name} has {', '.join(view.columns)}" for view in named)
     return InputError(text, where="sql", advice=columns or (f"the views are {_VIEWS}" if unknown else ""))
-
-
-def _first_word(query: str) -> str:
-    rest = query
-    while True:
-        rest = rest.lstrip(" \t\r\n\f\v(;\ufeff")
-        if rest.startswith("--"):
-            _, _, rest = rest.partition("\n")
-        elif rest.startswith("/*"):
-            _, _, rest = rest.partition("*/")
-        else:
-            break
-    words = rest.split(maxsplit=1)
-    if not words:
-        return ""
-    letters = "".join(character if character.isalpha() else " " for character in words[0]).split(" ")
-    return letters[0] or words[0]

@@ -38,9 +38,7 @@ def test_whatever_may_be_a_name(query: str, expected: str) -> None:
 def test_a_name_in_another_spelling_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         _words('SELECT U&"pg\\005fsleep"(1)')
-    assert str(caught.value) == (
-        "sql: the U& at character 8 is not supported; write the characters themselves"
-    )
+    assert str(caught.value) == ("sql: the U& at character 8 is not supported; write the characters themselves")
 
 
 def test_a_long_query_is_looked_at_in_one_go() -> None:
