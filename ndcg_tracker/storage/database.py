@@ -28,7 +28,6 @@ from ndcg_tracker.storage.upkeep.migrate import (
     Progress,
     UpgradeResult,
     backup_to,
-    database_state,
     restore_from,
     upgrade_database,
 )
@@ -93,7 +92,9 @@ def upgrade(location: str) -> UpgradeResult:
 
 def current(location: str) -> State:
     """Return what is at the location (``db current``), without writing."""
-    return database_state(parsed_location(location))
+    where = parsed_location(location)
+    with opened(where) as engine:
+        return found_state(engine, where)
 
 
 def restore(location: str, source: str, progress: Progress | None = None) -> Path:

@@ -13,15 +13,11 @@ from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.bulk.protocol import Bulk
 from ndcg_tracker.storage.column_types import JsonText
 from ndcg_tracker.storage.schema import (
-    alias_moves,
-    aliases,
     decisions,
-    designs,
     evaluations,
     label_sets,
     metadata,
     runs,
-    suite_decisions,
 )
 from ndcg_tracker.storage.views import VIEWS
 
@@ -87,8 +83,20 @@ _REFERENCES = (
         """evaluations o WHERE coalesce(length(o.packed_values), 0) / 8
         <> (SELECT count(*) FROM group_results t WHERE t.evaluation_id = o.id)""",
     ),
+    (
+        "label sets after a version that is gone",
+        None,
+        "label_sets o WHERE o.version > (SELECT count(*) FROM label_sets l WHERE l.dataset_id = o.dataset_id)",
+    ),
+    (
+        "aliases that do not point where they were pointed last",
+        None,
+        """alias_moves o LEFT JOIN aliases a ON a.dataset_id = o.dataset_id AND a.name = o.alias
+        WHERE o.run IS NOT NULL AND coalesce(a.run_id, 0) <> coalesce(o.run_id, 0)
+        AND o.id IN (SELECT max(id) FROM alias_moves GROUP BY dataset_id, alias)""",
+    ),
 )
-"""Each possible damage, the id of its owner, and the rows that have it."""
+"""Each possible damage, the id of its owner (None: a transaction cannot cause it), and the rows that have it."""
 
 
 def broken_references(connection: Connection, made: Written | None = None) -> list[str]:
@@ -102,7 +110,7 @@ def broken_references(connection: Connection, made: Written | None = None) -> li
     for name, owner, rows in _REFERENCES:
         query = f"SELECT count(*) FROM {rows}"
         if made is not None:
-            if not (ids := made.ids(rows.partition(" ")[0])):
+            if owner is None or not (ids := made.ids(rows.partition(" ")[0])):
                 continue
             query += f" AND {owner} IN ({', '.join(map(str, sorted(ids)))})"
         if n := connection.exec_driver_sql(query).scalar_one():
@@ -129,50 +137,30 @@ def malformed_objects(connection: Connection) -> list[str]:
             if not isinstance(column.type, JsonText):
                 continue
             name = f"{table.name}.{column.name}"
-            kind = f"CASE WHEN json_valid({name}) THEN json_type({name}) ELSE 'none' END"
-            if connection.dialect.name != "sqlite":
-                kind = f"jsonb_typeof({name})"
+            of_sqlite = f"CASE WHEN json_valid({name}) THEN json_type({name}) ELSE 'none' END"
+            kind = of_sqlite if _is_sqlite(connection) else f"jsonb_typeof({name})"
             query = f"SELECT count(*) FROM {table.name} WHERE {name} IS NOT NULL AND {kind} <> 'object'"
-            n = connection.exec_driver_sql(query).scalar_one()
-            if n:
+            if n := connection.exec_driver_sql(query).scalar_one():
                 damage.append(f"{n} {table.name} whose {column.name} are not a JSON object")
     return damage
 
 
 def lost_records(connection: Connection) -> list[str]:
-    """Return signs that someone deleted records that the program never deletes, or moved an alias by hand.
+    """Return signs on SQLite that someone deleted records that the program never deletes.
 
-    On SQLite such records have every number from 1 to the last one; on Postgres a transaction that was rolled back
-    leaves a gap, too. So there only versions of labels show it.
+    Such records have every number from 1 to the last one; on Postgres a transaction that was rolled back leaves a gap.
     """
     losses = []
-    if connection.dialect.name == "sqlite":
-        given = dict(tuple(row) for row in connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence"))
-        for table in (decisions, suite_decisions, designs, alias_moves):
-            query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.max(table.c.id), 0))
-            n_rows, last_id = connection.execute(query).one()
-            n_given = max(last_id, given.get(table.name, 0))
-            if n_rows < n_given:
-                losses.append(f"{n_given - n_rows} of {n_given} {table.name} are gone")
-    versions = sa.select(sa.func.max(label_sets.c.version) - sa.func.count()).group_by(label_sets.c.dataset_id)
-    n_gone = sum(connection.execute(versions).scalars())
-    if n_gone:
-        losses.append(f"{n_gone} versions of labels are gone")
-    last = sa.select(sa.func.max(alias_moves.c.id)).group_by(alias_moves.c.dataset_id, alias_moves.c.alias)
-    here = (aliases.c.dataset_id == alias_moves.c.dataset_id) & (aliases.c.name == alias_moves.c.alias)
-    moved = (
-        sa.select(sa.func.count())
-        .select_from(alias_moves.outerjoin(aliases, here))
-        .where(
-            alias_moves.c.id.in_(last),
-            alias_moves.c.run.is_not(None),
-            aliases.c.run_id.is_distinct_from(alias_moves.c.run_id),
-        )
-    )
-    n_moved = connection.execute(moved).scalar_one()
-    if n_moved:
-        losses.append(f"{n_moved} aliases that do not point where they were pointed last")
+    for name in ("decisions", "suite_decisions", "designs", "alias_moves") if _is_sqlite(connection) else ():
+        numbers = f"SELECT max(id) AS n FROM {name} UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '{name}'"
+        query = f"SELECT coalesce(max(n), 0), (SELECT count(*) FROM {name}) FROM ({numbers})"
+        n_given, n_rows = connection.exec_driver_sql(query).one()
+        losses += [f"{n_given - n_rows} of {n_given} {name} are gone"] if n_rows < n_given else []
     return losses
+
+
+def _is_sqlite(connection: Connection) -> bool:
+    return connection.dialect.name == "sqlite"
 
 
 def schema_damage(connection: Connection) -> list[str]:
@@ -195,7 +183,7 @@ def schema_damage(connection: Connection) -> list[str]:
 
 def engine_damage(connection: Connection) -> list[str]:
     """Return the damage that the engine finds: SQLite reads the complete file; Postgres has no such check."""
-    if connection.dialect.name != "sqlite":
+    if not _is_sqlite(connection):
         return []
     damage = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(10)") if row[0] != "ok"]
     strays = {str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}

@@ -26,7 +26,6 @@ from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.upkeep.handshake import (
     Kind,
-    State,
     found_state,
     migrations_folder,
     newest_revision,
@@ -83,10 +82,7 @@ def backup_to(location: Location, target: Path, progress: Progress | None = None
 
 
 def restore_from(location: Location, source: Location, progress: Progress | None = None) -> Path:
-    """Create a new SQLite database from a backup, and return its path (see ``backup_to``).
-
-    Raises: InputError if there is already a database, or if one of the two is on Postgres.
-    """
+    """Create a new SQLite database from a backup, and return its path (see ``backup_to``)."""
     if location.path is None or source.path is None:
         raise InputError(
             "restore a Postgres database with its own tools, pg_restore or psql",
@@ -96,15 +92,6 @@ def restore_from(location: Location, source: Location, progress: Progress | None
     path = backup_to(source, location.path, progress)
     use_best_journal(path)
     return path
-
-
-def backup_beside(location: Location, revision: str) -> Path:
-    """Back up a SQLite database next to itself, before its upgrade from ``revision``, and return the copy's path."""
-    path = location.path
-    if path is None:
-        raise ValueError("only a SQLite database is backed up next to itself")
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    return backup_to(location, path.with_name(f"{path.name}.{revision}-{moment}.backup"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +140,10 @@ def _upgraded(engine: Engine, location: Location) -> UpgradeResult:
         if state.kind not in (Kind.EMPTY, Kind.OLDER):
             raise refusal(state, location)
         _check_encoding(connection, location)
-        backup = backup_beside(location, state.detail) if location.path and state.kind is Kind.OLDER else None
+        backup = None
+        if location.path is not None and state.kind is Kind.OLDER:
+            named = f"{location.path.name}.{state.detail}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.backup"
+            backup = backup_to(location, location.path.with_name(named))
         if not (state.kind is Kind.EMPTY and location.path is not None and _made_at_once(connection)):
             before = _row_counts(connection)
             run_alembic(connection, "upgrade", "head")
@@ -218,9 +208,3 @@ def _check_nothing_lost(connection: Connection, location: Location, before: dict
             advice="please report this",
             joint=": ",
         )
-
-
-def database_state(location: Location) -> State:
-    """Return what is at the location, without writing."""
-    with opened(location) as engine:
-        return found_state(engine, location)

@@ -166,7 +166,7 @@ def test_a_role_that_reads_no_tables_is_not_told_of_damage(postgres_url: str, ot
     assert found["integrity"] == Finding(
         "integrity",
         "note",
-        "role 'Somebody' has no SELECT right on table runs, so this was not checked",
+        "role 'Somebody' has no SELECT right on view run_summary, so this was not checked",
         "run doctor as a role that reads the tables",
     )
 
