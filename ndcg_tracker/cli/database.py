@@ -191,13 +191,8 @@ def examine_database(context: typer.Context, format: options.Output = "text") ->
 
     findings = list(examine(database_location(options.surroundings.database)))
     rows = [
-        (
-            finding.check,
-            finding.state,
-            worded(finding.found, options.as_option),
-            worded(finding.advice, options.as_option),
-        )
-        for finding in findings
+        (one.check, one.state, worded(one.found, options.as_option), worded(one.advice, options.as_option))
+        for one in findings
     ]
     if format == "text":
         options.show(findings_text(rows, **options.screen()))

@@ -99,11 +99,10 @@ def run_guarded_postgres(
     """Run one reading query on Postgres and change nothing, whatever the query says.
 
     Readers who should not see other schemas or tables need a role that may only SELECT from the views. Parameters:
-    ``conninfo``, a libpq connection string or URL, or SQLAlchemy's ``postgresql+psycopg://`` URL; a separate connection
-    is opened and closed. ``query``: one SELECT, WITH ... SELECT, VALUES or TABLE; a trailing semicolon and comments are
-    allowed. ``timeout_seconds``: above 0; then the query is stopped. ``max_rows``: None returns all rows. Raises:
-    InputError for a query that does not parse, would do more than read, or takes too long; DatabaseError for a server
-    that cannot be reached or goes away.
+    ``conninfo``, a libpq connection string or URL; a separate connection is opened and closed. ``query``: one SELECT,
+    WITH ... SELECT, VALUES or TABLE; a trailing semicolon and comments are allowed. ``timeout_seconds``: above 0; then
+    the query is stopped. ``max_rows``: None returns all rows. Raises: InputError for a query that does not parse, would
+    do more than read, or takes too long; DatabaseError for a server that cannot be reached or goes away.
     """
     words = _words(checked_text(query))
     with (
@@ -138,11 +137,9 @@ def run_guarded_postgres(
 
 
 def _connect(conninfo: str) -> psycopg.Connection:
-    scheme, separator, rest = conninfo.partition("://")
-    plain = f"postgresql://{rest}" if separator and scheme.startswith("postgresql") else conninfo
     try:
         return psycopg.connect(
-            plain,
+            conninfo,
             autocommit=True,
             client_encoding="utf8",
             application_name="ndcg-track sql",
@@ -190,17 +187,12 @@ def _refuse_sealed_tables(connection: psycopg.Connection, words: set[str]) -> No
     A query can read a table by its name, or through a view of somebody else, statistics, or a function that gets the
     name as a text. So a column with the name of a table is refused as well.
     """
-    if connection.execute(_CAN_SEE_SEALS).fetchone() != (True,):
-        return
-    if connection.execute("SELECT EXISTS (SELECT FROM seals WHERE is_sealed)").fetchone() != (True,):
-        return
-    rows = connection.execute(_UNSEALING, {"words": list(words), "views": [view.name for view in VIEWS]})
-    for (name,) in rows:
-        raise InputError(
-            f"a dataset is sealed, so {name} cannot be named",
-            where="sql",
-            advice="query the views, and use this name for nothing else",
-        )
+    for query in (_CAN_SEE_SEALS, "SELECT EXISTS (SELECT FROM seals WHERE is_sealed)"):
+        if connection.execute(query).fetchone() != (True,):
+            return
+    for (name,) in connection.execute(_UNSEALING, {"words": list(words), "views": [view.name for view in VIEWS]}):
+        advice = "query the views, and use this name for nothing else"
+        raise InputError(f"a dataset is sealed, so {name} cannot be named", where="sql", advice=advice)
 
 
 def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) -> None:
@@ -260,19 +252,15 @@ def _explained(
 ) -> InputError | DatabaseError:
     """Return the error to raise instead of the Postgres error."""
     if state == _NO_RIGHT:
+        advice = "query the views, or ask the owner, who gives rights with: ndcg-track db grant"
         return InputError(
-            f"role {role!r} may not SELECT this ({query_error(message).what})",
-            where="sql",
-            advice="query the views, or ask the owner, who gives rights with: ndcg-track db grant",
+            f"role {role!r} may not SELECT this ({query_error(message).what})", where="sql", advice=advice
         )
     if state == _QUERY_CANCELED and "timeout" in message:
         return took_too_long(timeout_seconds)
     if state == _NO_NUMBER and (row := _LARGE_ROW.search(message)):
-        return InputError(
-            f"a row of {int(row[1]) / 1e6:,.0f} MB; at most {MAX_ROW_BYTES / 1e6:,.0f} MB are returned",
-            where="sql",
-            advice="select fewer columns, or substr of them",
-        )
+        what = f"a row of {int(row[1]) / 1e6:,.0f} MB; at most {MAX_ROW_BYTES / 1e6:,.0f} MB are returned"
+        return InputError(what, where="sql", advice="select fewer columns, or substr of them")
     if state == _READ_ONLY_TRANSACTION or "data-modifying statements in WITH" in message:
         return only_reads(" ".join(message.split()))
     if "multiple commands" in message:

@@ -61,11 +61,8 @@ class ResultBuilder:
         values = row if _NORMAL.issuperset(map(type, row)) else tuple(map(normal_value, row))
         self._n_bytes += getsizeof(values) + sum(map(getsizeof, values))
         if self._n_bytes > MAX_RESULT_BYTES:
-            raise InputError(
-                f"the result outgrows {MAX_RESULT_BYTES >> 20} MiB",
-                where="sql",
-                advice="narrow the query with WHERE or LIMIT",
-            )
+            what = f"the result outgrows {MAX_RESULT_BYTES >> 20} MiB"
+            raise InputError(what, where="sql", advice="narrow the query with WHERE or LIMIT")
         self._rows.append(values)
 
     def result(self, columns: list[str]) -> QueryResult:
@@ -97,8 +94,7 @@ def normal_value(value: object) -> object:
         case dict():
             return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
         case list():
-            plain = [_array_element(element) for element in value]
-            return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+            return json.dumps(_array_element(value), ensure_ascii=False, separators=(",", ":"))
         case datetime.datetime() if value.tzinfo is not None:
             utc = value.astimezone(datetime.UTC).replace(tzinfo=None)
             return f"{utc.isoformat(timespec='microseconds')}Z"
@@ -128,11 +124,8 @@ def checked_text(query: str) -> str:
         raise InputError(f"the query is not valid Unicode at character {error.start + 1}", where="sql") from error
     word, rest = _FIRST_WORD.match(query).groups()  # type: ignore[union-attr]  # it matches everything
     if not word + rest:
-        raise InputError(
-            "the query is empty",
-            where="sql",
-            advice="try 'SELECT run, metric, mean FROM run_summary WHERE is_newest_labels'",
-        )
+        advice = "try 'SELECT run, metric, mean FROM run_summary WHERE is_newest_labels'"
+        raise InputError("the query is empty", where="sql", advice=advice)
     if word.lower() not in ("select", "with", "values", "table"):
         raise only_reads(f"it takes one SELECT, not {(word or rest)[:40]!r}")
     return query
@@ -145,11 +138,8 @@ def only_reads(detail: str) -> InputError:
 
 def took_too_long(timeout_seconds: float) -> InputError:
     """Return the error for a query that was stopped."""
-    return InputError(
-        f"stopped after {timeout_seconds:g} s",
-        where="sql",
-        advice="narrow the query with WHERE or LIMIT, or allow it more time",
-    )
+    advice = "narrow the query with WHERE or LIMIT, or allow it more time"
+    return InputError(f"stopped after {timeout_seconds:g} s", where="sql", advice=advice)
 
 
 def query_error(message: str, query: str = "", *, unknown: Literal["view", "column"] | None = None) -> InputError:

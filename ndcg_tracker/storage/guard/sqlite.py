@@ -19,7 +19,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError
 from ndcg_tracker.storage.connection import CACHE_KIB
@@ -177,20 +177,12 @@ def _uri_of(path: str) -> str:
     return Path(path).absolute().as_uri()
 
 
-def _open(path: str, uri: str) -> sqlite3.Connection:
-    try:
-        return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-    except sqlite3.Error as error:
-        raise _unreadable(path, error) from error
-
-
 def _recovered(path: str, uri: str) -> sqlite3.Connection:
     """Open the file for writing and read once, which rolls back a hot journal; a read-only connection could not."""
-    connection = _open(path, f"{uri}?mode=rw")
     try:
+        connection = sqlite3.connect(f"{uri}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error as error:
-        connection.close()
         raise _unreadable(path, error) from error
     return connection
 
@@ -247,19 +239,12 @@ def _explained(
     unknown = next((name for name in quoted if message == f"no such column: {name}"), None)
     if unknown is not None:
         return query_error(f'no such column: "{unknown}" (write text in single quotes)', query, unknown="column")
-    return _worded(message, query)
-
-
-def _worded(message: str, query: str) -> InputError:
-    """Return SQLite's message as an error."""
     if message.startswith("Could not decode"):
         return InputError("a text is not valid UTF-8", where="sql", advice="select hex(COLUMN) instead")
     if "one statement at a time" in message:
         return only_reads("it takes one statement at a time")
-    if "number of bindings" in message or "binding parameter" in message:
-        return InputError(
-            "the query has parameters such as ? or :name", where="sql", advice="write the values themselves"
-        )
-    if message.startswith("no such column"):
-        return query_error(message, query, unknown="column")
-    return query_error(message, query, unknown="view" if message.startswith("no such table") else None)
+    if "binding" in message:
+        what = "the query has parameters such as ? or :name"
+        return InputError(what, where="sql", advice="write the values themselves")
+    kinds: dict[str, Literal["view", "column"]] = {"no such column": "column", "no such table": "view"}
+    return query_error(message, query, unknown=kinds.get(message.partition(":")[0]))

@@ -137,27 +137,22 @@ class _Authorizer:
     def __call__(
         self, action: int, first: str | None, second: str | None, database: str | None, _inner: str | None
     ) -> int:
-        refusal = self._refusal_of(action, first, second, database)
-        if refusal is None:
-            return sqlite3.SQLITE_OK
-        self.refusal = refusal
-        return sqlite3.SQLITE_DENY
+        refusal = self._refusal_of(action, (first or "").lower(), (second or "").lower(), database)
+        self.refusal = refusal or self.refusal
+        return sqlite3.SQLITE_DENY if refusal else sqlite3.SQLITE_OK
 
-    def _refusal_of(self, action: int, first: str | None, second: str | None, database: str | None) -> str | None:
+    def _refusal_of(self, action: int, table: str, name: str, database: str | None) -> str:
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
-            return None
+            return ""
         if action == sqlite3.SQLITE_FUNCTION:
-            name = (second or "").lower()
-            return None if name in _FUNCTIONS else f"the function {name} is not among those allowed"
-        if action == sqlite3.SQLITE_READ:
-            table = (first or "").lower()
-            if table in self._sealed:
-                return f"a dataset is sealed, so tables such as {table} cannot be named; query the views"
-            # count(*) over anything does not name a column, even over a WITH name or a subquery.
-            if database != "temp" and (table in self._readable or (not second and not _is_internal(table))):
-                return None
-            return f"{table} is not a table or view of this database"
-        return "it takes one SELECT from tables and views of this database"
+            return "" if name in _FUNCTIONS else f"the function {name} is not among those allowed"
+        if action != sqlite3.SQLITE_READ:
+            return "it takes one SELECT from tables and views of this database"
+        if table in self._sealed:
+            return f"a dataset is sealed, so tables such as {table} cannot be named; query the views"
+        # count(*) over anything does not name a column, even over a WITH name or a subquery.
+        is_known = table in self._readable or (not name and not _is_internal(table))
+        return "" if is_known and database != "temp" else f"{table} is not a table or view of this database"
 
 
 def _is_internal(table: str) -> bool:

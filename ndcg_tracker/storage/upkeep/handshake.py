@@ -130,16 +130,11 @@ def _check_options(connection: Connection, location: Location) -> None:
     """Refuse a search_path in the URL that a pooler such as PgBouncer has dropped."""
     asked = [] if location.url is None else _SEARCH_PATH.findall(str(location.url.query.get("options", "")))
     if asked:
-        present = str(connection.exec_driver_sql("SHOW search_path").scalar())
-        wanted = asked[-1].replace("\\", "")
+        present, wanted = str(connection.exec_driver_sql("SHOW search_path").scalar()), asked[-1].replace("\\", "")
         if _names(wanted) != _names(present):
-            raise FailedDatabaseError(
-                location,
-                Reason(
-                    f"?options= in the URL asks for search_path {wanted}, but the connection has {present}",
-                    "a pooler such as PgBouncer drops them: remove them, and use ALTER ROLE ... SET",
-                ),
-            )
+            what = f"?options= in the URL asks for search_path {wanted}, but the connection has {present}"
+            advice = "a pooler such as PgBouncer drops them: remove them, and use ALTER ROLE ... SET"
+            raise FailedDatabaseError(location, Reason(what, advice))
 
 
 def _names(path: str) -> list[str]:

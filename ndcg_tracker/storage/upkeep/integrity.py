@@ -31,71 +31,41 @@ _NAMES = {
         UNION ALL SELECT 'rule', rulename FROM pg_rewrite JOIN ours ON ours.oid = ev_class WHERE relkind = 'r'
     """,
 }
-_OF_GROUP = "LEFT JOIN groups g ON g.id = t.group_id AND g.dataset_id = o.dataset_id WHERE g.id IS NULL"
-_STRAY = "without their owner or group"
+_STRAYS = "LEFT JOIN groups g ON g.id = t.group_id AND g.dataset_id = o.dataset_id WHERE g.id IS NULL"
 _REFERENCES = (
-    (
-        "runs that name another dataset",
-        "o.id",
-        "runs o JOIN datasets d ON d.id = o.dataset_id WHERE o.dataset <> d.name",
-    ),
-    (
-        "evaluations that name another run, metric or label set",
-        "o.id",
-        """evaluations o JOIN runs r ON r.id = o.run_id JOIN metrics m ON m.id = o.metric_id
-        JOIN label_sets l ON l.id = o.label_set_id
-        WHERE (o.run <> r.name OR o.dataset_id <> r.dataset_id OR o.dataset <> r.dataset OR o.metric <> m.text
-        OR o.run_created_at_utc <> r.created_at_utc OR o.label_set_version <> l.version OR o.judge <> l.judge)""",
-    ),
-    (f"ranked lists {_STRAY}", "t.run_id", f"ranked_lists t LEFT JOIN runs o ON o.id = t.run_id {_OF_GROUP}"),
-    (
-        f"label lists {_STRAY}",
-        "t.label_set_id",
-        f"label_lists t LEFT JOIN label_sets o ON o.id = t.label_set_id {_OF_GROUP}",
-    ),
-    (
-        f"group results {_STRAY}",
-        "t.evaluation_id",
-        f"""group_results t LEFT JOIN evaluations e ON e.id = t.evaluation_id LEFT JOIN runs o ON o.id = e.run_id
-        {_OF_GROUP}""",
-    ),
-    (
-        f"texts {_STRAY}",
-        "t.dataset_id",
-        """texts t LEFT JOIN groups g ON g.id = t.group_id AND g.dataset_id = t.dataset_id
-        WHERE g.id IS NULL AND t.group_id > 0""",
-    ),
-    (
-        "runs without all their lists",
-        "o.id",
-        """runs o LEFT JOIN prunings p ON p.run_id = o.id WHERE coalesce(p.kept_share, 0) = 0
-        AND (SELECT count(*) FROM ranked_lists t WHERE t.run_id = o.id)
-        <> CASE WHEN p.run_id IS NULL THEN o.n_groups ELSE 0 END""",
-    ),
-    (
-        "label sets without all their lists",
-        "o.id",
-        "label_sets o WHERE o.n_groups <> (SELECT count(*) FROM label_lists t WHERE t.label_set_id = o.id)",
-    ),
-    (
-        "evaluations without all their group results",
-        "o.id",
-        """evaluations o WHERE coalesce(length(o.packed_values), 0) / 8
-        <> (SELECT count(*) FROM group_results t WHERE t.evaluation_id = o.id)""",
-    ),
-    (
-        "label sets after a version that is gone",
-        None,
-        "label_sets o WHERE o.version > (SELECT count(*) FROM label_sets l WHERE l.dataset_id = o.dataset_id)",
-    ),
-    (
-        "aliases that do not point where they were pointed last",
-        None,
-        """alias_moves o LEFT JOIN aliases a ON a.dataset_id = o.dataset_id AND a.name = o.alias
-        WHERE o.run IS NOT NULL AND coalesce(a.run_id, 0) <> coalesce(o.run_id, 0)
-        AND o.id IN (SELECT max(id) FROM alias_moves GROUP BY dataset_id, alias)""",
-    ),
-)
+    ("runs that name another dataset", "o.id",
+     "runs o JOIN datasets d ON d.id = o.dataset_id WHERE o.dataset <> d.name"),
+    ("evaluations that name another run, metric or label set", "o.id",
+     """evaluations o JOIN runs r ON r.id = o.run_id JOIN metrics m ON m.id = o.metric_id
+     JOIN label_sets l ON l.id = o.label_set_id
+     WHERE (o.run <> r.name OR o.dataset_id <> r.dataset_id OR o.dataset <> r.dataset OR o.metric <> m.text
+     OR o.run_created_at_utc <> r.created_at_utc OR o.label_set_version <> l.version OR o.judge <> l.judge)"""),
+    ("ranked lists without their owner or group", "t.run_id",
+     f"ranked_lists t LEFT JOIN runs o ON o.id = t.run_id {_STRAYS}"),
+    ("label lists without their owner or group", "t.label_set_id",
+     f"label_lists t LEFT JOIN label_sets o ON o.id = t.label_set_id {_STRAYS}"),
+    ("group results without their owner or group", "t.evaluation_id",
+     f"""group_results t LEFT JOIN evaluations e ON e.id = t.evaluation_id LEFT JOIN runs o ON o.id = e.run_id
+     {_STRAYS}"""),
+    ("texts without their owner or group", "t.dataset_id",
+     """texts t LEFT JOIN groups g ON g.id = t.group_id AND g.dataset_id = t.dataset_id
+     WHERE g.id IS NULL AND t.group_id > 0"""),
+    ("runs without all their lists", "o.id",
+     """runs o LEFT JOIN prunings p ON p.run_id = o.id WHERE coalesce(p.kept_share, 0) = 0
+     AND (SELECT count(*) FROM ranked_lists t WHERE t.run_id = o.id)
+     <> CASE WHEN p.run_id IS NULL THEN o.n_groups ELSE 0 END"""),
+    ("label sets without all their lists", "o.id",
+     "label_sets o WHERE o.n_groups <> (SELECT count(*) FROM label_lists t WHERE t.label_set_id = o.id)"),
+    ("evaluations without all their group results", "o.id",
+     """evaluations o WHERE coalesce(length(o.packed_values), 0) / 8
+     <> (SELECT count(*) FROM group_results t WHERE t.evaluation_id = o.id)"""),
+    ("label sets after a version that is gone", None,
+     "label_sets o WHERE o.version > (SELECT count(*) FROM label_sets l WHERE l.dataset_id = o.dataset_id)"),
+    ("aliases that do not point where they were pointed last", None,
+     """alias_moves o LEFT JOIN aliases a ON a.dataset_id = o.dataset_id AND a.name = o.alias
+     WHERE o.run IS NOT NULL AND coalesce(a.run_id, 0) <> coalesce(o.run_id, 0)
+     AND o.id IN (SELECT max(id) FROM alias_moves GROUP BY dataset_id, alias)"""),
+)  # fmt: skip
 """Each possible damage, the id of its owner (None: a transaction cannot cause it), and the rows that have it."""
 
 
@@ -205,12 +175,11 @@ class Written:
 
     def ids(self, table: str) -> Collection[int]:
         """Return the ids of the owners whose rows in a table were created."""
-        return {
-            **dict.fromkeys(("runs", "ranked_lists"), self.runs),
-            **dict.fromkeys(("label_sets", "label_lists"), self.label_sets),
-            **dict.fromkeys(("evaluations", "group_results"), self.evaluation_ids),
-            "texts": self.text_dataset_ids,
-        }[table]
+        if table == "texts":
+            return self.text_dataset_ids
+        if table in ("runs", "ranked_lists"):
+            return self.runs
+        return self.label_sets if table in ("label_sets", "label_lists") else self.evaluation_ids
 
     @property
     def is_much(self) -> bool:
