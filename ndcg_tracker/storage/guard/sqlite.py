@@ -231,9 +231,8 @@ def _explained(
         what = f"the query needs more memory than the {MAX_SQLITE_BYTES >> 20} MiB that it may have"
         return InputError(what, where="sql", advice="narrow it with WHERE or LIMIT")
     if kind == "ended":
-        return DatabaseError(
-            f"SQLite ended without an answer ({message})", where=path, advice="run ndcg-track db check"
-        )
+        what = f"SQLite ended without an answer ({message})"
+        return DatabaseError(what, where=path, advice="run ndcg-track db check")
     if kind == "defect":
         raise RuntimeError(f"the process of the query has failed:\n{message}")
     unknown = next((name for name in quoted if message == f"no such column: {name}"), None)

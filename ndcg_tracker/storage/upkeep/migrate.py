@@ -115,11 +115,8 @@ def upgrade_database(location: Location) -> UpgradeResult:
     schema is backed up first. Raises: DatabaseError for a newer or unknown database, or one of another program.
     """
     if location.path is not None and not location.path.absolute().parent.is_dir():
-        raise DatabaseError(
-            "its folder does not exist",
-            where=location.display_url,
-            advice=f"create it or give {argument('location')} another path",
-        )
+        advice = f"create it or give {argument('location')} another path"
+        raise DatabaseError("its folder does not exist", where=location.display_url, advice=advice)
     with opened(location, create=True) as engine:
         state = found_state(engine, location)
         if state.kind is Kind.CURRENT:
@@ -176,11 +173,9 @@ def _check_encoding(connection: Connection, location: Location) -> None:
     if connection.dialect.name == "postgresql":
         encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
         if encoding != "UTF8":
-            raise DatabaseError(
-                f"the database is encoded in {encoding}, which cannot hold every id",
-                where=location.display_url,
-                advice="create one with: createdb --encoding UTF8 --template template0 NAME",
-            )
+            what = f"the database is encoded in {encoding}, which cannot hold every id"
+            advice = "create one with: createdb --encoding UTF8 --template template0 NAME"
+            raise DatabaseError(what, where=location.display_url, advice=advice)
 
 
 def _row_counts(connection: Connection) -> dict[str, int]:
@@ -198,9 +193,5 @@ def _check_nothing_lost(connection: Connection, location: Location, before: dict
     if connection.dialect.name == "sqlite":
         broken = sorted({str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")})
     if lost or broken:
-        raise DatabaseError(
-            f"the upgrade would damage {', '.join(lost or broken)}; nothing was changed",
-            where=location.display_url,
-            advice="please report this",
-            joint=": ",
-        )
+        what = f"the upgrade would damage {', '.join(lost or broken)}; nothing was changed"
+        raise DatabaseError(what, where=location.display_url, advice="please report this", joint=": ")
