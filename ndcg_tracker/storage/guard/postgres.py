@@ -205,7 +205,7 @@ def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) ->
 def _declare(connection: psycopg.Connection, query: str) -> None:
     """Open the cursor ``answer``; errors refer to the query as the user wrote it.
 
-    The server has parsed the query as one statement before it stands within another, so it closes no parenthesis of it.
+    The server has parsed the query as one statement before it is put into another, so it closes no parenthesis of that.
     """
     _sent(connection, f"PREPARE written AS {query}")
     _sent(connection, "DEALLOCATE written")
