@@ -44,7 +44,8 @@ def test_the_team_of_the_docs(postgres_server: PostgresServer, postgres_url: str
         for role in ("ann", "ndcg_dashboards"):
             with Tracker(url(role)) as tracker:
                 assert len(tracker.sql("SELECT run FROM run_list")) == 1
-        since = b"SELECT xact_start IS NOT NULL FROM pg_stat_activity WHERE usename = 'ndcg_owner' AND state LIKE 'idle in%'"
+        owners = b"WHERE usename = 'ndcg_owner' AND state LIKE 'idle in%'"
+        since = b"SELECT xact_start IS NOT NULL FROM pg_stat_activity " + owners
         with (
             Store.open(url("ndcg_owner")) as store,
             store.write(),
