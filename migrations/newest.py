@@ -1,14 +1,12 @@
 """Write the schema that all migrations together create: ``python migrations/newest.py``.
 
 A new SQLite file is created from ``newest.sqlite.sql``, because importing Alembic and running every migration takes a
-quarter of a second. ``newest.postgresql.sql`` has the views as Postgres shows them: ``db check`` compares those of a
-database with them. This needs the server of the tests. Run it after every change of a migration; tests hold all equal.
+quarter of a second. Run it after every change of a migration; tests hold all equal.
 Only Alembic upgrades existing databases.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
@@ -22,7 +20,6 @@ from ndcg_tracker.storage.upkeep.handshake import (
     migrations_folder,
     newest_revision,
     snapshot_file,
-    view_file,
 )
 from ndcg_tracker.storage.upkeep.migrate import run_alembic
 
@@ -52,36 +49,5 @@ def _statements(connection: Connection) -> list[str]:
     return [*found, f"INSERT INTO {VERSION_TABLE} (version_num) VALUES ('{newest_revision()}')"]
 
 
-def views(url: str) -> str:
-    """Return the statements that create the views of a Postgres database with the latest schema."""
-    engine = database_engine(parsed_location(url))
-    query = (
-        "SELECT relname, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' "
-        "AND relnamespace = current_schema()::regnamespace ORDER BY relname"
-    )
-    with engine.connect() as connection:
-        made = [f"CREATE VIEW {name} AS\n{text}" for name, text in connection.exec_driver_sql(query)]
-    engine.dispose()
-    return SEPARATOR.join([f"-- {newest_revision()}", *made]) + "\n"
-
-
-def views_of_a_new_database() -> str:
-    """Return the same as ``views``, for a database on the server of the tests."""
-    sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
-    from postgres_server import PostgresServer
-
-    from ndcg_tracker.storage.database import upgrade
-
-    server = PostgresServer()
-    try:
-        server.start()
-        server.create_database("newest")
-        upgrade(server.url("newest"))
-        return views(server.url("newest"))
-    finally:
-        server.remove()
-
-
 if __name__ == "__main__":
     snapshot_file(migrations_folder()).write_text(snapshot(), encoding="utf-8")
-    view_file(migrations_folder()).write_text(views_of_a_new_database(), encoding="utf-8")

@@ -372,10 +372,10 @@ def test_a_name_that_is_taken_is_an_error_of_its_own(tracker: nt.Tracker) -> Non
 
 
 def test_the_doctor_names_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    missing = str(tmp_path / "none" / "ndcg.db")
+    missing = str(tmp_path)
     run(["--db", missing, "doctor", "--format", "json"])
     found = {row["check"]: row["advice"] for row in json.loads(capsys.readouterr().out)}
-    assert found["file"] == "create it, or give --db another path"
+    assert found["schema"] == "give --db another path"
 
 
 ALLOWED = {

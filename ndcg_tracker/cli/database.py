@@ -65,8 +65,9 @@ def show_state(format: options.Output = "text") -> None:
 def check_database() -> None:
     """Check the database for damage.
 
-    The command checks the file, the schema with its views, indexes and triggers, rows without an owner, and the digests
-    of runs and labels. It also recomputes every result from items and labels.
+    The command checks the file, whether tables, views and indexes are there, rows without an owner, and the digests of
+    runs and labels. It also recomputes every result from items and labels. Next to a SQLite database it writes a file,
+    to test locks.
 
     Example: ndcg-track db check
     """
@@ -82,11 +83,7 @@ def check_database() -> None:
         options.say(f"... and {len(result.damage) - _SHOWN_DAMAGE:,} more")
     if result.damage:
         raise DatabaseError("the database is damaged", advice="restore a backup, or report the lines above")
-    options.say(
-        checked_text(
-            result.n_runs, result.n_evaluations, result.n_computed, result.n_results, has_schema=result.has_schema
-        )
-    )
+    options.say(checked_text(result.n_runs, result.n_evaluations, result.n_computed, result.n_results))
 
 
 @app.command("backup")
@@ -103,8 +100,8 @@ def backup_database(
     from ndcg_tracker.storage.database import backup
 
     with drawn_progress("copying to", target) as progress:
-        path, n_runs = backup(_location(), target, progress)
-    options.say(f"backed up to {path}{_checked(n_runs)}")
+        path = backup(_location(), target, progress)
+    options.say(f"backed up to {path}; the file is intact")
 
 
 @app.command("restore")
@@ -121,17 +118,8 @@ def restore_database(
     from ndcg_tracker.storage.database import restore
 
     with drawn_progress("restoring", backup) as progress:
-        path, n_runs = restore(_location(), backup, progress)
-    options.say(f"restored {path}{_checked(n_runs)}")
-
-
-def _checked(n_runs: int | None) -> str:
-    """Return in words what the command checked in a copy; ``n_runs``: None for a copy with another schema."""
-    from ndcg_tracker.words.texts import counted
-
-    if n_runs is None:
-        return "; checked: the file is intact; its schema is not the latest"
-    return f"; checked: {counted(n_runs, 'run')} with all lists and results"
+        path = restore(_location(), backup, progress)
+    options.say(f"restored {path}; the file is intact")
 
 
 @app.command("vacuum")
@@ -204,8 +192,8 @@ _SHOWN_EFFECT = 5e-5
 def examine_database(context: typer.Context, format: options.Output = "text") -> None:
     """Check a database; with conventions, show why NDCG values differ.
 
-    The command writes nothing except a file next to a SQLite database, to test locks. The exit code is 2 if a check is
-    bad.
+    It tells the schema's version, the engine's, the space and the integrity, and writes nothing. The exit code is 2 if
+    a check is bad.
 
     Example: ndcg-track doctor
     """
@@ -219,13 +207,8 @@ def examine_database(context: typer.Context, format: options.Output = "text") ->
 
     findings = list(examine(database_location(options.surroundings.database)))
     rows = [
-        (
-            finding.check,
-            finding.state,
-            worded(finding.found, options.as_option),
-            worded(finding.advice, options.as_option),
-        )
-        for finding in findings
+        (one.check, one.state, worded(one.found, options.as_option), worded(one.advice, options.as_option))
+        for one in findings
     ]
     if format == "text":
         options.show(findings_text(rows, **options.screen()))

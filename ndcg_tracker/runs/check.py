@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,7 @@ from ndcg_tracker.runs.scoring import Scores, stored_weights
 from ndcg_tracker.statistics.summary import sample_std_dev
 from ndcg_tracker.storage.records import NO_LABELS_HERE, SUMMED_JUDGE
 from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.upkeep.health import unlocked
 from ndcg_tracker.words.texts import counted, shown
 
 if TYPE_CHECKING:
@@ -97,18 +99,15 @@ def contradiction_text(difference: Difference, given: str = "stated") -> str:
     )
 
 
-def checked_text(n_runs: int, n_evaluations: int, n_computed: int, n_results: int, *, has_schema: bool) -> str:
+def checked_text(n_runs: int, n_evaluations: int, n_computed: int, n_results: int) -> str:
     """Return the summary of a check without damage: what it verified, and what it could not verify.
 
-    >>> print(checked_text(2, 5, 4, 600, has_schema=True))
+    >>> print(checked_text(2, 5, 4, 600))
     the database is intact: 2 runs; 600 results of groups computed again; not verifiable: 1 of 5 evaluations
     """
     intact = f"the database is intact: {counted(n_runs, 'run')}; {n_results:,} results of groups computed again"
     left = n_evaluations - n_computed
-    unknown = [f"{left:,} of {counted(n_evaluations, 'evaluation')}"] if left else []
-    if not has_schema:
-        unknown.append("views, indexes and triggers, which this role may not compare")
-    return f"{intact}; not verifiable: {', '.join(unknown)}" if unknown else intact
+    return f"{intact}; not verifiable: {left:,} of {counted(n_evaluations, 'evaluation')}" if left else intact
 
 
 def _text(number: Number) -> str:
@@ -126,8 +125,7 @@ class Checked:
     """The outcome of a check.
 
     ``damage``: one sentence per kind of damage, or per run and metric. ``n_computed``: how many evaluations of
-    ``n_evaluations`` were recomputed; ``n_results``: with how many group results. ``has_schema``: whether tables,
-    indexes, views and triggers were compared.
+    ``n_evaluations`` were recomputed; ``n_results``: with how many group results.
     """
 
     damage: list[str] = field(default_factory=list)
@@ -135,18 +133,17 @@ class Checked:
     n_evaluations: int = 0
     n_computed: int = 0
     n_results: int = 0
-    has_schema: bool = False
 
 
 def check_database(location: str, progress: Progress | None = None) -> Checked:
     """Check everything in a database of the latest schema; nothing is written."""
     with Store.open(location) as store:
-        expected = store.expected_catalogue()
+        path = store.location.path
         with store.read(opens_seals=True) as tx:
-            checked = Checked(tx.damage(), has_schema=expected is not None)
-            if expected is not None:
-                checked.damage += tx.schema_damage(expected)
+            checked = Checked(tx.damage())
             _Contents(tx, checked).look(progress)
+        if path is not None and os.access(path.absolute().parent, os.W_OK):
+            checked.damage += unlocked(path)
     return checked
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -67,7 +66,7 @@ def _of_sqlite(location: str, queries: Sequence[_Query]) -> list[str]:
 def _of_postgres(location: str, queries: Sequence[_Query]) -> list[str]:
     import psycopg
 
-    url = "postgresql://" + re.sub(r"(?<=[?&])prepare_threshold=[^&]*&?", "", location.partition("://")[2]).rstrip("?&")
+    url = f"postgresql://{location.partition('://')[2]}"
     limit = f"-c statement_timeout={_SECONDS * 1000} -c default_transaction_read_only=on"
     with psycopg.connect(url, connect_timeout=_SECONDS, options=limit) as connection:
         return _answers(connection, queries, "%s")

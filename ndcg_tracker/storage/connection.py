@@ -283,7 +283,6 @@ def database_engine(location: Location, *, create: bool = False, read_only: bool
                 "client_encoding": "utf8",
                 "application_name": "ndcg-tracker",
                 "prepare_threshold": None,  # a pooler of transactions would lose what is prepared
-                **dict(location.driver_options),
             },
             pool_size=1,
             pool_pre_ping=True,

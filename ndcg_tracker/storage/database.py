@@ -28,7 +28,6 @@ from ndcg_tracker.storage.upkeep.migrate import (
     Progress,
     UpgradeResult,
     backup_to,
-    database_state,
     restore_from,
     upgrade_database,
 )
@@ -93,29 +92,14 @@ def upgrade(location: str) -> UpgradeResult:
 
 def current(location: str) -> State:
     """Return what is at the location (``db current``), without writing."""
-    return database_state(parsed_location(location))
+    where = parsed_location(location)
+    with opened(where) as engine:
+        return found_state(engine, where)
 
 
-def restore(location: str, source: str, progress: Progress | None = None) -> tuple[Path, int | None]:
-    """Create a new SQLite database from a backup (``db restore``); return its path and how many runs it has."""
-    return _checked_copy(restore_from(parsed_location(location), parsed_location(source), progress))
-
-
-def _checked_copy(path: Path) -> tuple[Path, int | None]:
-    """Return the path of a copy and how many runs it has, after a check that each has all its lists and results.
-
-    The number is None for a copy with another schema, of which only the file is checked. A damaged copy is removed.
-    """
-    if database_state(parsed_location(str(path))).kind is not Kind.CURRENT:
-        return path, None
-    with Store.open(str(path), read_only=True) as store, store.read() as tx:
-        damage, n_runs = tx.damage(), len(tx.runs.all())
-    if damage:
-        path.unlink()
-        raise DatabaseError(
-            f"the copy is damaged ({'; '.join(damage)}) and was removed", where=path, advice="copy another backup"
-        )
-    return path, n_runs
+def restore(location: str, source: str, progress: Progress | None = None) -> Path:
+    """Create a new SQLite database from a backup (``db restore``), and return its path."""
+    return restore_from(parsed_location(location), parsed_location(source), progress)
 
 
 def check(location: str) -> list[str]:
@@ -124,9 +108,9 @@ def check(location: str) -> list[str]:
         return transaction.damage()
 
 
-def backup(location: str, target: str, progress: Progress | None = None) -> tuple[Path, int | None]:
-    """Copy a SQLite database, in use or not, into a new file (``db backup``); return the same as ``restore``."""
-    return _checked_copy(backup_to(parsed_location(location), Path(target), progress))
+def backup(location: str, target: str, progress: Progress | None = None) -> Path:
+    """Copy a SQLite database, in use or not, into a new file (``db backup``), and return its path."""
+    return backup_to(parsed_location(location), Path(target), progress)
 
 
 def grant(location: str, roles: Roles, *, apply: bool = False) -> list[str]:

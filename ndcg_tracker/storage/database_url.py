@@ -21,7 +21,6 @@ _SECRET_WORDS = ("pass", "pwd", "secret", "token", "key")
 _FILE_OPTIONS = ("passfile", "sslkey")
 CONNECT_SECONDS = 10
 """How long a server may take to answer, if neither the URL nor the environment says so."""
-PREPARE_THRESHOLD = "prepare_threshold"  # an option of psycopg, which must not be text
 _SQLITE_SCHEMES = ("sqlite", "sqlite+pysqlite")
 # a URL without slashes or scheme, or a libpq connection string; after ./ or / it is a path all the same
 _NO_PATH = re.compile(
@@ -35,15 +34,13 @@ class Location:
     """The location of a database.
 
     ``dialect``: ``sqlite`` or ``postgresql``. ``path``: the SQLite file, None on Postgres. ``url``: the Postgres URL
-    with its secrets, None on SQLite. ``display_url``: the URL to print. ``driver_options``: the options of
-    the URL for psycopg, with values of its types.
+    with its secrets, None on SQLite. ``display_url``: the URL to print.
     """
 
     dialect: str
     path: Path | None
     url: URL | None
     display_url: str
-    driver_options: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def has_secrets(self) -> bool:
@@ -130,19 +127,9 @@ def _postgres(rest: str) -> Location:
             f"{display} needs the Postgres driver", advice="pip install 'ndcg-tracker[postgres]'", joint=": "
         )
     url = _with_connect_timeout(url)
-    threshold = url.query.get(PREPARE_THRESHOLD)
-    if threshold is None:
-        return Location("postgresql", None, url, display)
-    if not isinstance(threshold, str) or not re.fullmatch(r"[0-9]{1,9}|none", threshold, re.IGNORECASE):
-        raise InputError(
-            f"{PREPARE_THRESHOLD} is a number of executions, 0 or more, or none",
-            where=display,
-            advice="correct it",
-            joint=": ",
-        )
-    n_executions = int(threshold) if threshold.isdigit() else None
-    url = url.difference_update_query([PREPARE_THRESHOLD])
-    return Location("postgresql", None, url, display, ((PREPARE_THRESHOLD, n_executions),))
+    if "prepare_threshold" in url.query:
+        raise InputError(f"{display}: no statement is prepared", advice="leave out prepare_threshold")
+    return Location("postgresql", None, url, display)
 
 
 def _with_connect_timeout(url: URL) -> URL:

@@ -38,12 +38,12 @@ _OF_THIS_SCHEMA = "coalesce(quote_ident(current_schema())::regnamespace::oid::in
 _HOLDERS = """
     SELECT a.pid, coalesce(nullif(a.application_name, ''), 'unknown'), a.usename::text,
         to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-        extract(epoch FROM now() - a.xact_start)::float8,
         CASE WHEN left(a.state, 4) = 'idle' AND a.state_change < clock_timestamp() - interval '{idle} s'
         THEN to_char(a.state_change AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') END
     FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND l.pid <> pg_backend_pid()
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND ({locks})
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND l.classid = {number} AND l.objid = ({key})::int4::oid
     ORDER BY a.xact_start, a.pid
 """
 
@@ -92,15 +92,14 @@ def publishing(staged_run_id: int) -> Lock:
 class Holder:
     """A process that holds a lock.
 
-    ``since``, ``seconds``: when its transaction began and for how long it lasts, None where this role may not know.
-    ``idle_since``: since when it has sent nothing, None if it has.
+    ``since``: when its transaction began, None where this role may not know. ``idle_since``: since when it has sent
+    nothing, None if it has.
     """
 
     pid: int
     program: str
     role: str
     since: str | None
-    seconds: float | None
     idle_since: str | None
 
 
@@ -177,12 +176,8 @@ def acquire(connection: Connection, lock: Lock, tell: Callable[[Holder], None]) 
     raise LockedError(blocking[0] if blocking else None)
 
 
-def holders(connection: Connection, *locks: Lock) -> list[Holder]:
-    """Return the processes that hold one of these locks of this schema, in the order in which they began."""
-    chosen = [
-        f"(l.classid = {lock.number} AND l.objid = ({_OF_THIS_SCHEMA if lock.key is None else lock.key})::int4::oid)"
-        for lock in locks
-    ]
-    query = _HOLDERS.format(idle=IDLE_SECONDS, locks=" OR ".join(chosen))
-    holding = [Holder(*row) for row in connection.exec_driver_sql(query)]
-    return list({holder.pid: holder for holder in holding}.values())
+def holders(connection: Connection, lock: Lock) -> list[Holder]:
+    """Return the processes that hold a lock, in the order in which they began."""
+    key = _OF_THIS_SCHEMA if lock.key is None else lock.key
+    query = _HOLDERS.format(idle=IDLE_SECONDS, number=lock.number, key=key)
+    return [Holder(*row) for row in connection.exec_driver_sql(query)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,7 +38,6 @@ from ndcg_tracker.storage.marks import AliasReads, AliasWrites, DecisionReads, D
 from ndcg_tracker.storage.runs import RunReads, RunWrites
 from ndcg_tracker.storage.session import Session
 from ndcg_tracker.storage.staging import StagedWrites
-from ndcg_tracker.storage.upkeep.catalogue import catalogue, differing_things
 from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, state_within
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
@@ -48,6 +47,7 @@ from ndcg_tracker.storage.upkeep.integrity import (
     engine_damage,
     lost_records,
     malformed_objects,
+    schema_damage,
 )
 
 if TYPE_CHECKING:
@@ -77,13 +77,9 @@ class ReadTransaction:
     def damage(self) -> list[str]:
         """Return one sentence per kind of damage in the database, none if it is intact."""
         connection = self._session.connection
-        whole = (engine_damage, broken_references, malformed_objects, lost_records)
+        whole = (engine_damage, schema_damage, broken_references, malformed_objects, lost_records)
         damage = [line for look in whole for line in look(connection)]
         return damage or differing_values(connection, self._session.bulk)
-
-    def schema_damage(self, expected: Mapping[str, object]) -> list[str]:
-        """Return how the tables, indexes, views and triggers differ from an expected catalogue."""
-        return differing_things(catalogue(self._session.connection), expected)
 
 
 class WriteTransaction(ReadTransaction):
@@ -199,12 +195,6 @@ class Store:
     def display_url(self) -> str:
         """The location of the database for printing, with masked secrets."""
         return self._location.display_url
-
-    def expected_catalogue(self) -> dict[str, object] | None:
-        """Return the engine's catalogue of the latest schema (see ``storage/upkeep/catalogue.py``)."""
-        from ndcg_tracker.storage.upkeep.catalogue import expected_catalogue
-
-        return expected_catalogue(self._engine)
 
     @property
     def dialect(self) -> str:

@@ -12,7 +12,7 @@ def test_a_table_for_people_and_rows_for_programs(command: CommandLine, folder: 
     command("demo")
     text = command.done("doctor")
     assert "schema" in text
-    assert "integrity  ok    4 runs, each with all its lists and results" in text
+    assert "integrity  ok    4 runs, with all that they must have" in text
     rows = command.rows("doctor")
     assert [list(row) for row in rows] == [["check", "state", "found", "advice"]] * len(rows)
     assert {row["state"] for row in rows} <= {"ok", "note"}

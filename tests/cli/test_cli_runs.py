@@ -189,7 +189,7 @@ def test_prune(shop: CommandLine) -> None:
         "name\n"
     )
     integrity = next(row for row in shop.rows("doctor") if row["check"] == "integrity")
-    assert integrity["found"].startswith("2 runs, of which 1 pruned; nothing else is missing; views, indexes")
+    assert integrity["found"] == "2 runs, with all that they must have"
     told = shop.said("export", "--all", "-o", "out").splitlines()
     assert told[0] == "note: 1 run without items: pruned, or stored without all items"
     assert shop.refused("runs", "prune", "--older-than", "old") == (

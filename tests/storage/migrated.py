@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 import sqlalchemy as sa
+from catalogue import catalogue
 
 from ndcg_tracker.storage.connection import database_engine, write_transaction
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.schema import VERSION_TABLE
 from ndcg_tracker.storage.upkeep import handshake as revisions
-from ndcg_tracker.storage.upkeep.catalogue import catalogue
 from ndcg_tracker.storage.upkeep.migrate import run_alembic
 
 NEWEST = revisions.newest_revision()

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import sqlalchemy as sa
+from catalogue import catalogue
 from migrated import catalogue_of
 
 from ndcg_tracker.storage.connection import database_engine
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.schema import metadata
-from ndcg_tracker.storage.upkeep.catalogue import catalogue
 
 BOTH = ("sqlite", "postgresql")
 

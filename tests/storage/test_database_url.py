@@ -89,19 +89,13 @@ def test_postgres_urls_get_the_installed_driver() -> None:
         assert (location.url.drivername, location.url.password) == ("postgresql+psycopg", "p@ss")
 
 
-def test_what_a_url_says_to_the_driver_has_the_driver_s_types() -> None:
-    for text, n_executions in (("0", 0), ("5", 5), ("none", None), ("None", None)):
-        location = parsed_location(f"postgresql://db/shop?sslmode=require&prepare_threshold={text}")
-        assert location.driver_options == (("prepare_threshold", n_executions),)
-        assert location.url is not None
-        assert dict(location.url.query) == {"sslmode": "require", "connect_timeout": "10"}
-        assert location.display_url.endswith(f"&prepare_threshold={text}")
-    for text in ("x", "-1", "", "1&prepare_threshold=2"):
-        with pytest.raises(InputError) as caught:
-            parsed_location(f"postgresql://db/shop?prepare_threshold={text or '%20'}")
-        assert str(caught.value).endswith(
-            ": prepare_threshold is a number of executions, 0 or more, or none: correct it"
-        )
+def test_nothing_is_prepared() -> None:
+    with pytest.raises(InputError) as caught:
+        parsed_location("postgresql://db/shop?sslmode=require&prepare_threshold=0")
+    assert str(caught.value) == (
+        "postgresql+psycopg://db/shop?sslmode=require&prepare_threshold=0: no statement is prepared; leave out "
+        "prepare_threshold"
+    )
 
 
 def test_a_server_has_ten_seconds_to_answer_unless_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

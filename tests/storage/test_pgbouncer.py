@@ -138,8 +138,6 @@ def test_a_run_that_tasks_stage(url: str) -> None:
     rows = pa.table({"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [2.0, 1.0, 1.0], "label": [0, 1, 1]})
 
     def stage(staging: Staging) -> list[StagedPart]:
-        (found,) = (one for one in health.examine(url) if one.check == "staged")
-        assert found.state == "ok"  # the lock of its driver is seen
         tables = enumerate((rows.slice(0, 2), rows.slice(2)))
         with ThreadPoolExecutor(2) as pool:
             return list(pool.map(lambda part: stage_groups(part[1].to_batches(), staging, part[0]), tables))
@@ -149,7 +147,6 @@ def test_a_run_that_tasks_stage(url: str) -> None:
             details = RunDetails("nightly")
             assert logged(tracker.store(), stage, details, ["RR"], labels="with", kept_share=None).outcome == outcome
         assert tracker.ingest(rows, name="nightly", metrics="RR").outcome == "already stored"
-    assert not [one for one in health.examine(url) if one.check == "staged"]
 
 
 @pytest.mark.nightly
@@ -201,18 +198,6 @@ def test_many_readers_are_in_read_only_transactions(url: str) -> None:
         assert set(threads.map(read, range(16))) == {"on"}
     with Store.open(url) as store, store.write() as tx:  # and the pooled connections can write again
         tx.write.datasets.ensure("more")
-
-
-def test_prepared_statements_are_refused(url: str) -> None:
-    """Two clients give the same names to other statements, and the second would be answered with those of the first."""
-    for use in (Store.open, database.upgrade):
-        with pytest.raises(DatabaseError) as caught:
-            use(f"{url}&prepare_threshold=0")
-        assert str(caught.value).endswith(
-            "?prepare_threshold= cannot be used through a pooler such as PgBouncer: statements prepared by one client "
-            "could be run for another; leave it out"
-        )
-    Store.open(f"{url}&prepare_threshold=none").close()
 
 
 def test_options_that_the_pooler_refuses(url: str) -> None:

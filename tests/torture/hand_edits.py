@@ -135,7 +135,7 @@ EDITS = [
     Edit("version of labels", "UPDATE label_sets SET version = 9 WHERE id = 1", _NAMED),
     Edit("unused labels deleted", (
         "DELETE FROM label_lists WHERE label_set_id = 3;;DELETE FROM label_sets WHERE id = 3",) * 2,
-        "1 versions of labels are gone"),
+        "1 label sets after a version that is gone"),
     Edit("alias moved", "UPDATE aliases SET run_id = (SELECT id FROM runs WHERE name = 'dense')",
          "1 aliases that do not point where they were pointed last"),
     Edit("alias deleted", "DELETE FROM aliases", "1 aliases that do not point where they were pointed last"),
@@ -147,7 +147,6 @@ EDITS = [
     Edit("view deleted", "DROP VIEW gate_decisions", "view gate_decisions is missing"),
     Edit("index deleted", "DROP INDEX ix_runs_name", "index ix_runs_name is missing"),
     Edit("trigger or rule added", tuple(_TRIGGERS.values()), " planted is not of this schema"),  # type: ignore[arg-type]
-    Edit("check taken away", ("", "ALTER TABLE evaluations DROP CONSTRAINT ck_evaluations_mean_finite"), "is missing"),
 ]  # fmt: skip
 UNKNOWABLE = [
     Edit("decision turned", "UPDATE decisions SET decision = 'pass', reason = 'x'"),
@@ -155,6 +154,7 @@ UNKNOWABLE = [
     Edit("who overrode a decision", "UPDATE decisions SET acknowledged_by = 'x'"),
     Edit("decision deleted", ("", "DELETE FROM decisions WHERE id = 1")),
     Edit("move of an alias deleted", ("", "DELETE FROM alias_moves WHERE id = 1")),
+    Edit("check taken away", ("", "ALTER TABLE evaluations DROP CONSTRAINT ck_evaluations_mean_finite")),
     Edit("tags", "UPDATE runs SET tags = '{}'"),
     Edit("parameters", "UPDATE runs SET parameters = '{}'"),
     Edit("commit and source", "UPDATE runs SET git_commit = 'x', source = 'x'"),

@@ -98,8 +98,7 @@ class Server:
     def was_written(self, since: int, until: int) -> bool:
         """Return whether a transaction since a mark was committed.
 
-        ``doctor`` and ``db check`` create temporary tables, compare them with those of the schema, and roll back. The
-        transaction that keeps all tables locked goes on.
+        The transaction that keeps all tables locked goes on.
         """
         statuses = "SELECT pg_xact_status(number::text::xid8) FROM generate_series(%s::bigint, %s::bigint) number"
         with psycopg.connect(self.postgres.conninfo()) as connection:

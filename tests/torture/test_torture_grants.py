@@ -218,8 +218,8 @@ def test_the_commands_that_say_it_in_other_words(team: Team) -> None:
     assert told.code == 0
     assert "bad" not in told.out
     assert (
-        f"rights note role {DASHBOARDS!r} has no SELECT right on table runs, so these were not checked: "
-        "integrity, staged → run doctor as a role that reads the tables"
+        f"integrity note role {DASHBOARDS!r} has no SELECT right on table runs, so this was not checked "
+        "→ run doctor as a role that reads the tables"
     ) in " ".join(told.out.split())
     told = team.run(DASHBOARDS, "sql SELECT+*+FROM+runs")
     assert told.err == (

@@ -6,9 +6,8 @@ query as part of DECLARE ... CURSOR in the extended protocol, which takes one SE
 time-out; and, because read-only transactions still admit them, no volatile function (they end sessions, take locks,
 write files, call `set_config`).
 
-A scanner finds the names of the functions that a query could call. It follows Postgres' own lexer
-(src/backend/parser/scan.l) with `standard_conforming_strings` on, and refuses the few spellings that
-would need more: `U&"..."` names and continued `E'...'` strings.
+Every word of the query counts as the name of a function, also in a text or a comment: so nothing has to follow
+Postgres' own lexer. Only `U&"..."`, which spells a name in another way, is refused.
 """
 
 from __future__ import annotations
@@ -46,22 +45,10 @@ _PATIENCE_SECONDS = 0.5
 
 _TABLES_IN_ANY_ORDER = b"SET LOCAL from_collapse_limit = 11; SET LOCAL join_collapse_limit = 11"
 """Two views have 8 tables: up to this number Postgres finds the best join order with its default settings."""
-_HARMLESS_VOLATILE = [
-    "bernoulli",
-    "clock_timestamp",
-    "gen_random_uuid",
-    "pg_database_size",
-    "pg_indexes_size",
-    "pg_relation_size",
-    "pg_table_size",
-    "pg_total_relation_size",
-    "random",
-    "random_normal",
-    "system",
-    "timeofday",
-    "uuidv4",
-    "uuidv7",
-]
+_HARMLESS_VOLATILE = """
+bernoulli clock_timestamp gen_random_uuid pg_database_size pg_indexes_size pg_relation_size pg_table_size
+pg_total_relation_size random random_normal system timeofday uuidv4 uuidv7
+"""
 _WITHIN_A_ROW = f"""
     DECLARE answer NO SCROLL CURSOR FOR SELECT a.* FROM (SELECT * FROM (%s
     ) AS q OFFSET 0) AS a
@@ -90,14 +77,12 @@ _UNSEALING = """
 """
 """The statistics of a table contain values of it; a function such as table_to_xml reads the table that a text names."""
 
-_IDENTIFIER = re.compile(r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_$\u0080-\U0010ffff]*")
-_DOLLAR_TAG = re.compile(r"\$(?:[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*)?\$")
-_PLAIN_STRING = re.compile(r"'(?:[^']|'')*+'")
-_ESCAPE_STRING = re.compile(r"'(?:[^'\\]|''|\\.)*+'", re.DOTALL)
-_QUOTED_IDENTIFIER = re.compile(r'"(?:[^"]|"")*+"')
-_COMMENT_EDGE = re.compile(r"/\*|\*/")
-_LONGEST_NAME = 63  # bytes; Postgres cuts longer names
-_BLANKS = " \t\r\n\f\v"
+_LETTER = r"A-Za-z_\u0080-\U0010ffff"
+_WORDS = re.compile(rf"(?<![{_LETTER}])(?=([{_LETTER}][{_LETTER}0-9$]{{0,62}}))")
+"""Words, also within others after a digit, where Postgres before 15 begins one; Postgres cuts names after 63 bytes."""
+_LONGEST_NAME = 63
+
+_BLANKS = "; \t\r\n\f\v"
 
 _QUERY_CANCELED = "57014"
 _PROTOCOL_VIOLATION = "08P01"  # a parameter without a value
@@ -114,13 +99,12 @@ def run_guarded_postgres(
     """Run one reading query on Postgres and change nothing, whatever the query says.
 
     Readers who should not see other schemas or tables need a role that may only SELECT from the views. Parameters:
-    ``conninfo``, a libpq connection string or URL, or SQLAlchemy's ``postgresql+psycopg://`` URL; a separate connection
-    is opened and closed. ``query``: one SELECT, WITH ... SELECT, VALUES or TABLE; a trailing semicolon and comments are
-    allowed. ``timeout_seconds``: above 0; then the query is stopped. ``max_rows``: None returns all rows. Raises:
-    InputError for a query that does not parse, would do more than read, or takes too long; DatabaseError for a server
-    that cannot be reached or goes away.
+    ``conninfo``, a libpq connection string or URL; a separate connection is opened and closed. ``query``: one SELECT,
+    WITH ... SELECT, VALUES or TABLE; a trailing semicolon and comments are allowed. ``timeout_seconds``: above 0; then
+    the query is stopped. ``max_rows``: None returns all rows. Raises: InputError for a query that does not parse, would
+    do more than read, or takes too long; DatabaseError for a server that cannot be reached or goes away.
     """
-    words, statement = scanned(checked_text(query))
+    words = _words(checked_text(query))
     with (
         closing(_connect(conninfo)) as connection,
         _left_after(connection, timeout_seconds + _PATIENCE_SECONDS) as left,
@@ -135,7 +119,7 @@ def run_guarded_postgres(
                 for line in _sent(connection, f"EXPLAIN (COSTS) {query}"):
                     builder.add(line)
                 return builder.result([PLAN])
-            _declare(connection, query, statement)
+            _declare(connection, query)
             columns = [column.name for column in connection.execute("FETCH 0 FROM answer").description or ()]
             while (remaining := deadline - time.monotonic()) > 0:
                 _set_timeout(connection, remaining)
@@ -153,11 +137,9 @@ def run_guarded_postgres(
 
 
 def _connect(conninfo: str) -> psycopg.Connection:
-    scheme, separator, rest = conninfo.partition("://")
-    plain = f"postgresql://{rest}" if separator and scheme.startswith("postgresql") else conninfo
     try:
         return psycopg.connect(
-            plain,
+            conninfo,
             autocommit=True,
             client_encoding="utf8",
             application_name="ndcg-track sql",
@@ -189,7 +171,6 @@ def _left_after(connection: psycopg.Connection, seconds: float) -> Iterator[thre
 
 def _begin_reading(connection: psycopg.Connection, timeout_seconds: float) -> None:
     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    connection.execute("SET LOCAL standard_conforming_strings = on")  # the scanner assumes it
     connection.execute("SET LOCAL jit = off")  # compiling takes longer than most of these queries
     connection.execute(_TABLES_IN_ANY_ORDER)
     connection.execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows are fetched, not the first tenth
@@ -206,37 +187,41 @@ def _refuse_sealed_tables(connection: psycopg.Connection, words: set[str]) -> No
     A query can read a table by its name, or through a view of somebody else, statistics, or a function that gets the
     name as a text. So a column with the name of a table is refused as well.
     """
-    if connection.execute(_CAN_SEE_SEALS).fetchone() != (True,):
-        return
-    if connection.execute("SELECT EXISTS (SELECT FROM seals WHERE is_sealed)").fetchone() != (True,):
-        return
-    rows = connection.execute(_UNSEALING, {"words": list(words), "views": [view.name for view in VIEWS]})
-    for (name,) in rows:
-        raise InputError(
-            f"a dataset is sealed, so {name} cannot be named",
-            where="sql",
-            advice="query the views, and use this name for nothing else",
-        )
+    for query in (_CAN_SEE_SEALS, "SELECT EXISTS (SELECT FROM seals WHERE is_sealed)"):
+        if connection.execute(query).fetchone() != (True,):
+            return
+    for (name,) in connection.execute(_UNSEALING, {"words": list(words), "views": [view.name for view in VIEWS]}):
+        advice = "query the views, and use this name for nothing else"
+        raise InputError(f"a dataset is sealed, so {name} cannot be named", where="sql", advice=advice)
 
 
 def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) -> None:
     """Refuse every volatile function; as the first statement, this query keeps the transaction read-only."""
-    row = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE)).fetchone()
+    row = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE.split())).fetchone()
     if row is not None:
         raise only_reads(f"the function {row[0]} may write, not only read")
 
 
-def _declare(connection: psycopg.Connection, query: str, statement: str) -> None:
-    """Open the cursor ``answer``; errors refer to the query as the user wrote it."""
+def _declare(connection: psycopg.Connection, query: str) -> None:
+    """Open the cursor ``answer``; errors refer to the query as the user wrote it.
+
+    The server has parsed the query as one statement before it is put into another, so it closes no parenthesis of that.
+    """
+    _sent(connection, f"PREPARE written AS {query}")
+    _sent(connection, "DEALLOCATE written")
     connection.execute("SAVEPOINT written")
-    try:
-        _sent(connection, _WITHIN_A_ROW % statement)
-    except psycopg.Error as error:
-        if error.sqlstate is None or error.sqlstate == _QUERY_CANCELED:
-            raise
-        connection.execute("ROLLBACK TO written")
-        _sent(connection, f"DECLARE answer NO SCROLL CURSOR FOR {query}")
-        raise
+    errors = []
+    for statement in (query.rstrip(_BLANKS), query.rpartition(";")[0]):  # a comment may follow the semicolon
+        try:
+            _sent(connection, _WITHIN_A_ROW % statement)
+            return
+        except psycopg.Error as error:
+            if error.sqlstate is None or error.sqlstate == _QUERY_CANCELED:
+                raise
+            connection.execute("ROLLBACK TO written")
+            errors.append(error)
+    _sent(connection, f"DECLARE answer NO SCROLL CURSOR FOR {query}")
+    raise errors[0]
 
 
 def _sent(connection: psycopg.Connection, statement: str) -> psycopg.Cursor:
@@ -267,19 +252,15 @@ def _explained(
 ) -> InputError | DatabaseError:
     """Return the error to raise instead of the Postgres error."""
     if state == _NO_RIGHT:
+        advice = "query the views, or ask the owner, who gives rights with: ndcg-track db grant"
         return InputError(
-            f"role {role!r} may not SELECT this ({query_error(message).what})",
-            where="sql",
-            advice="query the views, or ask the owner, who gives rights with: ndcg-track db grant",
+            f"role {role!r} may not SELECT this ({query_error(message).what})", where="sql", advice=advice
         )
     if state == _QUERY_CANCELED and "timeout" in message:
         return took_too_long(timeout_seconds)
     if state == _NO_NUMBER and (row := _LARGE_ROW.search(message)):
-        return InputError(
-            f"a row of {int(row[1]) / 1e6:,.0f} MB; at most {MAX_ROW_BYTES / 1e6:,.0f} MB are returned",
-            where="sql",
-            advice="select fewer columns, or substr of them",
-        )
+        what = f"a row of {int(row[1]) / 1e6:,.0f} MB; at most {MAX_ROW_BYTES / 1e6:,.0f} MB are returned"
+        return InputError(what, where="sql", advice="select fewer columns, or substr of them")
     if state == _READ_ONLY_TRANSACTION or "data-modifying statements in WITH" in message:
         return only_reads(" ".join(message.split()))
     if "multiple commands" in message:
@@ -291,110 +272,15 @@ def _explained(
     return query_error(message, query, unknown=_UNKNOWN.get(state))
 
 
-def scanned(query: str) -> tuple[set[str], str]:
-    """Return the identifiers and keywords of the query as Postgres would look them up, and its one statement.
+def _words(query: str) -> set[str]:
+    """Return whatever in the query may be a name, in quotes or not, as Postgres would look it up.
 
-    Strings, numbers and comments are skipped; unquoted words are folded to lower case. Raises: InputError for a string
-    or a comment that does not end, a parenthesis that closes nothing, a second statement, or a spelling that the
-    scanner does not support.
-
-    >>> words, statement = scanned('SELECT "a b", Lower(x) FROM t; -- pg_sleep')
-    >>> sorted(words), statement
-    (['a b', 'from', 'lower', 'select', 't', 'x'], 'SELECT "a b", Lower(x) FROM t')
+    >>> sorted(_words('"Ab"(x)'))
+    ['', '(x)', 'Ab', 'ab', 'x']
     """
-    words: set[str] = set()
-    position = depth = 0
-    end = None
-    while (position := _next_token(query, position)) < len(query):
-        character = query[position]
-        if character == ";":
-            end = position if end is None else end
-            position += 1
-            continue
-        if end is not None:
-            raise only_reads("it takes one statement at a time")
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if depth < 0:
-            raise InputError(f"the ) at character {position + 1} closes nothing", where="sql")
-        position = _token(query, position, words)
-    return words, query[:end]
-
-
-def _token(query: str, start: int, words: set[str]) -> int:
-    """Take one token from `start`, note it if it is an identifier, and return where it ends."""
-    character = query[start]
-    if character == "'":
-        return _end(_PLAIN_STRING, query, start, "string")
-    if character == '"':
-        end = _end(_QUOTED_IDENTIFIER, query, start, "quoted name")
-        words.add(_cut(query[start + 1 : end - 1].replace('""', '"')))
-        return end
-    if character == "$":
-        tag = _DOLLAR_TAG.match(query, start)
-        if tag is None:
-            return start + 1
-        closing = query.find(tag.group(), tag.end())
-        if closing < 0:
-            raise _unfinished("string", start)
-        return closing + len(tag.group())
-    if word := _IDENTIFIER.match(query, start):
-        return _after_word(query, word, words)
-    return start + 1  # digits too: Postgres before 15 begins a word right after them
-
-
-def _after_word(query: str, word: re.Match[str], words: set[str]) -> int:
-    text, end = word.group(), word.end()
-    following = query[end : end + 2]
-    if text in ("u", "U") and following in ('&"', "&'"):
-        raise InputError(
-            f"the U& at character {end} is not supported", where="sql", advice="write the characters themselves"
-        )
-    if text in ("e", "E") and following[:1] == "'":
-        end = _end(_ESCAPE_STRING, query, end, "string")
-        if query[_next_token(query, end) :][:1] == "'":
-            raise InputError(
-                f"a string that continues after character {end} is not supported", where="sql", advice="write one piece"
-            )
-        return end
-    # Postgres folds ASCII only in a database whose encoding has more than one byte per character.
-    words.add(_cut(re.sub("[A-Z]+", lambda capitals: capitals.group().lower(), text)))
-    return end
-
-
-def _cut(name: str) -> str:
-    return name.encode()[:_LONGEST_NAME].decode(errors="ignore")
-
-
-def _next_token(query: str, position: int) -> int:
-    """Return the position of the first character from `position` that is neither blank nor part of a comment."""
-    while position < len(query):
-        if query[position] in _BLANKS:
-            position += 1
-        elif query.startswith("--", position):
-            ends = [end for end in (query.find("\n", position), query.find("\r", position)) if end >= 0]
-            position = min(ends, default=len(query))
-        elif query.startswith("/*", position):
-            position = _after_comment(query, position)
-        else:
-            break
-    return position
-
-
-def _after_comment(query: str, start: int) -> int:
-    depth = 0
-    for edge in _COMMENT_EDGE.finditer(query, start):
-        depth += 1 if edge.group() == "/*" else -1
-        if depth == 0:
-            return edge.end()
-    raise _unfinished("comment", start)
-
-
-def _end(pattern: re.Pattern[str], query: str, start: int, what: str) -> int:
-    match = pattern.match(query, start)
-    if match is None:
-        raise _unfinished(what, start)
-    return match.end()
-
-
-def _unfinished(what: str, start: int) -> InputError:
-    return InputError(f"the {what} that begins at character {start + 1} does not end", where="sql")
+    if (spelled := query.lower().find('u&"')) >= 0:
+        what = f"the U& at character {spelled + 1} is not supported"
+        raise InputError(what, where="sql", advice="write the characters themselves")
+    names = {name.encode() for name in (*_WORDS.findall(query), *query.split('"'))}
+    folded = names | {name.lower() for name in names}  # of bytes only ASCII changes, as in Postgres
+    return {name[:_LONGEST_NAME].decode(errors="ignore") for name in folded}

@@ -20,6 +20,7 @@ MAX_RESULT_BYTES = 1 << 30
 """How much of this program's memory the rows of a result may take; a larger result is refused."""
 
 _NORMAL = frozenset({type(None), int, float, str})
+_FIRST_WORD = re.compile(r"(?:[\s(;\ufeff]|--[^\n]*|/\*.*?(?:\*/|\Z))*+([^\W\d_]*)(\S*)", re.DOTALL)
 _NAMES = [view.name for view in VIEWS]
 _VIEWS = ", ".join(_NAMES)
 
@@ -60,11 +61,8 @@ class ResultBuilder:
         values = row if _NORMAL.issuperset(map(type, row)) else tuple(map(normal_value, row))
         self._n_bytes += getsizeof(values) + sum(map(getsizeof, values))
         if self._n_bytes > MAX_RESULT_BYTES:
-            raise InputError(
-                f"the result outgrows {MAX_RESULT_BYTES >> 20} MiB",
-                where="sql",
-                advice="narrow the query with WHERE or LIMIT",
-            )
+            what = f"the result outgrows {MAX_RESULT_BYTES >> 20} MiB"
+            raise InputError(what, where="sql", advice="narrow the query with WHERE or LIMIT")
         self._rows.append(values)
 
     def result(self, columns: list[str]) -> QueryResult:
@@ -96,8 +94,7 @@ def normal_value(value: object) -> object:
         case dict():
             return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
         case list():
-            plain = [_array_element(element) for element in value]
-            return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+            return json.dumps(_array_element(value), ensure_ascii=False, separators=(",", ":"))
         case datetime.datetime() if value.tzinfo is not None:
             utc = value.astimezone(datetime.UTC).replace(tzinfo=None)
             return f"{utc.isoformat(timespec='microseconds')}Z"
@@ -125,15 +122,12 @@ def checked_text(query: str) -> str:
         query.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"the query is not valid Unicode at character {error.start + 1}", where="sql") from error
-    word = _first_word(query)
-    if not word:
-        raise InputError(
-            "the query is empty",
-            where="sql",
-            advice="try 'SELECT run, metric, mean FROM run_summary WHERE is_newest_labels'",
-        )
+    word, rest = _FIRST_WORD.match(query).groups()  # type: ignore[union-attr]  # it matches everything
+    if not word + rest:
+        advice = "try 'SELECT run, metric, mean FROM run_summary WHERE is_newest_labels'"
+        raise InputError("the query is empty", where="sql", advice=advice)
     if word.lower() not in ("select", "with", "values", "table"):
-        raise only_reads(f"it takes one SELECT, not {word[:40]!r}")
+        raise only_reads(f"it takes one SELECT, not {(word or rest)[:40]!r}")
     return query
 
 
@@ -144,11 +138,8 @@ def only_reads(detail: str) -> InputError:
 
 def took_too_long(timeout_seconds: float) -> InputError:
     """Return the error for a query that was stopped."""
-    return InputError(
-        f"stopped after {timeout_seconds:g} s",
-        where="sql",
-        advice="narrow the query with WHERE or LIMIT, or allow it more time",
-    )
+    advice = "narrow the query with WHERE or LIMIT, or allow it more time"
+    return InputError(f"stopped after {timeout_seconds:g} s", where="sql", advice=advice)
 
 
 def query_error(message: str, query: str = "", *, unknown: Literal["view", "column"] | None = None) -> InputError:
@@ -167,20 +158,3 @@ def query_error(message: str, query: str = "", *, unknown: Literal["view", "colu
         return InputError(text, where="sql", advice="the column of the group is group_key")
     columns = "; ".join(f"{view.name} has {', '.join(view.columns)}" for view in named)
     return InputError(text, where="sql", advice=columns or (f"the views are {_VIEWS}" if unknown else ""))
-
-
-def _first_word(query: str) -> str:
-    rest = query
-    while True:
-        rest = rest.lstrip(" \t\r\n\f\v(;\ufeff")
-        if rest.startswith("--"):
-            _, _, rest = rest.partition("\n")
-        elif rest.startswith("/*"):
-            _, _, rest = rest.partition("*/")
-        else:
-            break
-    words = rest.split(maxsplit=1)
-    if not words:
-        return ""
-    letters = "".join(character if character.isalpha() else " " for character in words[0]).split(" ")
-    return letters[0] or words[0]

@@ -15,10 +15,11 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal, cast
 
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError
 from ndcg_tracker.storage.connection import CACHE_KIB
@@ -35,26 +36,22 @@ from ndcg_tracker.storage.guard.query_result import (
 from ndcg_tracker.storage.guard.sqlite_reader import BUSY_SECONDS, MAX_SQLITE_BYTES
 
 _GRACE_SECONDS = 0.5
-"""How long the process may take to stop by itself and to report what it knows."""
+"""How long to wait for the end of a killed process."""
 _START_SECONDS = 30.0
 _IMPORTED = f"import sys; sys.path.append({{!r}}); from {sqlite_reader.__name__.rpartition('.')[2]} import main; main()"
 
 
-def answered(request: dict[str, Any]) -> Generator[sqlite_reader.Answer]:
+def answered(request: dict[str, Any], timeout_seconds: float) -> Generator[sqlite_reader.Answer]:
     """Yield what ``sqlite_reader.answers`` yields, from a separate process; close this generator, or exhaust it.
 
     A process that was killed after its time has failed as ``expired``; one that ended without a message has failed as
-    ``ended``. If Python cannot be started (in a frozen program, or one that embeds it), the query runs in this process.
+    ``ended``. Raises: DatabaseError in a frozen program, or one that embeds Python, which cannot start it.
     """
-    python = _python()
-    if python is None:
-        yield from sqlite_reader.answers(**request)
-        return
     folder = str(Path(sqlite_reader.__file__).parent)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     try:
         process = subprocess.Popen(
-            [python, "-P", "-s", "-S", "-c", _IMPORTED.format(folder)],
+            [_python(), "-P", "-s", "-S", "-c", _IMPORTED.format(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -63,63 +60,49 @@ def answered(request: dict[str, Any]) -> Generator[sqlite_reader.Answer]:
     except OSError as error:
         what = f"cannot start a process for the query ({error.strerror or error})"
         raise DatabaseError(what, advice="end other processes, then run the same command again") from None
-    limit = _TimeLimit(process)
+    seconds = _START_SECONDS + sqlite_reader.BUSY_SECONDS
+    deadline = time.monotonic() + seconds
+    timer = _killing(process, seconds)
     try:
-        limit.begin(_START_SECONDS + sqlite_reader.BUSY_SECONDS)
         for answer in _spoken(process, request):
             if answer[0] == "began":
-                limit.begin(request["timeout_seconds"] + _GRACE_SECONDS)
+                timer.cancel()
+                deadline = time.monotonic() + timeout_seconds
+                timer = _killing(process, timeout_seconds)
             yield answer
             if answer[0] in ("columns", "failed"):
                 return
-        yield "failed", ("expired", "") if limit.is_over else ("ended", _words_of_end(process.wait()))
+        yield "failed", ("expired", "") if time.monotonic() >= deadline else ("ended", _words_of_end(process.wait()))
     finally:
-        limit.end()
+        timer.cancel()
         process.kill()
         _reap(process)
         for stream in (process.stdin, process.stdout):
-            _closed(stream)
+            with suppress(OSError):  # it ended before it read all of its input
+                cast("IO[bytes]", stream).close()
 
 
-class _TimeLimit:
-    """Kills a process after its time, from a thread, so that no system has to interrupt a read from a pipe."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        self._timer: threading.Timer | None = None
-        self.is_over = False
-
-    def begin(self, seconds: float) -> None:
-        """Restart the clock."""
-        self.end()
-        self._timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), self._kill)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def end(self) -> None:
-        """Let the process live."""
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _kill(self) -> None:
-        self.is_over = True
-        self._process.kill()
+def _killing(process: subprocess.Popen[bytes], seconds: float) -> threading.Timer:
+    """Return a thread that kills a process after its time, so that no system has to interrupt a read from a pipe."""
+    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), process.kill)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
-def _python() -> str | None:
-    """Return the program to start: the running one, if it is plain Python."""
+def _python() -> str:
+    """Return the program to start: the running one, which must be plain Python."""
     program = sys.executable or ""
     if os.name == "nt":  # in a virtual environment the running program only starts this one
         program = getattr(sys, "_base_executable", program)
-    is_python = not getattr(sys, "frozen", False) and "py" in Path(program).name.lower()
-    return program if is_python and Path(program).is_file() else None
+    if getattr(sys, "frozen", False) or "py" not in Path(program).name.lower():
+        raise DatabaseError("sql needs Python to start a process for the query", advice="run it with ndcg-track")
+    return program
 
 
 def _spoken(process: subprocess.Popen[bytes], request: dict[str, Any]) -> Iterator[sqlite_reader.Answer]:
     """Send the request, and yield the replies until the process sends no more."""
-    stdin, stdout = process.stdin, process.stdout
-    if stdin is None or stdout is None:
-        raise TypeError("the process has pipes")
+    stdin, stdout = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     packed = marshal.dumps(request)
     try:
         stdin.write(len(packed).to_bytes(8, "little") + packed)
@@ -145,14 +128,6 @@ def _words_of_end(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def _closed(stream: IO[bytes] | None) -> None:
-    try:
-        if stream is not None:
-            stream.close()
-    except OSError:  # it ended before it read all of its input
-        pass
-
-
 _OUT_OF_MEMORY = "signal 9"  # how the kernel ends a process when memory runs out
 
 
@@ -171,42 +146,29 @@ def run_guarded_sqlite(
     checked_text(query)
     uri = _uri_of(path)
     text = query.rstrip("; \t\r\n")
-    strict, quoted = _with_names_in_backticks(text)
+    text, quoted = _with_names_in_backticks(text)
     request = {
         "uri": uri,
         "query": f"EXPLAIN QUERY PLAN {text}" if explain else text,
-        "strict": strict,
-        "timeout_seconds": timeout_seconds,
         "max_rows": None if max_rows is None or explain else max_rows + 1,  # one more, so that a cut is noticed
         "cache_kib": CACHE_KIB,
     }
     builder = ResultBuilder(max_rows)
-    add = _PlanLines(builder).add if explain else builder.add
+    depths: dict[object, int] = {}
     # Kept open while the query runs: without it, a reader could not open a database in WAL mode.
-    with closing(_recovered(path, uri)), closing(answered(request)) as answers:
+    with closing(_recovered(path, uri)), closing(answered(request, timeout_seconds)) as answers:
         for kind, part in answers:
             if kind == "rows":
                 for row in part:
-                    add(row)
+                    if explain:  # a step of the plan, indented below its parent
+                        depths[row[0]] = depths.get(row[1], -1) + 1
+                        row = (f"{'  ' * depths[row[0]]}{row[3]}",)
+                    builder.add(row)
             elif kind == "columns":
                 return builder.result([PLAN] if explain else part)
             elif kind == "failed":
                 raise _explained(part, path, query, timeout_seconds, quoted)
     raise RuntimeError("a query ends with an answer")
-
-
-class _PlanLines:
-    """Indents each step of a plan below its parent."""
-
-    def __init__(self, builder: ResultBuilder) -> None:
-        self._builder = builder
-        self._depths: dict[object, int] = {}
-
-    def add(self, row: tuple[Any, ...]) -> None:
-        """Add the line of a step."""
-        step, above, _, words = row
-        self._depths[step] = self._depths.get(above, -1) + 1
-        self._builder.add((f"{'  ' * self._depths[step]}{words}",))
 
 
 def _uri_of(path: str) -> str:
@@ -215,20 +177,12 @@ def _uri_of(path: str) -> str:
     return Path(path).absolute().as_uri()
 
 
-def _open(path: str, uri: str) -> sqlite3.Connection:
-    try:
-        return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-    except sqlite3.Error as error:
-        raise _unreadable(path, error) from error
-
-
 def _recovered(path: str, uri: str) -> sqlite3.Connection:
     """Open the file for writing and read once, which rolls back a hot journal; a read-only connection could not."""
-    connection = _open(path, f"{uri}?mode=rw")
     try:
+        connection = sqlite3.connect(f"{uri}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error as error:
-        connection.close()
         raise _unreadable(path, error) from error
     return connection
 
@@ -245,8 +199,8 @@ _QUOTED_NAME = re.compile(
 )
 
 
-def _with_names_in_backticks(query: str) -> tuple[str | None, list[str]]:
-    """Return the query with names in backticks instead of double quotes, and these names; None without any.
+def _with_names_in_backticks(query: str) -> tuple[str, list[str]]:
+    """Return the query with names in backticks instead of double quotes, and these names.
 
     SQLite treats an unknown name in double quotes as a text; Postgres and standard SQL do not. In backticks a name is
     always a name.
@@ -259,8 +213,7 @@ def _with_names_in_backticks(query: str) -> tuple[str | None, list[str]]:
         names.append(token["name"].replace('""', '"'))
         return "`" + names[-1].replace("`", "``") + "`"
 
-    strict = _QUOTED_NAME.sub(in_backticks, query)
-    return (strict if names else None), names
+    return _QUOTED_NAME.sub(in_backticks, query), names
 
 
 def _explained(
@@ -278,27 +231,19 @@ def _explained(
         what = f"the query needs more memory than the {MAX_SQLITE_BYTES >> 20} MiB that it may have"
         return InputError(what, where="sql", advice="narrow it with WHERE or LIMIT")
     if kind == "ended":
-        return DatabaseError(
-            f"SQLite ended without an answer ({message})", where=path, advice="run ndcg-track db check"
-        )
+        what = f"SQLite ended without an answer ({message})"
+        return DatabaseError(what, where=path, advice="run ndcg-track db check")
     if kind == "defect":
         raise RuntimeError(f"the process of the query has failed:\n{message}")
     unknown = next((name for name in quoted if message == f"no such column: {name}"), None)
-    if kind == "strict" and unknown is not None:
+    if unknown is not None:
         return query_error(f'no such column: "{unknown}" (write text in single quotes)', query, unknown="column")
-    return _worded(message, query)
-
-
-def _worded(message: str, query: str) -> InputError:
-    """Return SQLite's message as an error."""
     if message.startswith("Could not decode"):
         return InputError("a text is not valid UTF-8", where="sql", advice="select hex(COLUMN) instead")
     if "one statement at a time" in message:
         return only_reads("it takes one statement at a time")
-    if "number of bindings" in message or "binding parameter" in message:
-        return InputError(
-            "the query has parameters such as ? or :name", where="sql", advice="write the values themselves"
-        )
-    if message.startswith("no such column"):
-        return query_error(message, query, unknown="column")
-    return query_error(message, query, unknown="view" if message.startswith("no such table") else None)
+    if "binding" in message:
+        what = "the query has parameters such as ? or :name"
+        return InputError(what, where="sql", advice="write the values themselves")
+    kinds: dict[str, Literal["view", "column"]] = {"no such column": "column", "no such table": "view"}
+    return query_error(message, query, unknown=kinds.get(message.partition(":")[0]))

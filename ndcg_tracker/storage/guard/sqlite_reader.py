@@ -1,8 +1,8 @@
 """Run one query on a SQLite file so that it can only read, in a separate process (see ``own_process``).
 
-Four independent guards: the file is opened read-only, `query_only` is on, an authorizer admits only the actions listed
-here, and a progress handler stops a query that runs too long. `mode=ro` alone would still admit ATTACH and VACUUM INTO.
-A separate process also has limits on memory and temporary files.
+Three independent guards: the file is opened read-only, `query_only` is on, and an authorizer admits only the actions
+listed here. `mode=ro` alone would still admit ATTACH and VACUUM INTO. The process has limits on memory and temporary
+files, and its parent ends it if the query runs too long.
 
 That process imports only this module, which imports nothing of the package and little else, because every query pays
 for each import.
@@ -14,7 +14,6 @@ import marshal
 import os
 import sqlite3
 import sys
-import time
 from _thread import start_new_thread
 from collections.abc import Iterator
 
@@ -30,7 +29,6 @@ BUSY_SECONDS = 60.0
 
 _MAX_ADDRESSES = 3 << 29  # bytes: SQLite's, and a row as Python has it
 _MAX_FILE_BYTES = 4 << 30  # of a temporary file: what is sorted, or kept by WITH
-_STEPS_BETWEEN_CHECKS = 2_000
 _ROWS_AT_ONCE = 500
 _BYTES_AT_ONCE = 1 << 20
 
@@ -53,68 +51,35 @@ jsonb_remove jsonb_replace jsonb_set
 """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 
-_ACTION_NAMES = """
-ALTER_TABLE ANALYZE ATTACH CREATE_INDEX CREATE_TABLE CREATE_TEMP_INDEX CREATE_TEMP_TABLE CREATE_TEMP_TRIGGER
-CREATE_TEMP_VIEW CREATE_TRIGGER CREATE_VIEW CREATE_VTABLE DELETE DETACH DROP_INDEX DROP_TABLE DROP_TEMP_INDEX
-DROP_TEMP_TABLE DROP_TEMP_TRIGGER DROP_TEMP_VIEW DROP_TRIGGER DROP_VIEW DROP_VTABLE INSERT PRAGMA REINDEX SAVEPOINT
-TRANSACTION UPDATE
-"""
-_ACTIONS = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ") for name in _ACTION_NAMES.split()}
-
-
 Answer = tuple[str, "Any"]
 """``began``, None; then ``rows``, some of them, any number of times; at last ``columns``, the names, or ``failed``."""
 
 
-def answers(
-    *,
-    uri: str,
-    query: str,
-    strict: str | None,
-    timeout_seconds: float,
-    max_rows: int | None,
-    cache_kib: int,
-    is_alone: bool = False,
-) -> Iterator[Answer]:
+def answers(*, uri: str, query: str, max_rows: int | None, cache_kib: int) -> Iterator[Answer]:
     """Yield the result of one reading query, whose last part says how it ended; change nothing, whatever it is.
 
-    Parameters: ``uri``, of a file that has no hot journal. ``strict``: a stricter form of the query, compiled before it
-    but not run; None for none. ``max_rows``: how many to send, None for all. ``cache_kib``: how much of the file SQLite
-    keeps in memory, and sorts there. ``is_alone``: whether this process does nothing else, so that it may be limited. A
-    failure has a kind (``unreadable``, ``expired``, ``refused``, ``memory``, ``strict``, ``sqlite``) and a text.
+    Parameters: ``uri``, of a file that has no hot journal. ``max_rows``: how many to send, None for all.
+    ``cache_kib``: how much of the file SQLite keeps in memory, and sorts there. A failure has a kind (``unreadable``,
+    ``refused``, ``memory``, ``sqlite``) and a text.
     """
     try:
         connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        _restrict(connection, cache_kib)
+        authorizer = _Authorizer(connection, query)
     except sqlite3.Error as error:
         yield "failed", ("unreadable", str(error))
         return
+    connection.set_authorizer(authorizer)
+    yield "began", None
     try:
-        watch = _Watch(timeout_seconds)
-        stops = watch.answers()
-        next(stops)
-        try:
-            _restrict(connection, cache_kib)
-            authorizer = _Authorizer(connection, query)
-            if is_alone:
-                _limit_this_process(connection)
-        except sqlite3.Error as error:
-            yield "failed", ("unreadable", str(error))
-            return
-        connection.set_authorizer(authorizer)
-        connection.set_progress_handler(stops.__next__, _STEPS_BETWEEN_CHECKS)
-        yield "began", None
-        is_checked = strict is None
-        try:
-            if strict is not None:
-                connection.execute(f"EXPLAIN {strict}").close()
-                is_checked = True
-            yield from _fetched(connection, query, max_rows)
-        except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
-            if watch.interrupt is not None:
-                raise watch.interrupt from None
-            yield "failed", _failure(error, authorizer, watch, is_checked)
-    finally:
-        connection.close()
+        yield from _fetched(connection, query, max_rows)
+    except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
+        if authorizer.refusal is not None:
+            yield "failed", ("refused", authorizer.refusal)
+        elif isinstance(error, MemoryError):
+            yield "failed", ("memory", "")
+        else:
+            yield "failed", ("sqlite", str(error))
 
 
 def main() -> NoReturn:
@@ -124,7 +89,8 @@ def main() -> NoReturn:
         size = int.from_bytes(sys.stdin.buffer.read(8), "little")
         request = marshal.loads(sys.stdin.buffer.read(size))
         start_new_thread(_end_with_the_asker, ())
-        for answer in answers(**request, is_alone=True):
+        _limit_this_process()
+        for answer in answers(**request):
             _send(answer)
         code = 0
     except MemoryError:
@@ -149,31 +115,6 @@ def _send(answer: Answer) -> None:
     sys.stdout.buffer.flush()
 
 
-class _Watch:
-    """Stops SQLite when the time is over, and when a signal handler raises (Ctrl-C, SIGTERM)."""
-
-    def __init__(self, timeout_seconds: float) -> None:
-        self.timeout_seconds = timeout_seconds
-        self._end = time.monotonic() + timeout_seconds
-        self.expired = False
-        self.interrupt: BaseException | None = None
-
-    def answers(self) -> Iterator[bool]:
-        """Yield whether to stop.
-
-        This is a generator, because Python runs signal handlers when a function is entered, before any `try` in it, and
-        sqlite3 swallows what they raise then. A generator is entered inside its `try`.
-        """
-        while True:
-            try:
-                yield self.expired or self.interrupt is not None
-                self.expired = time.monotonic() > self._end
-            except GeneratorExit:
-                return
-            except BaseException as interrupt:
-                self.interrupt = interrupt
-
-
 class _Authorizer:
     """SQLite asks it about every action of a statement while compiling; it remembers the refusal."""
 
@@ -196,30 +137,22 @@ class _Authorizer:
     def __call__(
         self, action: int, first: str | None, second: str | None, database: str | None, _inner: str | None
     ) -> int:
-        refusal = self._refusal_of(action, first, second, database)
-        if refusal is None:
-            return sqlite3.SQLITE_OK
-        self.refusal = refusal
-        return sqlite3.SQLITE_DENY
+        refusal = self._refusal_of(action, (first or "").lower(), (second or "").lower(), database)
+        self.refusal = refusal or self.refusal
+        return sqlite3.SQLITE_DENY if refusal else sqlite3.SQLITE_OK
 
-    def _refusal_of(self, action: int, first: str | None, second: str | None, database: str | None) -> str | None:
+    def _refusal_of(self, action: int, table: str, name: str, database: str | None) -> str:
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
-            return None
+            return ""
         if action == sqlite3.SQLITE_FUNCTION:
-            name = (second or "").lower()
-            return None if name in _FUNCTIONS else f"the function {name} is not among those allowed"
-        if action == sqlite3.SQLITE_READ:
-            table = (first or "").lower()
-            if table in self._sealed:
-                return f"a dataset is sealed, so tables such as {table} cannot be named; query the views"
-            # count(*) over anything does not name a column, even over a WITH name or a subquery.
-            if database != "temp" and (table in self._readable or (not second and not _is_internal(table))):
-                return None
-            return f"{table} is not a table or view of this database"
-        name = _ACTIONS.get(action, f"action {action}")
-        if first == "sqlite_master":  # also requested when a table function such as pragma_... is first used
-            return "only tables and views of this database can be named"
-        return f"{name} {first} is refused" if first else f"{name} is refused"
+            return "" if name in _FUNCTIONS else f"the function {name} is not among those allowed"
+        if action != sqlite3.SQLITE_READ:
+            return "it takes one SELECT from tables and views of this database"
+        if table in self._sealed:
+            return f"a dataset is sealed, so tables such as {table} cannot be named; query the views"
+        # count(*) over anything does not name a column, even over a WITH name or a subquery.
+        is_known = table in self._readable or (not name and not _is_internal(table))
+        return "" if is_known and database != "temp" else f"{table} is not a table or view of this database"
 
 
 def _is_internal(table: str) -> bool:
@@ -239,8 +172,8 @@ def _restrict(connection: sqlite3.Connection, cache_kib: int) -> None:
         connection.setlimit(limit, value)
 
 
-def _limit_this_process(connection: sqlite3.Connection) -> None:
-    connection.execute(f"PRAGMA hard_heap_limit = {MAX_SQLITE_BYTES}")
+def _limit_this_process() -> None:
+    sqlite3.connect(":memory:").execute(f"PRAGMA hard_heap_limit = {MAX_SQLITE_BYTES}")  # of all connections
     try:
         import resource
     except ImportError:  # Windows
@@ -256,30 +189,17 @@ def _limit_this_process(connection: sqlite3.Connection) -> None:
 
 def _fetched(connection: sqlite3.Connection, query: str, max_rows: int | None) -> Iterator[Answer]:
     cursor = connection.execute(query)
-    try:
-        rows: list[tuple[object, ...]] = []
-        n_bytes = n_rows = 0
-        while max_rows is None or n_rows < max_rows:
-            row = cursor.fetchone()
-            if row is None:
-                break
-            rows.append(row)
-            n_rows += 1
-            n_bytes += sum([len(value) for value in row if type(value) is str or type(value) is bytes])
-            if len(rows) == _ROWS_AT_ONCE or n_bytes > _BYTES_AT_ONCE:
-                yield "rows", rows
-                rows, n_bytes = [], 0
-        yield "rows", rows
-        yield "columns", [column[0] for column in cursor.description or ()]
-    finally:
-        cursor.close()
-
-
-def _failure(error: Exception, authorizer: _Authorizer, watch: _Watch, is_checked: bool) -> tuple[str, str]:
-    if watch.expired:
-        return "expired", ""
-    if authorizer.refusal is not None:
-        return "refused", authorizer.refusal
-    if isinstance(error, MemoryError):
-        return "memory", ""
-    return "sqlite" if is_checked else "strict", str(error)
+    rows: list[tuple[object, ...]] = []
+    n_bytes = n_rows = 0
+    while max_rows is None or n_rows < max_rows:
+        row = cursor.fetchone()
+        if row is None:
+            break
+        rows.append(row)
+        n_rows += 1
+        n_bytes += sum([len(value) for value in row if type(value) is str or type(value) is bytes])
+        if len(rows) == _ROWS_AT_ONCE or n_bytes > _BYTES_AT_ONCE:
+            yield "rows", rows
+            rows, n_bytes = [], 0
+    yield "rows", rows
+    yield "columns", [column[0] for column in cursor.description or ()]

@@ -241,9 +241,6 @@ def _run(connection: Connection, location: Location, statements: list[str]) -> N
             connection.exec_driver_sql(statement.replace("%", "%%"))
             if warnings:
                 role = connection.exec_driver_sql("SELECT current_user").scalar_one()
-                raise DatabaseError(
-                    f"role {role!r} may not run {statement!r} ({warnings[0]}); nothing was granted",
-                    where=location.display_url,
-                    advice="run it as the owner of the schema, or as a superuser",
-                    joint=": ",
-                )
+                what = f"role {role!r} may not run {statement!r} ({warnings[0]}); nothing was granted"
+                advice = "run it as the owner of the schema, or as a superuser"
+                raise DatabaseError(what, where=location.display_url, advice=advice, joint=": ")

@@ -7,14 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.storage.connection import FailedDatabaseError, Reason, read_transaction
-from ndcg_tracker.storage.database_url import PREPARE_THRESHOLD, Location
+from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.schema import VERSION_TABLE
 
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -36,24 +35,9 @@ _POSTGRES_TABLES = """
         SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
     )
 """
-_FORBIDDEN_SCHEMAS = """
-    WITH path AS (
-        SELECT CASE name WHEN '$user' THEN current_user::text ELSE name END AS name, place
-        FROM (
-            SELECT btrim(btrim(part), '"') AS name, place
-            FROM unnest(string_to_array(current_setting('search_path'), ',')) WITH ORDINALITY AS parts (part, place)
-        ) named
-    )
-    SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user) ||
-        '; GRANT SELECT ON ALL TABLES IN SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user)
-    FROM path JOIN pg_namespace n ON n.nspname = path.name JOIN pg_class c ON c.relnamespace = n.oid
-    WHERE c.relname = %(table)s AND NOT has_schema_privilege(n.oid, 'USAGE')
-    AND path.place < coalesce((SELECT min(place) FROM path WHERE name = current_schema()), 1e9) ORDER BY path.place
-"""
-_LATER_SCHEMAS = """
-    SELECT path.name FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place)
-    JOIN pg_class c ON c.relnamespace = quote_ident(path.name)::regnamespace AND c.relkind IN ('r', 'p')
-    WHERE c.relname = %(table)s AND path.name <> current_schema() ORDER BY path.place
+_OTHER_SCHEMAS = """
+    SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relname = %(table)s AND n.nspname = ANY (%(path)s) ORDER BY array_position(%(path)s, n.nspname::text)
 """
 
 
@@ -91,20 +75,6 @@ def snapshot_statements() -> list[str] | None:
     return statements if statements[-1].endswith(f"VALUES ('{newest_revision()}')") else None
 
 
-def view_file(folder: Path) -> Path:
-    """Return the path of the SQL of the latest views on Postgres in a folder of migrations."""
-    return folder / "newest.postgresql.sql"
-
-
-def view_statements() -> list[str] | None:
-    """Return the statements that create the latest views on Postgres, None if the file is of another revision."""
-    file = view_file(migrations_folder())
-    if not file.is_file():
-        return None
-    revision, *statements = file.read_text(encoding="utf-8").removesuffix("\n").split(SEPARATOR)
-    return statements if revision == f"-- {newest_revision()}" else None
-
-
 class Kind(Enum):
     """The kinds of content that a location can have."""
 
@@ -116,18 +86,15 @@ class Kind(Enum):
     UNKNOWN = "unknown"
     FOREIGN = "foreign"
     NOT_A_DATABASE = "not a database"
-    FORBIDDEN = "forbidden"
     BEHIND = "behind another schema"
-    NOWHERE = "in no schema"
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """The content of a location.
 
-    ``detail``: our revision, a table of another program, the problem, the missing GRANT, a later schema in
-    ``search_path``, or that path. ``schema``: the Postgres schema that was inspected, the first in ``search_path``;
-    None if that has only ``public``.
+    ``detail``: our revision, a table of another program, the problem, or another schema in ``search_path``.
+    ``schema``: the Postgres schema that was inspected, the first in ``search_path``; None if that has only ``public``.
     """
 
     kind: Kind
@@ -160,30 +127,14 @@ def _is_no_sqlite(path: Path) -> bool:
 
 
 def _check_options(connection: Connection, location: Location) -> None:
-    """Refuse options of the URL that a pooler such as PgBouncer drops or, worse, mixes up between clients."""
+    """Refuse a search_path in the URL that a pooler such as PgBouncer has dropped."""
     asked = [] if location.url is None else _SEARCH_PATH.findall(str(location.url.query.get("options", "")))
     if asked:
-        present = str(connection.exec_driver_sql("SHOW search_path").scalar())
-        wanted = asked[-1].replace("\\", "")
+        present, wanted = str(connection.exec_driver_sql("SHOW search_path").scalar()), asked[-1].replace("\\", "")
         if _names(wanted) != _names(present):
-            raise FailedDatabaseError(
-                location,
-                Reason(
-                    f"?options= in the URL asks for search_path {wanted}, but the connection has {present}",
-                    "a pooler such as PgBouncer drops them: remove them, and use ALTER ROLE ... SET",
-                ),
-            )
-    if dict(location.driver_options).get(PREPARE_THRESHOLD) is not None:
-        driver: Any = connection.connection.driver_connection
-        if driver.info.backend_pid != connection.exec_driver_sql("SELECT pg_backend_pid()").scalar():
-            raise FailedDatabaseError(
-                location,
-                Reason(
-                    f"?{PREPARE_THRESHOLD}= cannot be used through a pooler such as PgBouncer: statements prepared by "
-                    "one client could be run for another",
-                    "leave it out",
-                ),
-            )
+            what = f"?options= in the URL asks for search_path {wanted}, but the connection has {present}"
+            advice = "a pooler such as PgBouncer drops them: remove them, and use ALTER ROLE ... SET"
+            raise FailedDatabaseError(location, Reason(what, advice))
 
 
 def _names(path: str) -> list[str]:
@@ -205,12 +156,11 @@ def state_within(connection: Connection) -> State:
     schema = path[0] if path else None
     tables = sorted(connection.exec_driver_sql(_POSTGRES_TABLES).scalars())
     if VERSION_TABLE not in tables:
-        for query, kind in ((_FORBIDDEN_SCHEMAS, Kind.FORBIDDEN), (_LATER_SCHEMAS, Kind.BEHIND)):
-            detail = connection.exec_driver_sql(query, {"table": VERSION_TABLE}).scalars().first()
-            if detail is not None:
-                return State(kind, detail, schema)
-    if schema is None:
-        return State(Kind.NOWHERE, str(connection.exec_driver_sql("SHOW search_path").scalar()))
+        role, named = connection.exec_driver_sql("SELECT current_user::text, current_setting('search_path')").one()
+        given = {"table": VERSION_TABLE, "path": [role if name == "$user" else name for name in _names(named)]}
+        other = connection.exec_driver_sql(_OTHER_SCHEMAS, given).scalars().first()
+        if other is not None:
+            return State(Kind.BEHIND, other, schema)
     return replace(_state_of(connection, tables), schema=None if path == ["public"] else schema)
 
 
@@ -267,16 +217,9 @@ def refusal(state: State, location: Location) -> FailedDatabaseError:
             f"{'' if schema is None else own_schema}give {argument('location')} a separate database",
         ),
         Kind.BEHIND: Reason(
-            f"the tables are in schema {detail!r} of search_path, and schema {state.schema!r} comes before it",
-            f"make it the first: ALTER ROLE ... SET search_path = {detail}, or ?options=-csearch_path%3D{detail} in "
-            "the URL",
-        ),
-        Kind.NOWHERE: Reason(
-            f"no schema in search_path ({detail}) exists for this role",
-            "create it with CREATE SCHEMA, or set search_path to another",
-        ),
-        Kind.FORBIDDEN: Reason(
-            "this role may not use the schema that the tables are in", f"ask its owner to run: {detail}"
+            f"the tables are in schema {detail!r}, which is not the first of search_path that this role may use",
+            f"make it the first: ALTER ROLE ... SET search_path = {detail}; or ask its owner to run: GRANT USAGE ON "
+            f"SCHEMA {detail} TO ...; GRANT SELECT ON ALL TABLES IN SCHEMA {detail} TO ...",
         ),
         Kind.NOT_A_DATABASE: Reason(f"not a SQLite database, {detail}", another_path),
     }

@@ -4,68 +4,87 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy import ColumnElement, Connection, FromClause, Select
+from sqlalchemy import Connection
 
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.bulk.protocol import Bulk
 from ndcg_tracker.storage.column_types import JsonText
 from ndcg_tracker.storage.schema import (
-    alias_moves,
-    aliases,
-    datasets,
     decisions,
-    designs,
     evaluations,
-    group_results,
-    groups,
-    label_lists,
     label_sets,
     metadata,
-    metrics,
-    prunings,
-    ranked_lists,
     runs,
-    suite_decisions,
-    texts,
 )
+from ndcg_tracker.storage.views import VIEWS
 
-_STRAY = "without their owner or group"
+_NAMES = {
+    "sqlite": "SELECT type, name FROM sqlite_master",
+    "postgresql": """
+        WITH ours AS (SELECT oid, relkind, relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace)
+        SELECT CASE relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' ELSE 'index' END, relname
+        FROM ours WHERE relkind IN ('r', 'v', 'i')
+        UNION ALL SELECT 'trigger', tgname FROM pg_trigger JOIN ours ON ours.oid = tgrelid WHERE NOT tgisinternal
+        UNION ALL SELECT 'rule', rulename FROM pg_rewrite JOIN ours ON ours.oid = ev_class WHERE relkind = 'r'
+    """,
+}
+_STRAYS = "LEFT JOIN groups g ON g.id = t.group_id AND g.dataset_id = o.dataset_id WHERE g.id IS NULL"
+_REFERENCES = (
+    ("runs that name another dataset", "o.id",
+     "runs o JOIN datasets d ON d.id = o.dataset_id WHERE o.dataset <> d.name"),
+    ("evaluations that name another run, metric or label set", "o.id",
+     """evaluations o JOIN runs r ON r.id = o.run_id JOIN metrics m ON m.id = o.metric_id
+     JOIN label_sets l ON l.id = o.label_set_id
+     WHERE (o.run <> r.name OR o.dataset_id <> r.dataset_id OR o.dataset <> r.dataset OR o.metric <> m.text
+     OR o.run_created_at_utc <> r.created_at_utc OR o.label_set_version <> l.version OR o.judge <> l.judge)"""),
+    ("ranked lists without their owner or group", "t.run_id",
+     f"ranked_lists t LEFT JOIN runs o ON o.id = t.run_id {_STRAYS}"),
+    ("label lists without their owner or group", "t.label_set_id",
+     f"label_lists t LEFT JOIN label_sets o ON o.id = t.label_set_id {_STRAYS}"),
+    ("group results without their owner or group", "t.evaluation_id",
+     f"""group_results t LEFT JOIN evaluations e ON e.id = t.evaluation_id LEFT JOIN runs o ON o.id = e.run_id
+     {_STRAYS}"""),
+    ("texts without their owner or group", "t.dataset_id",
+     """texts t LEFT JOIN groups g ON g.id = t.group_id AND g.dataset_id = t.dataset_id
+     WHERE g.id IS NULL AND t.group_id > 0"""),
+    ("runs without all their lists", "o.id",
+     """runs o LEFT JOIN prunings p ON p.run_id = o.id WHERE coalesce(p.kept_share, 0) = 0
+     AND (SELECT count(*) FROM ranked_lists t WHERE t.run_id = o.id)
+     <> CASE WHEN p.run_id IS NULL THEN o.n_groups ELSE 0 END"""),
+    ("label sets without all their lists", "o.id",
+     "label_sets o WHERE o.n_groups <> (SELECT count(*) FROM label_lists t WHERE t.label_set_id = o.id)"),
+    ("evaluations without all their group results", "o.id",
+     """evaluations o WHERE coalesce(length(o.packed_values), 0) / 8
+     <> (SELECT count(*) FROM group_results t WHERE t.evaluation_id = o.id)"""),
+    ("label sets after a version that is gone", None,
+     "label_sets o WHERE o.version > (SELECT count(*) FROM label_sets l WHERE l.dataset_id = o.dataset_id)"),
+    ("aliases that do not point where they were pointed last", None,
+     """alias_moves o LEFT JOIN aliases a ON a.dataset_id = o.dataset_id AND a.name = o.alias
+     WHERE o.run IS NOT NULL AND coalesce(a.run_id, 0) <> coalesce(o.run_id, 0)
+     AND o.id IN (SELECT max(id) FROM alias_moves GROUP BY dataset_id, alias)"""),
+)  # fmt: skip
+"""Each possible damage, the id of its owner (None: a transaction cannot cause it), and the rows that have it."""
 
 
-def broken_references(
-    connection: Connection,
-    *,
-    run_ids: Collection[int] | None = None,
-    label_set_ids: Collection[int] | None = None,
-    evaluation_ids: Collection[int] | None = None,
-    text_dataset_ids: Collection[int] | None = None,
-) -> list[str]:
-    """Return one sentence per kind of damage in the rows of these owners (None: of all), none if all are intact.
+def broken_references(connection: Connection, made: Written | None = None) -> list[str]:
+    """Return one sentence per kind of damage in the rows that a transaction has made (None: in all), none if intact.
 
     A list, group result or text is intact if its owner exists and its group is in the owner's dataset. A run and a
     label set must have as many lists as they record, a pruned run none, and an evaluation as many group results as it
     has packed.
     """
-    chosen = {
-        ranked_lists.c.run_id: run_ids,
-        runs.c.id: run_ids,
-        label_lists.c.label_set_id: label_set_ids,
-        label_sets.c.id: label_set_ids,
-        group_results.c.evaluation_id: evaluation_ids,
-        evaluations.c.id: evaluation_ids,
-        texts.c.dataset_id: text_dataset_ids,
-    }
     damage = []
-    for name, query, owner in _queries():
-        owners = chosen[owner]
-        if owners is None or owners:
-            n_broken = connection.execute(query if owners is None else query.where(owner.in_(sorted(owners))))
-            damage += [f"{n} {name}" for n in n_broken.scalars() if n]
+    for name, owner, rows in _REFERENCES:
+        query = f"SELECT count(*) FROM {rows}"
+        if made is not None:
+            if owner is None or not (ids := made.ids(rows.partition(" ")[0])):
+                continue
+            query += f" AND {owner} IN ({', '.join(map(str, sorted(ids)))})"
+        if n := connection.exec_driver_sql(query).scalar_one():
+            damage.append(f"{n} {name}")
     return damage
 
 
@@ -88,55 +107,53 @@ def malformed_objects(connection: Connection) -> list[str]:
             if not isinstance(column.type, JsonText):
                 continue
             name = f"{table.name}.{column.name}"
-            kind = f"CASE WHEN json_valid({name}) THEN json_type({name}) ELSE 'none' END"
-            if connection.dialect.name != "sqlite":
-                kind = f"jsonb_typeof({name})"
+            of_sqlite = f"CASE WHEN json_valid({name}) THEN json_type({name}) ELSE 'none' END"
+            kind = of_sqlite if _is_sqlite(connection) else f"jsonb_typeof({name})"
             query = f"SELECT count(*) FROM {table.name} WHERE {name} IS NOT NULL AND {kind} <> 'object'"
-            n = connection.exec_driver_sql(query).scalar_one()
-            if n:
+            if n := connection.exec_driver_sql(query).scalar_one():
                 damage.append(f"{n} {table.name} whose {column.name} are not a JSON object")
     return damage
 
 
 def lost_records(connection: Connection) -> list[str]:
-    """Return signs that someone deleted records that the program never deletes, or moved an alias by hand.
+    """Return signs on SQLite that someone deleted records that the program never deletes.
 
-    On SQLite such records have every number from 1 to the last one; on Postgres a transaction that was rolled back
-    leaves a gap, too. So there only versions of labels show it.
+    Such records have every number from 1 to the last one; on Postgres a transaction that was rolled back leaves a gap.
     """
     losses = []
-    if connection.dialect.name == "sqlite":
-        given = dict(tuple(row) for row in connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence"))
-        for table in (decisions, suite_decisions, designs, alias_moves):
-            query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.max(table.c.id), 0))
-            n_rows, last_id = connection.execute(query).one()
-            n_given = max(last_id, given.get(table.name, 0))
-            if n_rows < n_given:
-                losses.append(f"{n_given - n_rows} of {n_given} {table.name} are gone")
-    versions = sa.select(sa.func.max(label_sets.c.version) - sa.func.count()).group_by(label_sets.c.dataset_id)
-    n_gone = sum(connection.execute(versions).scalars())
-    if n_gone:
-        losses.append(f"{n_gone} versions of labels are gone")
-    last = sa.select(sa.func.max(alias_moves.c.id)).group_by(alias_moves.c.dataset_id, alias_moves.c.alias)
-    here = (aliases.c.dataset_id == alias_moves.c.dataset_id) & (aliases.c.name == alias_moves.c.alias)
-    moved = (
-        sa.select(sa.func.count())
-        .select_from(alias_moves.outerjoin(aliases, here))
-        .where(
-            alias_moves.c.id.in_(last),
-            alias_moves.c.run.is_not(None),
-            aliases.c.run_id.is_distinct_from(alias_moves.c.run_id),
-        )
-    )
-    n_moved = connection.execute(moved).scalar_one()
-    if n_moved:
-        losses.append(f"{n_moved} aliases that do not point where they were pointed last")
+    for name in ("decisions", "suite_decisions", "designs", "alias_moves") if _is_sqlite(connection) else ():
+        numbers = f"SELECT max(id) AS n FROM {name} UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '{name}'"
+        query = f"SELECT coalesce(max(n), 0), (SELECT count(*) FROM {name}) FROM ({numbers})"
+        n_given, n_rows = connection.exec_driver_sql(query).one()
+        losses += [f"{n_given - n_rows} of {n_given} {name} are gone"] if n_rows < n_given else []
     return losses
+
+
+def _is_sqlite(connection: Connection) -> bool:
+    return connection.dialect.name == "sqlite"
+
+
+def schema_damage(connection: Connection) -> list[str]:
+    """Return one sentence per table, index or view that is missing, and per trigger or rule that acts by itself.
+
+    Other programs may have tables, indexes and views of their own.
+    """
+    rows = connection.exec_driver_sql(_NAMES[connection.dialect.name])
+    present = {f"{kind} {name}" for kind, name in rows}
+    expected = {f"table {name}" for name in metadata.tables} | {f"view {view.name}" for view in VIEWS}
+    expected |= {f"index {index.name}" for table in metadata.tables.values() for index in table.indexes}
+    damage = [f"{name} is missing" for name in expected - present]
+    damage += [f"{name} is not of this schema" for name in present if name.startswith(("trigger ", "rule "))]
+    for view in VIEWS:
+        if f"view {view.name}" in present:
+            columns = connection.exec_driver_sql(f"SELECT * FROM {view.name} LIMIT 0").keys()
+            damage += [f"view {view.name} is not that of this schema"] if list(columns) != list(view.columns) else []
+    return sorted(damage)
 
 
 def engine_damage(connection: Connection) -> list[str]:
     """Return the damage that the engine finds: SQLite reads the complete file; Postgres has no such check."""
-    if connection.dialect.name != "sqlite":
+    if not _is_sqlite(connection):
         return []
     damage = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(10)") if row[0] != "ok"]
     strays = {str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}
@@ -155,6 +172,14 @@ class Written:
     evaluation_ids: set[int] = field(default_factory=set)
     decision_ids: set[int] = field(default_factory=set)
     text_dataset_ids: set[int] = field(default_factory=set)
+
+    def ids(self, table: str) -> Collection[int]:
+        """Return the ids of the owners whose rows in a table were created."""
+        if table == "texts":
+            return self.text_dataset_ids
+        if table in ("runs", "ranked_lists"):
+            return self.runs
+        return self.label_sets if table in ("label_sets", "label_lists") else self.evaluation_ids
 
     @property
     def is_much(self) -> bool:
@@ -180,152 +205,6 @@ class Written:
 
 def check_written(connection: Connection, made: Written) -> None:
     """Raise if the data of this transaction is incomplete, before it is committed."""
-    ranges: dict[tuple[int, int, int], int] = {}
-    n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
-    of_evaluations = sa.select(evaluations.c.id, runs.c.dataset_id, n_packed).join_from(evaluations, runs)
-    doubtful = [
-        _doubtful(connection, owners, owner, ids, ranges) if ids else []
-        for owners, owner, ids in (
-            (sa.select(runs.c.id, runs.c.dataset_id, runs.c.n_groups), ranked_lists.c.run_id, made.runs),
-            (
-                sa.select(label_sets.c.id, label_sets.c.dataset_id, label_sets.c.n_groups),
-                label_lists.c.label_set_id,
-                made.label_sets,
-            ),
-            (of_evaluations, group_results.c.evaluation_id, made.evaluation_ids),
-        )
-    ]
-    run_ids, label_set_ids, evaluation_ids = doubtful
-    broken = broken_references(
-        connection,
-        run_ids=run_ids,
-        label_set_ids=label_set_ids,
-        evaluation_ids=evaluation_ids,
-        text_dataset_ids=made.text_dataset_ids,
-    )
+    broken = broken_references(connection, made)
     if broken:
         raise DatabaseError(f"refused to store {'; '.join(broken)}: nothing was stored", advice="please report this")
-
-
-def _doubtful(
-    connection: Connection,
-    owners: Select[Any],
-    owner: sa.Column[Any],
-    ids: Collection[int],
-    ranges: dict[tuple[int, int, int], int],
-) -> list[int]:
-    """Return the owners whose lists cannot be shown to be complete by their first and last groups.
-
-    An owner has at most one row per group. So it is complete if three counts agree: the rows that it records, the ids
-    from its smallest group to its largest, and the groups of its dataset in this range. Then no row is looked up.
-    Parameters: ``owners``: their id, dataset and number of rows. ``owner``: the column that names them. ``ranges``: how
-    many groups of a dataset are between two ids, if known.
-    """
-    group = owner.table.c.group_id
-    query = sa.select(owner, sa.func.count(), sa.func.min(group), sa.func.max(group)).where(owner.in_(sorted(ids)))
-    ends = {row[0]: row[1:] for row in connection.execute(query.group_by(owner))}
-    chosen = owners.where(owners.selected_columns[0].in_(sorted(ids)))
-    whole = set()
-    for owner_id, dataset_id, n_rows in connection.execute(chosen):
-        n_found, first, last = ends.get(owner_id, (0, 0, -1))
-        if not n_found == n_rows == last - first + 1:
-            continue
-        key = dataset_id, first, last
-        if n_rows and key not in ranges:
-            within = (groups.c.dataset_id == dataset_id, groups.c.id.between(first, last))
-            ranges[key] = connection.execute(sa.select(sa.func.count()).select_from(groups).where(*within)).scalar_one()
-        if not n_rows or ranges[key] == n_rows:
-            whole.add(owner_id)
-    return [each for each in ids if each not in whole]
-
-
-@cache
-def _queries() -> list[tuple[str, Select[Any], sa.Column[Any]]]:
-    """Return each possible damage, the query that counts it, and the column that names its owner."""
-    n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
-    of_list, of_labels = runs.c.id == ranked_lists.c.run_id, label_sets.c.id == label_lists.c.label_set_id
-    of_result = (
-        (evaluations, evaluations.c.id == group_results.c.evaluation_id),
-        (runs, runs.c.id == evaluations.c.run_id),
-    )
-    stray_texts = _strays(texts, texts.c.dataset_id).where(texts.c.group_id > 0)
-    return [
-        ("runs that name another dataset", _misnamed_runs(), runs.c.id),
-        ("evaluations that name another run, metric or label set", _misnamed_evaluations(), evaluations.c.id),
-        (f"ranked lists {_STRAY}", _strays(ranked_lists, runs.c.dataset_id, (runs, of_list)), ranked_lists.c.run_id),
-        (
-            f"label lists {_STRAY}",
-            _strays(label_lists, label_sets.c.dataset_id, (label_sets, of_labels)),
-            label_lists.c.label_set_id,
-        ),
-        (
-            f"group results {_STRAY}",
-            _strays(group_results, runs.c.dataset_id, *of_result),
-            group_results.c.evaluation_id,
-        ),
-        (f"texts {_STRAY}", stray_texts, texts.c.dataset_id),
-        (
-            "runs without all their lists",
-            _wrong_counts(runs, _n_lists(), ranked_lists.c.run_id),
-            runs.c.id,
-        ),
-        (
-            "label sets without all their lists",
-            _wrong_counts(label_sets, label_sets.c.n_groups, label_lists.c.label_set_id),
-            label_sets.c.id,
-        ),
-        (
-            "evaluations without all their group results",
-            _wrong_counts(evaluations, n_packed, group_results.c.evaluation_id),
-            evaluations.c.id,
-        ),
-    ]
-
-
-def _misnamed_runs() -> Select[Any]:
-    joined = runs.join(datasets, datasets.c.id == runs.c.dataset_id)
-    return sa.select(sa.func.count()).select_from(joined).where(runs.c.dataset != datasets.c.name)
-
-
-def _misnamed_evaluations() -> Select[Any]:
-    joined = (
-        evaluations.join(runs, runs.c.id == evaluations.c.run_id)
-        .join(metrics, metrics.c.id == evaluations.c.metric_id)
-        .join(label_sets, label_sets.c.id == evaluations.c.label_set_id)
-    )
-    named = {
-        evaluations.c.run: runs.c.name,
-        evaluations.c.dataset_id: runs.c.dataset_id,
-        evaluations.c.dataset: runs.c.dataset,
-        evaluations.c.run_created_at_utc: runs.c.created_at_utc,
-        evaluations.c.metric: metrics.c.text,
-        evaluations.c.label_set_version: label_sets.c.version,
-        evaluations.c.judge: label_sets.c.judge,
-    }
-    differs = sa.or_(*(name != truth for name, truth in named.items()))
-    return sa.select(sa.func.count()).select_from(joined).where(differs)
-
-
-def _strays(table: sa.Table, owner: sa.Column[Any], *between: tuple[sa.Table, ColumnElement[bool]]) -> Select[Any]:
-    """Count the rows of a table whose group is not in the dataset of their owner.
-
-    Parameters: ``owner``: the column of the dataset. ``between``: the tables that lead from the rows to it.
-    """
-    joined: FromClause = table
-    for other, condition in between:
-        joined = joined.outerjoin(other, condition)
-    joined = joined.outerjoin(groups, (groups.c.id == table.c.group_id) & (groups.c.dataset_id == owner))
-    return sa.select(sa.func.count()).select_from(joined).where(groups.c.id.is_(None))
-
-
-def _n_lists() -> ColumnElement[int]:
-    """Return how many lists a run must have: none if it is pruned, and those of its sample if it has one."""
-    of_run = sa.select(prunings.c.run_id).where(prunings.c.run_id == runs.c.id)
-    n_lists = sa.select(sa.func.count()).where(ranked_lists.c.run_id == runs.c.id).scalar_subquery()
-    of_sample = sa.exists(of_run.where(prunings.c.kept_share > 0))
-    return sa.case((of_sample, n_lists), (sa.exists(of_run), 0), else_=runs.c.n_groups)
-
-
-def _wrong_counts(owners: sa.Table, expected: ColumnElement[int], owner_id: ColumnElement[int]) -> Select[Any]:
-    n_rows = sa.select(sa.func.count()).where(owner_id == owners.c.id).scalar_subquery()
-    return sa.select(sa.func.count()).select_from(owners).where(expected != n_rows)

@@ -26,7 +26,6 @@ from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.upkeep.handshake import (
     Kind,
-    State,
     found_state,
     migrations_folder,
     newest_revision,
@@ -83,10 +82,7 @@ def backup_to(location: Location, target: Path, progress: Progress | None = None
 
 
 def restore_from(location: Location, source: Location, progress: Progress | None = None) -> Path:
-    """Create a new SQLite database from a backup, and return its path (see ``backup_to``).
-
-    Raises: InputError if there is already a database, or if one of the two is on Postgres.
-    """
+    """Create a new SQLite database from a backup, and return its path (see ``backup_to``)."""
     if location.path is None or source.path is None:
         raise InputError(
             "restore a Postgres database with its own tools, pg_restore or psql",
@@ -96,15 +92,6 @@ def restore_from(location: Location, source: Location, progress: Progress | None
     path = backup_to(source, location.path, progress)
     use_best_journal(path)
     return path
-
-
-def backup_beside(location: Location, revision: str) -> Path:
-    """Back up a SQLite database next to itself, before its upgrade from ``revision``, and return the copy's path."""
-    path = location.path
-    if path is None:
-        raise ValueError("only a SQLite database is backed up next to itself")
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    return backup_to(location, path.with_name(f"{path.name}.{revision}-{moment}.backup"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +115,8 @@ def upgrade_database(location: Location) -> UpgradeResult:
     schema is backed up first. Raises: DatabaseError for a newer or unknown database, or one of another program.
     """
     if location.path is not None and not location.path.absolute().parent.is_dir():
-        raise DatabaseError(
-            "its folder does not exist",
-            where=location.display_url,
-            advice=f"create it or give {argument('location')} another path",
-        )
+        advice = f"create it or give {argument('location')} another path"
+        raise DatabaseError("its folder does not exist", where=location.display_url, advice=advice)
     with opened(location, create=True) as engine:
         state = found_state(engine, location)
         if state.kind is Kind.CURRENT:
@@ -153,7 +137,10 @@ def _upgraded(engine: Engine, location: Location) -> UpgradeResult:
         if state.kind not in (Kind.EMPTY, Kind.OLDER):
             raise refusal(state, location)
         _check_encoding(connection, location)
-        backup = backup_beside(location, state.detail) if location.path and state.kind is Kind.OLDER else None
+        backup = None
+        if location.path is not None and state.kind is Kind.OLDER:
+            named = f"{location.path.name}.{state.detail}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.backup"
+            backup = backup_to(location, location.path.with_name(named))
         if not (state.kind is Kind.EMPTY and location.path is not None and _made_at_once(connection)):
             before = _row_counts(connection)
             run_alembic(connection, "upgrade", "head")
@@ -186,22 +173,16 @@ def _check_encoding(connection: Connection, location: Location) -> None:
     if connection.dialect.name == "postgresql":
         encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
         if encoding != "UTF8":
-            raise DatabaseError(
-                f"the database is encoded in {encoding}, which cannot hold every id",
-                where=location.display_url,
-                advice="create one with: createdb --encoding UTF8 --template template0 NAME",
-            )
+            what = f"the database is encoded in {encoding}, which cannot hold every id"
+            advice = "create one with: createdb --encoding UTF8 --template template0 NAME"
+            raise DatabaseError(what, where=location.display_url, advice=advice)
 
 
 def _row_counts(connection: Connection) -> dict[str, int]:
     """Return how many rows each of our tables has; other programs may have tables in the same schema."""
     inspector = sa.inspect(connection)  # without a schema it lists those of the whole search_path
     names = set(inspector.get_table_names(inspector.default_schema_name)).intersection(metadata.tables)
-    return {name: _row_count(connection, name) for name in sorted(names)}
-
-
-def _row_count(connection: Connection, name: str) -> int:
-    return connection.execute(sa.select(sa.func.count()).select_from(sa.table(name))).scalar_one()
+    return {name: connection.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar_one() for name in sorted(names)}
 
 
 def _check_nothing_lost(connection: Connection, location: Location, before: dict[str, int]) -> None:
@@ -212,15 +193,5 @@ def _check_nothing_lost(connection: Connection, location: Location, before: dict
     if connection.dialect.name == "sqlite":
         broken = sorted({str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")})
     if lost or broken:
-        raise DatabaseError(
-            f"the upgrade would damage {', '.join(lost or broken)}; nothing was changed",
-            where=location.display_url,
-            advice="please report this",
-            joint=": ",
-        )
-
-
-def database_state(location: Location) -> State:
-    """Return what is at the location, without writing."""
-    with opened(location) as engine:
-        return found_state(engine, location)
+        what = f"the upgrade would damage {', '.join(lost or broken)}; nothing was changed"
+        raise DatabaseError(what, where=location.display_url, advice="please report this", joint=": ")

@@ -23,7 +23,7 @@ def test_a_backup_is_a_database(sqlite_url: str, tmp_path: Path) -> None:
             add_run(tx, "bm25", BM25)
         with store.write() as tx:
             add_run(tx, "unfinished", BM25)
-            assert database.backup(sqlite_url, str(target)) == (target, 1)
+            assert database.backup(sqlite_url, str(target)) == target
     assert database.check(str(target)) == []
     with Store.open(str(target)) as copy, copy.read() as rx:
         assert [run.name for run in rx.runs.all()] == ["bm25"]
@@ -46,7 +46,7 @@ def test_a_killed_backup_stops_no_other(sqlite_url: str, tmp_path: Path) -> None
     done = subprocess.run(words, check=False, env=os.environ | path)
     assert done.returncode == -signal.SIGKILL
     assert not target.exists()
-    assert database.backup(sqlite_url, str(target)) == (target, 1)
+    assert database.backup(sqlite_url, str(target)) == target
     assert database.check(str(target)) == []
 
 

@@ -96,8 +96,9 @@ def test_another_program_comes_first(postgres_url: str, plain: psycopg.Connectio
     database.upgrade(through(postgres_url, "ranking"))
     url, before = through(postgres_url, "app,ranking"), others(plain)
     said = (
-        "the tables are in schema 'ranking' of search_path, and schema 'app' comes before it; make it the first: ALTER "
-        "ROLE ... SET search_path = ranking, or ?options=-csearch_path%3Dranking in the URL"
+        "the tables are in schema 'ranking', which is not the first of search_path that this role may use; make it the "
+        "first: ALTER ROLE ... SET search_path = ranking; or ask its owner to run: GRANT USAGE ON SCHEMA ranking TO "
+        "...; GRANT SELECT ON ALL TABLES IN SCHEMA ranking TO ..."
     )
     for refused in (Store.open, database.upgrade, database.check):
         with pytest.raises(DatabaseError) as caught:
@@ -112,7 +113,7 @@ def test_another_program_comes_first(postgres_url: str, plain: psycopg.Connectio
 def test_an_empty_schema_of_ones_own_comes_first(postgres_url: str, plain: psycopg.Connection) -> None:
     database.upgrade(postgres_url)
     with pytest.raises(
-        DatabaseError, match="the tables are in schema 'public' of search_path, and schema 'ranking' comes"
+        DatabaseError, match="the tables are in schema 'public', which is not the first of search_path that"
     ):
         database.upgrade(through(postgres_url, "ranking,public"))
     database.upgrade(through(postgres_url, "ranking"))
@@ -132,10 +133,6 @@ def test_an_empty_schema_of_ones_own_comes_first(postgres_url: str, plain: psyco
             "database",
         ),
         ("ranking", "schema 'ranking' of search_path is empty; create its tables with: "),
-        (
-            "none",
-            "no schema in search_path (none) exists for this role; create it with CREATE SCHEMA, or set search_path",
-        ),
     ],
 )
 def test_where_nothing_of_ours_is(postgres_url: str, plain: psycopg.Connection, path: str, said: str) -> None:
@@ -147,4 +144,13 @@ def test_where_nothing_of_ours_is(postgres_url: str, plain: psycopg.Connection, 
         with pytest.raises(DatabaseError) as caught:
             database.upgrade(url)
         assert f": {said}" in str(caught.value)
+    assert others(plain) == before
+
+
+def test_a_search_path_without_a_schema(postgres_url: str, plain: psycopg.Connection) -> None:
+    url, before = through(postgres_url, "none"), others(plain)
+    with pytest.raises(DatabaseError, match="the database is empty; create its tables with: "):
+        Store.open(url)
+    with pytest.raises(DatabaseError, match="no schema has been selected to create in"):
+        database.upgrade(url)
     assert others(plain) == before
