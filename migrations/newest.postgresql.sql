@@ -1,4 +1,4 @@
--- 0023
+-- 0025
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,

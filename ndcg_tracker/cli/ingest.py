@@ -69,13 +69,6 @@ def ingest(
     replace: options.Replace = False,
     stream: options.Stream = None,
     engine: options.Engine = "here",
-    store_items: Annotated[
-        options.ItemsName | None,
-        typer.Option(
-            metavar="none|sample|all",
-            help="With --engine spark: executors write to Postgres, with the items of no, some or all groups.",
-        ),
-    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -136,7 +129,7 @@ def ingest(
         taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
         taken |= {"--item-to-document": item_to_document, "--collapse": collapse, "--sampled": sampled}
         taken |= {"--engine": "" if engine == "here" else engine, "--items": items, "--judge": judge}
-        taken |= {"--store-items": store_items, "--allow": allow}
+        taken |= {"--allow": allow}
         if summaries is not None:
             taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
             taken |= {"--results": results, "--direction": direction, "--range": range}
@@ -172,20 +165,17 @@ def ingest(
         if is_given:
             raise InputError(f"{spelled} belongs to --summaries FILE", advice="leave it out")
 
-    of_groups = options.items_name(store_items, items, engine)
     from ndcg_tracker.api.evaluation import parsed_metrics
     from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (
-        SparkLogging,
         columns_of,
         in_blocks_or_whole,
         labels_of,
-        logged_by_spark,
         read_ahead,
+        read_by_spark,
         refused_by_spark,
         require_file,
         run_names,
-        staged_by_spark,
     )
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.ingest.columns import Columns
@@ -240,22 +230,12 @@ def ingest(
                 stored.append(result)
                 write_metrics(metrics_text([(evaluated.metric, evaluated.mean) for evaluated in result.metrics]))
 
-            paths, of_labels = files, labels
-            if of_groups is not None:
-                of_files = {"reader": reader, "columns": columns, "scores": scores, "weight": weight, "judge": judge}
-                of_files |= {"item_to_document": item_to_document}
-                refused_by_spark(stream=stream, jobs=jobs, **of_files, sampled=sampled)
-                given_facts = (metric or [DEFAULT_METRIC], commit, parameters, tags, created_at)
-                logging = SparkLogging(dataset, of_groups, *given_facts, replace, sorted(let_pass))
-                by_role = {"group": group, "item": item, "score": score, "label": label}
-                for result in logged_by_spark(tracker, dict(zip(names, files, strict=True)), labels, logging, by_role):
-                    keep(result)
-                return
+            paths, of_labels, metrics = files, labels, metric or [DEFAULT_METRIC]
             if engine == "spark":
-                refused_by_spark(
-                    reader=reader, columns=columns, scores=scores, stream=stream, item_to_document=item_to_document
-                )
-                paths, of_labels = stack.enter_context(staged_by_spark(files, labels, run_columns, label_columns))
+                of_files = {"reader": reader, "columns": columns, "items": items, "scores": scores}
+                refused_by_spark(**of_files, stream=stream, item_to_document=item_to_document)
+                of_spark = read_by_spark(files, labels, metrics, run_columns, label_columns)
+                paths, of_labels = stack.enter_context(of_spark)
                 run_columns = label_columns = Columns()
             given = None
             if of_labels is not None:
@@ -263,7 +243,6 @@ def ingest(
                 one = judge[0] if judge and len(judge) == 1 else None
                 whose, given = labels_of(of_labels, columns=label_columns, judge=one)
                 judge = judge or ([whose] if whose else None)
-            metrics = metric or [DEFAULT_METRIC]
 
             def ready(path: str) -> ReadyRun:
                 table = read_run(path, reader=reader, columns=run_columns, labels_apart=given is not None)

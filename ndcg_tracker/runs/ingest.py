@@ -9,8 +9,6 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ndcg_tracker.asked import DOUBTS, allowed
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.documents import Chunks
@@ -23,12 +21,10 @@ from ndcg_tracker.runs.labels import (
     HeldLabels,
     JudgeNames,
     RunLabels,
-    WholeLabels,
     label_source,
-    newest_for_run,
     numbered_labels,
 )
-from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of, refuse_of_both_parts
+from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of
 from ndcg_tracker.runs.samples import checked_sample, kept_as, sampled_note
 from ndcg_tracker.runs.scoring import (
     Scores,
@@ -49,7 +45,6 @@ from ndcg_tracker.runs.scoring import (
     unstable_sort_notes,
 )
 from ndcg_tracker.runs.spelling import SHOWN, Doubts
-from ndcg_tracker.runs.staged import StagedBlocks
 from ndcg_tracker.storage.checks import checked_name, stored_time
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.texts import judge_words
@@ -57,11 +52,9 @@ from ndcg_tracker.words.texts import judge_words
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ndcg_tracker.rankings import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.runs import RankedFacts
     from ndcg_tracker.storage.runs import RunDetails as StoredDetails
-    from ndcg_tracker.storage.staging import Attempt
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
@@ -177,29 +170,8 @@ class IngestResult:
         return str(self)
 
 
-@dataclass(frozen=True)
-class StagedRun:
-    """What a driver knows of a staged run: the attempts whose output it received, and their reports.
-
-    ``digest``: of its items. ``labels_digest``: of the labels, if they came as a separate table. It is None if the
-    groups were scored under ``label_set``, the latest version at that time (None: there was none), together with the
-    labels in the run if ``has_labels``. ``kept_share``: the share of groups whose items it brings, None for all.
-    """
-
-    id: int
-    attempts: Sequence[Attempt]
-    digest: str
-    labels_digest: str | None
-    label_set: LabelSetRecord | None
-    has_labels: bool
-    kept_share: float | None
-
-
 class _Coming:
-    """A run that comes in blocks with its labels, and its digest and counts once all blocks have come.
-
-    ``kept_share``: None, because it brings all its items. ``scores``: None, because they are not computed yet.
-    """
+    """A run that comes in blocks with its labels, and its digest and counts once all blocks have come."""
 
     def __init__(self, blocks: Iterable[RankedTable], labels: RunLabels, *, is_sampled: bool = False) -> None:
         self._blocks = iter(blocks)
@@ -207,8 +179,6 @@ class _Coming:
         self.labels = labels
         self.digest = joined_digest([])
         self.n_groups = self.n_items = 0
-        self.kept_share: float | None = None
-        self.scores: Scores | None = None
         self._weights: list[GroupWeights] = []
         self._notes: list[Note] = []
         self._has_labels = False
@@ -369,40 +339,10 @@ def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> In
     raise told
 
 
-def publish_run(
-    store: Store, staged: StagedRun, details: RunDetails, metrics: Sequence[Metric], *, replace: bool = False
-) -> IngestResult:
-    """Store a staged run as ``store_run`` does, and delete what was staged, in one transaction.
-
-    Raises: the errors of ``store_run``; ConflictError if the dataset has other labels of these groups than those they
-    were scored under; DatabaseError if the staged run is gone or incomplete.
-    """
-    with store.write(run=(details.dataset, details.name)) as tx:
-        contents = tx.write.staged.taken(staged.id, staged.attempts)
-        dataset = tx.write.datasets.ensure(details.dataset)
-        refuse_of_both_parts(tx, dataset, "a run that was staged")
-        labels: RunLabels | WholeLabels
-        doubts = Doubts(details.allow, details.name)
-        if staged.labels_digest is not None:
-            labels, are_others = WholeLabels(tx, dataset, staged.labels_digest, details.labels_source), False
-        else:
-            if staged.has_labels:
-                tx.keep_creators_out()  # else others might add labels that the groups were not scored under
-            are_others = newest_for_run(tx, dataset, has_labels=staged.has_labels) != staged.label_set
-            labels = RunLabels(tx, dataset, None, details.labels_source or details.source, None, doubts)
-        ids = partial(tx.write.groups.ensure, dataset.id)
-        wanted = list(dict.fromkeys(metrics))
-        coming = StagedBlocks(contents, labels, wanted, staged.digest, staged.kept_share, ids, check_labels=are_others)
-        result = _stored(tx, dataset, coming, details, metrics, replace, coming.scores, doubts)
-        _tell(tx, result, doubts)
-        tx.write.staged.discard(staged.id)
-    return result
-
-
 def _stored(
     tx: WriteTransaction,
     dataset: DatasetRecord,
-    coming: _Coming | StagedBlocks,
+    coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
     replace: bool,
@@ -474,7 +414,7 @@ def source_name(path: str) -> str:
 def _settled_run(
     tx: WriteTransaction,
     dataset: DatasetRecord,
-    coming: _Coming | StagedBlocks,
+    coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
     replace: bool,
@@ -490,19 +430,16 @@ def _settled_run(
         return run, "stored", [], scores
     is_whole = "items" in tx.runs.holds(existing.id)
     if not replace or coming.whole_digest() == existing.digest:
-        is_restored = not is_whole and coming.kept_share is None
         for ranking, _ in coming.blocks():
-            if is_restored:
+            if not is_whole:
                 tx.write.runs.append_missing(existing.id, dataset.id, ranking)
         if coming.digest != existing.digest:
             raise _other_content(dataset, details)
-        if coming.scores is not None:
-            coming.scores.complete(coming.labels)
         existing = _sampled(tx, existing, coming.ranked, details, replace=replace)
-        if not is_restored:
-            return existing, "already stored", [], coming.scores
+        if is_whole:
+            return existing, "already stored", [], None
         restore(tx, existing)
-        return existing, "restored", [], coming.scores
+        return existing, "restored", [], None
     aside = f"{existing.name[:100]} {existing.digest}"  # until we know whether the content differs
     run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, ready_scores)
     if run.digest == existing.digest and is_whole:
@@ -537,7 +474,7 @@ def _sampled(
 def _written(
     tx: WriteTransaction,
     dataset: DatasetRecord,
-    coming: _Coming | StagedBlocks,
+    coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
     ready_scores: Scores | None,
@@ -545,17 +482,10 @@ def _written(
     """Store the blocks as they come, and score them if the scores are not known."""
     run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
     scores = ready_scores or Scores(metrics)
-    ids: list[Index] = []
     for ranking, labels in coming.blocks():
         if ready_scores is None:
             scores.add(judged(ranking, labels))
-        if coming.kept_share is None:
-            tx.write.runs.append(run_id, dataset.id, ranking)
-        else:
-            ids.append(tx.write.groups.ensure(dataset.id, ranking.group_keys))
-            tx.write.runs.append(run_id, dataset.id, ranking.of_groups(np.flatnonzero(np.diff(ranking.offsets))))
-    if coming.kept_share is not None:
-        tx.write.runs.keep_pruning(run_id, np.sort(np.concatenate(ids)), kept_share=coming.kept_share)
+        tx.write.runs.append(run_id, dataset.id, ranking)
     scores.complete(coming.labels)
     return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items, **coming.ranked), scores
 

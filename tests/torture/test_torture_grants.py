@@ -216,7 +216,7 @@ def test_the_commands_that_say_it_in_other_words(team: Team) -> None:
     assert "bad" not in told.out
     assert (
         f"rights note role {DASHBOARDS!r} has no SELECT right on table runs, so these were not checked: "
-        "integrity, staged → run doctor as a role that reads the tables"
+        "integrity → run doctor as a role that reads the tables"
     ) in " ".join(told.out.split())
     told = team.run(DASHBOARDS, "sql SELECT+*+FROM+runs")
     assert told.err == (

@@ -29,7 +29,6 @@ from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.locks import CONTENT, CREATION, MARKS, Holder, holders
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.session import Session
-from ndcg_tracker.storage.staging import all_staged
 from ndcg_tracker.storage.store import ReadTransaction
 from ndcg_tracker.storage.upkeep.catalogue import expected_catalogue
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, refusal
@@ -101,7 +100,6 @@ def examine(location: str) -> Iterator[Finding]:
         ("server", _server_findings, of_server),
         ("space", _space_findings, True),
         ("integrity", lambda location: iter([_integrity(location)]), True),
-        ("staged", _staged_findings, of_server),
     ):
         try:
             yield from findings(where) if is_run else ()
@@ -144,25 +142,6 @@ def _integrity(location: Location) -> Finding:
         lacking = " and ".join(f"{n:,} {how}" for how, n in counts.items() if n)
         return Finding("integrity", "ok", f"{runs}, of which {lacking}; nothing else is missing{schema}", _MORE)
     return Finding("integrity", "ok", f"{runs}, each with all its lists and results{schema}", _MORE)
-
-
-def _staged_findings(location: Location) -> Iterator[Finding]:
-    """Yield a finding for each staged run that is not published yet, whether its driver lives or not."""
-    with opened(location) as engine, read_transaction(engine, location) as connection:
-        staged = all_staged(connection)
-    for record in staged:
-        parts = f"{record.n_batches:,} batches, {record.n_groups:,} groups" if record.n_bytes is not None else ""
-        size = "" if record.n_bytes is None else f": {parts}, {record.n_bytes / 1e6:,.1f} MB"
-        begun = (
-            f"run {record.run!r} of dataset {record.dataset!r}, begun at {record.created_at_utc} by {record.started_by}"
-        )
-        if record.is_running:
-            yield Finding("staged", "ok", f"{begun}, is being written{size}")
-        else:
-            yield Finding(
-                "staged", "note", f"{begun}, was abandoned{size}",
-                "to delete it, as the owner of the tables, type: ndcg-track db vacuum",
-            )  # fmt: skip
 
 
 def _space_findings(location: Location) -> Iterator[Finding]:

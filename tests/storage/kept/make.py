@@ -31,9 +31,8 @@ from restored import content_of, statements_of  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary  # noqa: E402
-from ndcg_tracker.storage import database, schema, store  # noqa: E402
+from ndcg_tracker.storage import database, store  # noqa: E402
 from ndcg_tracker.storage.records import DesignRunRecord  # noqa: E402
-from ndcg_tracker.storage.session import Session  # noqa: E402
 from ndcg_tracker.storage.upkeep import handshake as revisions  # noqa: E402
 
 SHOP = {
@@ -88,7 +87,6 @@ def fill(url: str) -> None:
         tx.write.runs.delete(run_of["deleted"])
         ids, _ = tx.groups.all(dataset.id)
         tx.write.groups.set_attributes(dataset.id, {int(ids[0]): {"locale": "de", "length": 4.5}})
-        _leave_staged(tx._session)
     with nt.Tracker(url) as tracker:
         more = frame(MORE_LABELS, "label")
         tracker.ingest(frame(BETTER, "score"), name="newest", labels=more, **of_shop)
@@ -140,14 +138,6 @@ def _store_sums(tracker: nt.Tracker) -> None:
     slices = [whole, replace(whole, attribute="länd", slice="日本"), replace(whole, attribute="länd", values=Summary())]
     slices[2] = replace(slices[2], paired=PairedSums(clusters={}))
     tracker.log_summaries(slices, name="week 2", baseline="week 1", dataset="clicks")
-
-
-def _leave_staged(session: Session) -> None:
-    """Leave what executors of Spark wrote for a run that nobody published."""
-    at = "2026-11-20T02:00:00.000000Z"
-    run = {"dataset": "shop", "run": "nightly", "started_by": "etl@driver-7, process 4711", "created_at_utc": at}
-    key = {"staged_run_id": session.insert(schema.staged_runs, run), "attempt": "5f0c", "number": 0, "partition": 3}
-    session.execute(schema.staged_batches.insert(), key | {"n_groups": 2, "content": b"\x00\xff"})
 
 
 def sqlite_dump(path: Path) -> str:

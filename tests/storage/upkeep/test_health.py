@@ -235,7 +235,7 @@ def test_a_role_that_reads_no_tables_is_not_told_of_damage(postgres_url: str, ot
     assert found["rights"] == Finding(
         "rights",
         "note",
-        "role 'Somebody' has no SELECT right on table runs, so these were not checked: integrity, staged",
+        "role 'Somebody' has no SELECT right on table runs, so these were not checked: integrity",
         "run doctor as a role that reads the tables",
     )
 
