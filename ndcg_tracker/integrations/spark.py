@@ -19,29 +19,19 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.results import merged_summaries as merged_summaries
-from ndcg_tracker.ingest.results import write_summaries as write_summaries
 from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.batches import (
     ANY_ITEM,
-    OF_CLUSTERS,
     OF_GROUPS,
     SIDE,
-    SUMS,
     all_of_groups,
     collected,
-    labels_digests,
     per_group,
-    summed,
-    summed_clusters,
-    together,
     usable_metrics,
 )
 from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_share, logged, stage_groups
 from ndcg_tracker.metrics.language.text import metric_texts
-from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails
-from ndcg_tracker.statistics.summary import SliceSummary
 from ndcg_tracker.words.texts import shown
 
 _EXTRA = "spark"
@@ -217,112 +207,6 @@ def _part_or_error(batches: Iterable[Any], staging: Staging) -> Iterator[Any]:
     kinds = {"int": pa.int64(), "str": pa.string(), "bool": pa.bool_()}
     columns = [(field.name, kinds[str(field.type)]) for field in fields(StagedPart)]
     yield pa.RecordBatch.from_pylist([row], schema=pa.schema([*columns, ("error", pa.binary())]))
-
-
-def summarize(
-    run: Any,
-    baseline: Any | None = None,
-    *,
-    by: str | None = None,
-    cluster: str | None = None,
-    labels: str | None = None,
-) -> list[SliceSummary]:
-    """Return the sums of values per group that t intervals and gates need: a few numbers per slice, added up by Spark.
-
-    ``run`` and ``baseline``: the results of ``evaluate`` for two runs. ``by``: the column of slices in ``run``.
-    ``cluster``: its column of users or sessions whose groups belong together; a group without a value is its own
-    cluster. With clusters the executors cache the values while they are added up twice. ``labels``: the digest of the
-    labels of both runs (see ``labels_digest``), which later shows which sums belong together.
-
-    For each metric the sums of the whole run come first, then those of slices. ``write_summaries`` writes them to a
-    file, ``Tracker.log_summaries`` stores them, and ``merged_summaries`` adds up those of disjoint groups, such as
-    several days. ``summary.paired.test()`` is the paired t-test with its interval; it equals that of all groups except
-    for the last digits. Raises: InputError for columns that ``evaluate`` does not return, and for clusters without a
-    baseline.
-    """
-    functions = library("pyspark.sql.functions", _EXTRA)
-    for frame, columns in (
-        (run, ("group", "metric", "value", *filter(None, (by, cluster)))),
-        (baseline, ("group", "metric", "value")),
-    ):
-        if frame is not None and not set(columns) <= set(frame.columns):
-            raise InputError(
-                f"the columns are {', '.join(frame.columns)}, not {', '.join(columns)}",
-                advice="give the result of evaluate",
-            )
-    if cluster is not None and baseline is None:
-        raise InputError("clusters need differences to a baseline", advice="give the baseline too")
-
-    def named(column: str | None, name: str) -> Any:
-        expression = functions.lit(None) if column is None else functions.col(f"`{column}`")
-        return expression.cast("string").alias(name)
-
-    rows = run.select(
-        "group",
-        "metric",
-        functions.col("value").alias("own"),
-        functions.lit(True).alias("has_own"),
-        named(by, "slice"),
-        named(cluster, "cluster"),
-    )
-    if baseline is None:
-        rows = rows.withColumn("other", functions.lit(None).cast("double"))
-    else:
-        before = baseline.select("group", "metric", functions.col("value").alias("other"))
-        rows = rows.join(before, ["group", "metric"], "full_outer")
-    clusters = None
-    if cluster is not None:
-        rows = rows.persist()
-    try:
-        values = rows.select("metric", "slice", "own", "other", "has_own")
-        sums = _as_arrow(values.mapInArrow(summed, _schema(SUMS)))
-        if cluster is not None:
-            clusters = _as_arrow(
-                _totals(rows, is_sliced=by is not None).mapInArrow(summed_clusters, _schema(OF_CLUSTERS))
-            )
-    finally:
-        if cluster is not None:
-            rows.unpersist()
-    return together(sums, clusters, is_paired=baseline is not None, by=by, cluster=cluster, labels=labels)
-
-
-def _totals(rows: Any, *, is_sliced: bool) -> Any:
-    """Return the number of paired groups and their sum, in one row per cluster and in one per cluster and slice."""
-    functions = library("pyspark.sql.functions", _EXTRA)
-    difference = functions.col("own") - functions.col("other")
-    alone = functions.when(functions.col("cluster").isNull(), functions.col("group").cast("string"))
-    paired = rows.select("metric", "slice", "cluster", alone.alias("alone"), difference.alias("delta"))
-    paired = paired.where(functions.col("delta").isNotNull())
-    united = None
-    for is_whole in (True, False) if is_sliced else (True,):
-        keys = ["metric", "cluster", "alone", *([] if is_whole else ["slice"])]
-        totals = paired.groupBy(*keys).agg(
-            functions.sum("delta").alias("total"), functions.count("delta").alias("n_groups")
-        )
-        value = functions.lit(None).cast("string") if is_whole else functions.col("slice")
-        own = totals.select(
-            "metric", value.alias("slice"), functions.lit(is_whole).alias("is_whole"), "n_groups", "total"
-        )
-        united = own if united is None else united.union(own)
-    return united
-
-
-def _schema(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
-
-
-def labels_digest(labels: Any, *, group: str | None = None, item: str | None = None, label: str | None = None) -> str:
-    """Return the digest of the labels in a Spark DataFrame, equal to the tracker's digest of the same labels.
-
-    ``labels``: rows of labels, or of a run with its labels; rows without a label do not count. ``group``, ``item``,
-    ``label``: names of columns, see ``evaluate``. Digests of the labels of disjoint groups add up, so the digest of
-    several days follows from those of the days. Raises: InputError for columns that cannot be read, and for labels
-    that contradict each other.
-    """
-    functions = library("pyspark.sql.functions", _EXTRA)
-    rows = _table(labels, Columns(group=group, item=item, label=label), LABEL_TABLE)
-    rows = rows.where(functions.col("label").isNotNull()).repartition("group").sortWithinPartitions("group")
-    return joined_digest(_as_arrow(rows.mapInArrow(labels_digests, "digest string"))["digest"].to_pylist())
 
 
 def table(name: str) -> Any:

@@ -17,10 +17,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run as run_program
 from ndcg_tracker.errors import InputError, MetricError
 from ndcg_tracker.ingest.columns import ColumnWarning
-from ndcg_tracker.ingest.results import read_summaries
 from ndcg_tracker.integrations import spark as on_spark
-from ndcg_tracker.statistics.summary import SliceSummary
-from ndcg_tracker.statistics.t_test import clustered_t, paired_t
 
 pytestmark = [
     pytest.mark.nightly,  # Spark weighs half a gigabyte; test_batches.py tries the same without it
@@ -121,70 +118,6 @@ def test_slices(spark: Any) -> None:
     values = nt.evaluate(frame, "ndcg@10").per_group["ndcg@10"]
     of_group = frame.drop_duplicates("group").set_index("group")["segment"]
     assert means == pytest.approx(values.groupby(of_group).mean().to_dict(), abs=1e-12)
-
-
-def sums_of(spark: Any) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series, list[SliceSummary]]:
-    """Return values of two runs, the users of groups, and sums by segment; some groups lack a user, one a run."""
-    frame = run_of()
-    other = frame.assign(score=frame["score"].sample(frac=1, random_state=2).to_numpy())
-    other = other[other["group"] != "q9"]
-    users = pd.Series({f"q{group}": None if group < 5 else f"u{group % 70}" for group in range(300)}, dtype=object)
-    of_user = on(spark, users.rename_axis("group").rename("user").reset_index())
-    run, baseline = (on_spark.evaluate(on(spark, one), METRICS, by="segment") for one in (frame, other))
-    digest = on_spark.labels_digest(on(spark, frame))
-    run = run.join(of_user, "group", "left")
-    found = on_spark.summarize(run, baseline, by="segment", cluster="user", labels=digest)
-    values = [nt.evaluate(one, METRICS).per_group for one in (frame, other)]
-    return values[0], values[1], users, found
-
-
-def test_sums_are_enough_for_the_interval_of_every_slice_and_of_clusters(spark: Any, tmp_path: Path) -> None:
-    values, before, users, found = sums_of(spark)
-    of_group = run_of().drop_duplicates("group").set_index("group")["segment"]
-    assert [(one.metric, one.attribute, one.slice) for one in found] == [
-        (metric, *of_slice)
-        for metric in sorted(METRICS)
-        for of_slice in ((None, None), ("segment", "new"), ("segment", "old"))
-    ]
-    for one in found:
-        groups = of_group.index if one.attribute is None else of_group.index[of_group == one.slice]
-        own, other = (side[one.metric].reindex(groups) for side in (values, before))
-        delta = (own - other).dropna()
-        alone = pd.Series(delta.index, index=delta.index)
-        clusters = np.unique(users[delta.index].fillna(alone).to_numpy(dtype=str), return_inverse=True)[1]
-        assert one.paired is not None
-        for sums, wanted in (
-            (dataclasses.replace(one.paired, clusters=None), paired_t(delta.to_numpy())),
-            (one.paired, clustered_t(delta.to_numpy(), clusters)),
-        ):
-            assert (sums.test().n, sums.test().df) == (wanted.n, pytest.approx(wanted.df, rel=1e-9))
-            assert sums.test().ci == pytest.approx(wanted.ci, abs=1e-12)
-        differences = one.paired.differences
-        assert (differences.wins, differences.losses) == ((delta > 0).sum(), (delta < 0).sum())
-        assert one.values.mean == pytest.approx(own.mean(), abs=1e-12)
-        assert one.values.std_dev == pytest.approx(own.std(), abs=1e-12)
-        assert one.n_undefined == own.isna().sum()
-        assert one.paired.only_in_candidate == (own.notna() & other.isna()).sum()
-    path = tmp_path / "sums.jsonl"
-    assert on_spark.write_summaries(found, path) == path.stat().st_size
-    assert read_summaries(str(path)) == found
-
-
-def test_the_digest_of_labels_is_that_of_the_tracker(spark: Any, tmp_path: Path) -> None:
-    frame = run_of(20)
-    labels = frame[["group", "item", "label"]].dropna()
-    with nt.Tracker(tmp_path / "t.db") as tracker:
-        tracker.ingest(frame[["group", "item", "score"]], labels=labels, name="run")
-        ((stored,),) = tracker.query("SELECT digest FROM label_sets").rows
-    assert on_spark.labels_digest(on(spark, labels)) == on_spark.labels_digest(on(spark, frame)) == stored
-
-
-def test_sums_of_columns_that_are_not_there_are_refused(spark: Any) -> None:
-    run = on_spark.evaluate(on(spark, run_of(20)), METRICS, by="segment")
-    with pytest.raises(InputError) as refused:
-        on_spark.summarize(run, by="country")
-    wanted_words = "the columns are segment, group, metric, value, not group, metric, value, country"
-    assert str(refused.value) == f"{wanted_words}; give the result of evaluate"
 
 
 def test_a_table_is_evaluated_as_it_is_stored(spark: Any, tmp_path: Path) -> None:
