@@ -1,4 +1,4 @@
-"""Methods of ``Tracker`` that store runs, results, sums, labels, groups and texts."""
+"""Methods of ``Tracker`` that store runs, results, labels, groups and texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult, RunDetails
     from ndcg_tracker.runs.rescore import LabelsAdded, RescoredRun
     from ndcg_tracker.runs.scoring import Scores
-    from ndcg_tracker.statistics.summary import SliceSummary
     from ndcg_tracker.storage.store import HasStore
 
 
@@ -184,57 +183,6 @@ def log_results(
         table = read_results(path, limits, reader=reader, columns=columns)
     with self.store(create=True).write() as tx:
         return store_results(tx, table, parsed, details, replace=replace)
-
-
-def log_summaries(
-    self: HasStore,
-    summaries: str | os.PathLike[str] | Sequence[SliceSummary] | Sequence[str | os.PathLike[str]],
-    *,
-    name: str | None = None,
-    baseline: str | None = None,
-    disjoint_clusters: bool = False,
-    dataset: str = DEFAULT_DATASET,
-    tags: Mapping[str, str] | None = None,
-    parameters: Mapping[str, str] | None = None,
-    git_commit: str | None = None,
-    created_at: str | datetime | None = None,
-    replace: bool = False,
-) -> IngestResult:
-    """Store a run from sums over its groups alone, as ``integrations.spark.summarize`` returns them.
-
-    ``compare``, ``gate``, ``history`` and lists of runs then use the sums; questions that need groups say so.
-    Parameters: ``summaries``: the sums, a file of ``write_summaries``, or several files, such as one per day, which
-    are merged; each group may be in only one of them. ``baseline``: the stored run that the differences refer to; a
-    run may be stored again with another baseline. ``disjoint_clusters``: the promise that no cluster has groups in
-    several files. The rest as for ``ingest``. Raises: InputError for anything but sums, and for sums that cannot be
-    merged; NameTakenError for a run with other content.
-    """
-    from ndcg_tracker.ingest.detection import default_run_name
-    from ndcg_tracker.ingest.results import merged_summaries, read_summaries
-    from ndcg_tracker.runs.external import store_sums
-    from ndcg_tracker.runs.ingest import RunDetails
-    from ndcg_tracker.statistics.summary import SliceSummary
-
-    given = [summaries] if isinstance(summaries, str | os.PathLike) else list(summaries)
-    sums = [entry for entry in given if isinstance(entry, SliceSummary)]
-    paths = [os.fspath(entry) for entry in given if not isinstance(entry, SliceSummary)]
-    if not given or bool(sums) == bool(paths):
-        raise InputError("there are no sums", advice="give what summarize returned, or files of it")
-    if name is None and not paths:
-        raise InputError("the run of the sums has no name", advice=f"name it with {argument('name')}")
-    parts = [sums] if sums else [read_summaries(path) for path in paths]
-    merged = merged_summaries(parts, disjoint_clusters=disjoint_clusters)
-    details = RunDetails.given(
-        default_run_name(paths[0]) if name is None else name,
-        dataset,
-        paths,
-        git_commit=git_commit,
-        parameters=parameters,
-        tags=tags,
-        created_at=created_at,
-    )
-    with self.store(create=True).write() as tx:
-        return store_sums(tx, merged, details, baseline, replace=replace)
 
 
 def ingest_stream(

@@ -99,19 +99,6 @@ def ingest(
             "NAME: the measure to take from the file.",
         ),
     ] = None,
-    summaries: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE", help="Sums over groups from Spark, instead of runs; repeatable, and the files are merged."
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="RUN", help="Stored run that --summaries compares with.")
-    ] = None,
-    disjoint_clusters: Annotated[
-        bool,
-        typer.Option("--disjoint-clusters", help="Declare that no cluster has groups in several files of --summaries."),
-    ] = False,
     allow: options.Allow = None,
     judge: options.Judges = None,
     format: options.Output = "text",
@@ -123,20 +110,14 @@ def ingest(
     evaluated under.
     """
     tags, of_file = _tags(tag, measure)
-    if results is not None or summaries is not None:
-        alone = "--results FILE" if results is not None else "--summaries FILE"
+    if results is not None:
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
         taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
         taken |= {"--item-to-document": item_to_document, "--collapse": collapse, "--sampled": sampled}
         taken |= {"--engine": "" if engine == "here" else engine, "--items": items, "--judge": judge}
         taken |= {"--allow": allow}
-        if summaries is not None:
-            taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
-            taken |= {"--results": results, "--direction": direction, "--range": range}
-        else:
-            taken |= {"--baseline": baseline, "--disjoint-clusters": "given" if disjoint_clusters else None}
         for spelled in (spelled for spelled, other in taken.items() if other):
-            raise InputError(f"{spelled} does not go with {alone}", advice="leave it out")
+            raise InputError(f"{spelled} does not go with --results FILE", advice="leave it out")
         of_run: dict[str, Any] = {
             "name": name[0] if name else None,
             "dataset": dataset,
@@ -146,14 +127,8 @@ def ingest(
             "created_at": created_at,
             "replace": replace,
         }
-        if summaries is not None:
-            with options.tracker() as tracker:
-                logged = tracker.log_summaries(
-                    summaries, baseline=baseline, disjoint_clusters=disjoint_clusters, **of_run
-                )
-        else:
-            of_results = {"group": group, "value": value, "measure": of_file, "reader": reader, **of_run}
-            logged = _stored_results(str(results), metric, direction, range, of_results)
+        of_results = {"group": group, "value": value, "measure": of_file, "reader": reader, **of_run}
+        logged = _stored_results(results, metric, direction, range, of_results)
         options.show(_report([logged], format))
         return
     if not files:
@@ -161,9 +136,6 @@ def ingest(
     for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": of_file}.items():
         if other is not None:
             raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")
-    for spelled, is_given in (("--baseline", baseline is not None), ("--disjoint-clusters", disjoint_clusters)):
-        if is_given:
-            raise InputError(f"{spelled} belongs to --summaries FILE", advice="leave it out")
 
     from ndcg_tracker.api.evaluation import parsed_metrics
     from ndcg_tracker.asked import DEFAULT_METRIC

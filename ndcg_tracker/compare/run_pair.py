@@ -190,6 +190,7 @@ def shared_labels(
     """
     for run in runs[1:]:
         check_one_dataset(runs[0], run, "compared")
+    tx.runs.require("groups", *runs)
     asked_metrics = [known_metric(tx, runs[0].dataset_id, metric) for metric in metrics]
     wanted = list(dict.fromkeys(map(str, asked_metrics)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]

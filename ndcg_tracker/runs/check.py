@@ -27,7 +27,7 @@ from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.scoring import Scores, stored_weights
-from ndcg_tracker.statistics.summary import sample_std_dev
+from ndcg_tracker.statistics.t_test import sample_std_dev
 from ndcg_tracker.storage.records import NO_LABELS_HERE, SUMMED_JUDGE
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.words.texts import counted, shown

@@ -193,9 +193,6 @@ TABLES = {
         part="pruned",
     ),
     "pruned_groups": Table(_columns(name="dataset run", key="group_key"), part="pruned", counted_by="n_groups"),
-    "paired_sums": Table(
-        _EVALUATED | _columns(text="metric baseline", json="sums") | _columns(text="created_at_utc"), part="pruned"
-    ),
 }
 """All tables. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how many rows of
 ``items``, ``labels`` and ``group_results`` belong to each. For a run in ``prunings``, that table has the counts of

@@ -21,14 +21,14 @@ Kind = Literal[
     "range_unread", "other_hands", "one_hand", "never_shown",
     "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
     "shorter_lists",
-    "pruned", "without_items", "summed_as_0",
+    "pruned", "without_items",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",
     # history
     "goes_with_judged",
     "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "wandering", "study",
-    "summaries_only", "history_lacking", "sums_only",
+    "summaries_only", "history_lacking",
     # leaderboard
     "order_open", "runs_not_judged",
     "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",

@@ -7,7 +7,6 @@ import json
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from command_line import CommandLine
 from rankings_of import results
@@ -15,8 +14,6 @@ from small_shop import BM25, DENSE, LABELS, frame_of, joint_frame, labels_frame,
 from stored_rows import row_counts
 
 from ndcg_tracker.ingest.detection import READERS
-from ndcg_tracker.ingest.results import write_summaries
-from ndcg_tracker.statistics.summary import SliceSummary, Summary
 
 BM25_MEAN, DENSE_MEAN = (results("ndcg@10", run, LABELS).mean or 0.0 for run in (BM25, DENSE))
 KEYS = [
@@ -423,20 +420,17 @@ def test_runs_are_dated(command: CommandLine, files: None) -> None:
     assert command.rows("runs", "show", "latest")["run"] == "bm25"
 
 
-def test_streams_results_and_sums_of_a_backfill_are_dated(command: CommandLine, files: None, folder: Path) -> None:
+def test_streams_and_results_of_a_backfill_are_dated(command: CommandLine, files: None, folder: Path) -> None:
     (folder / "latency.csv").write_text("group,value\nq1,3\nq2,4\n", encoding="utf-8")
-    one = SliceSummary("ndcg@10", Summary.of(np.array([0.5, 0.25])), 0, "0" * 32, paired=None)
-    write_summaries([one], folder / "sums.jsonl")
     of_results = ["--metric", "external:latency", "--direction", "lower", "--range", "0,inf"]
     command.done("ingest", "bm25.csv", "--labels", "labels.csv", "--created-at", "2026-06-30")
     command.done("ingest", "dense.run", "--stream", "--created-at", "2026-06-29")
     command.done("ingest", "--results", "latency.csv", *of_results, "--created-at", "2026-06-28")
-    command.done("ingest", "--summaries", "sums.jsonl", "--created-at", "2026-06-27")
     dated = [(row["run"], row["created_at_utc"][:10]) for row in command.rows("runs", "list")]
-    names = ["sums", "latency", "dense", "bm25"]
-    assert dated == [(name, f"2026-06-{day}") for name, day in zip(names, (27, 28, 29, 30), strict=True)]
-    assert [command.rows("runs", "show", name)["run"] for name in ("latest", "latest~3")] == ["bm25", "sums"]
-    for further in (["--results", "latency.csv", *of_results], ["--summaries", "sums.jsonl"], ["bm25.csv", "--stream"]):
+    names = ["latency", "dense", "bm25"]
+    assert dated == [(name, f"2026-06-{day}") for name, day in zip(names, (28, 29, 30), strict=True)]
+    assert [command.rows("runs", "show", name)["run"] for name in ("latest", "latest~2")] == ["bm25", "latency"]
+    for further in (["--results", "latency.csv", *of_results], ["bm25.csv", "--stream"]):
         assert command.refused("ingest", *further, "--created-at", "2026-02-30").startswith(
             "--created-at 2026-02-30 is not a time; write it in ISO 8601, such as "
         )
