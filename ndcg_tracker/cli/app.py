@@ -136,7 +136,10 @@ def _imported(name: str, database: Any) -> Any:
     return command
 
 
-_GONE = {"--summaries": "a run keeps groups, all or a share of them; store a share with --groups-share 1/100"}
+_GONE = {
+    "--summaries": "a run keeps groups, all or a share of them; store a share with --groups-share 1/100",
+    "--store-items": "a run from Spark keeps all its items; store a share of its groups with --groups-share 1/100",
+}
 """Options of earlier versions, and the way that remains."""
 _OF_PYTHON = "Value error, "  # the prefix of messages from a converter of values
 

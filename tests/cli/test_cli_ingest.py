@@ -340,6 +340,10 @@ def test_responses_of_a_search_are_stored(command: CommandLine, folder: Path) ->
     assert command.refused("ingest", "log.jsonl", "--items", "found", "--engine", "spark") == (
         "--items does not go with --engine spark; leave one of the two out"
     )
+    assert command.refused("ingest", "nightly", "--engine", "spark", "--store-items", "none") == (
+        "--store-items is gone: a run from Spark keeps all its items; store a share of its groups with "
+        "--groups-share 1/100"
+    )
 
 
 def test_the_label_column_is_one_of_the_labels_file(command: CommandLine, files: None, folder: Path) -> None:
