@@ -1,4 +1,4 @@
--- 0023
+-- 0024
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -157,6 +157,7 @@ def columns_of(
     header: str | None,
     items: str | None = None,
     documents: Documents | None = None,
+    groups_share: str | None = None,
 ) -> tuple[Columns, Columns]:
     """Return the columns of the runs and of the labels file, from the options of a command.
 
@@ -166,6 +167,7 @@ def columns_of(
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.metrics.language.dialects import are_by_rank
+    from ndcg_tracker.rankings.groups_share import parse_share
 
     of_run = Columns(
         group=group,
@@ -178,8 +180,12 @@ def columns_of(
         items=items,
         by_rank=are_by_rank(metrics or ()),
         documents=documents,
+        groups_share=None if groups_share is None else parse_share(groups_share),
     )
-    return of_run, Columns(group=group, item=item, label=label, is_shared=True, documents=documents)
+    return of_run, replace(
+        Columns(group=group, item=item, label=label, is_shared=True, documents=documents),
+        groups_share=of_run.groups_share,
+    )
 
 
 def labels_by_judge(
