@@ -1,7 +1,7 @@
 """Runs are not staged in the database any more: what was left of unpublished ones goes.
 
 Revision ID: 0025
-Revises: 0023
+Revises: 0024
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0025"
-down_revision: str | None = "0023"
+down_revision: str | None = "0024"
 branch_labels: str | None = None
 depends_on: str | None = None
 

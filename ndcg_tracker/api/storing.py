@@ -49,6 +49,7 @@ def ingest(
     scores: str | os.PathLike[str] | None = None,
     item_to_document: object | None = None,
     collapse: Collapse | None = None,
+    groups_share: str | float | None = None,
     sampled: str | None = None,
     tags: Mapping[str, str] | None = None,
     parameters: Mapping[str, str] | None = None,
@@ -62,7 +63,8 @@ def ingest(
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
     Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
-    ``columns``, ``scores``, ``item_to_document`` and ``collapse``: see ``evaluate``. ``sampled``: for runs that rank
+    ``columns``, ``scores``, ``item_to_document``, ``collapse`` and ``groups_share``: see ``evaluate``; labels of the
+    kept groups are added to those stored. ``sampled``: for runs that rank
     the relevant items among sampled negatives: how many of how many, such as "100/50000". Their metrics are marked and
     are compared only with metrics of the same sample. ``name``: unique within ``dataset``; by default the name of the
     file. ``metrics``: one text form or several. ``tags`` and ``parameters``: stored with the run. The entries of an
@@ -99,12 +101,13 @@ def ingest(
         labels=path_of(labels),
         created_at=created_at,
         sampled=sampled,
+        groups_share=groups_share,
         allow=allow,
     )
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse)),
+        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse), groups_share),
         null_scores,
         reader=reader,
         columns=columns,
@@ -126,6 +129,7 @@ def log_results(
     group: str | None = None,
     value: str | None = None,
     measure: str | None = None,
+    groups_share: str | float | None = None,
     reader: str | None = None,
     tags: Mapping[str, str] | None = None,
     parameters: Mapping[str, str] | None = None,
@@ -141,7 +145,8 @@ def log_results(
     name, such as "latency"; the metric is then ``external:latency``. ``direction``: "higher" or "lower", whichever is
     better. ``range``: the lowest and the highest possible value; either may be infinite. ``name``: the name of the
     run, stored or new. ``group``, ``value``: the columns; ``value`` is optional if there is only one other column.
-    ``measure``: which one to take if there are several. ``replace``: replace other results of this run and name. The
+    ``measure``: which one to take if there are several. ``groups_share``: see ``evaluate``. ``replace``: replace other
+    results of this run and name. The
     rest as for ``ingest``. Raises: InputError for any other table; ConflictError if the run or the dataset has another
     definition of the name.
 
@@ -175,6 +180,7 @@ def log_results(
         parameters=parameters,
         tags=tags,
         created_at=created_at,
+        groups_share=groups_share,
     )
     limits = parsed.limits or (0.0, 0.0)
     if path is None:

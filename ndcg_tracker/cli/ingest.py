@@ -43,6 +43,7 @@ def ingest(
     scores: options.Scores = None,
     item_to_document: options.ItemToDocument = None,
     collapse: options.Collapsed = None,
+    groups_share: options.GroupsShare = None,
     sampled: Annotated[
         str | None,
         typer.Option(metavar="N/ALL", help="Items are ranked among N sampled negatives of ALL, such as 100/50000."),
@@ -126,6 +127,7 @@ def ingest(
             "git_commit": git_commit if git_commit is not None else _head(),
             "created_at": created_at,
             "replace": replace,
+            "groups_share": groups_share,
         }
         of_results = {"group": group, "value": value, "measure": of_file, "reader": reader, **of_run}
         logged = _stored_results(results, metric, direction, range, of_results)
@@ -153,6 +155,7 @@ def ingest(
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
     from ndcg_tracker.ingest.reading import documents_given, read_run
+    from ndcg_tracker.rankings.groups_share import stored_share
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.ingest import ReadyRun, RunDetails, ready_run, source_name
@@ -182,11 +185,13 @@ def ingest(
         header=columns,
         items=items,
         documents=documents_given(item_to_document, collapse),
+        groups_share=groups_share,
     )
     if metadata is not None:
         tags = side_metadata(metadata) | tags
     created = None if created_at is None else stored_time(created_at)
     sample = None if sampled is None else checked_sample(sampled)
+    share = None if groups_share is None else stored_share(groups_share)
     commit, let_pass = git_commit if git_commit is not None else _head(), allowed(allow or ())
     stored: list[IngestResult] = []
     try:
@@ -226,7 +231,7 @@ def ingest(
                 labels_source = None if labels is None else source_name(labels)
                 of_run = {**run_metadata(path), **tags}
                 facts = (source_name(name_given), commit, parameters, of_run, labels_source, created, sample, let_pass)
-                details = RunDetails(run_name, dataset, *facts)
+                details = RunDetails(run_name, dataset, *facts, groups_share=share)
                 store = partial(
                     tracker.ingest_stream,
                     labels=given,

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -153,6 +153,7 @@ def columns_of(
     header: str | None,
     items: str | None = None,
     documents: Documents | None = None,
+    groups_share: str | None = None,
 ) -> tuple[Columns, Columns]:
     """Return the columns of the runs and of the labels file, from the options of a command.
 
@@ -162,6 +163,7 @@ def columns_of(
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.metrics.language.dialects import are_by_rank
+    from ndcg_tracker.rankings.groups_share import parse_share
 
     of_run = Columns(
         group=group,
@@ -174,8 +176,12 @@ def columns_of(
         items=items,
         by_rank=are_by_rank(metrics or ()),
         documents=documents,
+        groups_share=None if groups_share is None else parse_share(groups_share),
     )
-    return of_run, Columns(group=group, item=item, label=label, is_shared=True, documents=documents)
+    return of_run, replace(
+        Columns(group=group, item=item, label=label, is_shared=True, documents=documents),
+        groups_share=of_run.groups_share,
+    )
 
 
 def labels_by_judge(
@@ -250,7 +256,7 @@ def refused_by_spark(**given: object) -> None:
 
 
 def spark_evaluations(
-    labels: str | None, metrics: Sequence[str], groups_share: str | None = None, **columns: str | None
+    labels: str | None, metrics: Sequence[str], groups_share: str | None, **columns: str | None
 ) -> Callable[[str], Evaluation]:
     """Return a function that evaluates the run of a path or table against the labels of another."""
     from ndcg_tracker.integrations import spark
@@ -267,7 +273,6 @@ def read_by_spark(
     metrics: Sequence[str],
     run_columns: Columns,
     label_columns: Columns,
-    groups_share: str | None = None,
 ) -> Iterator[tuple[list[str], str | None]]:
     """Give Parquet files of the runs and the labels that Spark reads under these names (see ``spark.as_parquet``)."""
     from ndcg_tracker.integrations import spark
@@ -276,5 +281,5 @@ def read_by_spark(
     usable_metrics(metrics)
     tables = [spark.table(name) for name in files]
     beside = None if labels is None else spark.table(labels)
-    with spark.as_parquet(tables, beside, run_columns, label_columns, groups_share) as paths:
+    with spark.as_parquet(tables, beside, run_columns, label_columns) as paths:
         yield paths

@@ -181,6 +181,15 @@ ItemToDocument = Annotated[
         "column or file with the documents.",
     ),
 ]
+GroupsShare = Annotated[
+    str | None,
+    typer.Option(
+        "--groups-share",
+        metavar="SHARE",
+        help="Keep only this share of the groups, such as 1/100, chosen by a hash of their ids.",
+        show_default="all groups",
+    ),
+]
 Collapsed = Annotated[
     str | None,
     typer.Option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
@@ -129,7 +130,8 @@ class Columns:
     path of the list in each JSON response. All other names are then dotted paths: those of group and weight start in
     the response, those of item, score and label in an element of the list. ``by_rank``: whether a column ``rank``
     decides if scores contradict it (see ``deciding``). ``documents``: what the items are chunks of; if it names a
-    column, that column is read in place of the items.
+    column, that column is read in place of the items. ``groups_share``: the share of the groups that is kept, None for
+    all.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -145,6 +147,7 @@ class Columns:
     items: str | None = None
     by_rank: bool = False
     documents: Documents | None = None
+    groups_share: Fraction | None = None
 
     @property
     def by_row_number(self) -> bool:

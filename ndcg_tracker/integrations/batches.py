@@ -163,7 +163,7 @@ def in_blocks(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.Table.from_batches(held)
 
 
-def of_share(batches: Iterable[Any], share: str | float | Fraction) -> Iterator[Any]:
+def of_share(batches: Iterable[Any], share: Fraction) -> Iterator[Any]:
     """Yield the rows of a share of the groups (see ``in_share``)."""
     import pyarrow as pa
 

@@ -20,7 +20,7 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.table import no_row
+from ndcg_tracker.ingest.table import no_row, none_in_share
 from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.batches import (
     ANY_ITEM,
@@ -77,7 +77,7 @@ def evaluate(
     classic or Connect.
     """
     texts = list(metric_texts(metrics))
-    rows = _prepared(run, texts, labels, Columns(group=group, item=item, score=score, label=label), groups_share, by)
+    rows = _prepared(run, texts, labels, _columns(group, item, score, label, groups_share), by)
     fields = [*([(by, rows.schema[by].dataType)] if by is not None else []), ("group", rows.schema["group"].dataType)]
     schema = ", ".join(f"`{name}` {kind.simpleString()}" for name, kind in fields) + ", metric string, value double"
     return rows.mapInArrow(partial(per_group, metrics=texts, by=by), schema)
@@ -100,7 +100,7 @@ def evaluation(
     Raises: the errors of ``evaluate``, at once, and InputError if no group of the run has labels.
     """
     texts = list(metric_texts(metrics))
-    rows = _prepared(run, texts, labels, Columns(group=group, item=item, score=score, label=label), groups_share)
+    rows = _prepared(run, texts, labels, _columns(group, item, score, label, groups_share))
     kinds = {"float64": "double", "int8": "tinyint", "int64": "bigint", "bool": "boolean"}
     of_groups = ", ".join(f"`{name}` {kinds[kind]}" for name, kind in OF_GROUPS.items())
     kind = rows.schema["group"].dataType.simpleString()
@@ -157,7 +157,6 @@ def log_run(
     ``Tracker.ingest``; Spark's own errors if tasks fail repeatedly.
     """
     usable_metrics(metrics)
-    of_run = Columns(group=group, item=item, score=score, label=None if labels is not None else label)
     details = RunDetails.given(
         name,
         dataset,
@@ -168,11 +167,13 @@ def log_run(
         labels=labels_source,
         created_at=created_at,
         allow=allow,
+        groups_share=groups_share,
     )
     with ExitStack() as stack:
         opened = tracker if isinstance(tracker, Tracker) else stack.enter_context(Tracker(tracker))
-        of_labels = Columns(group=group, item=item, label=label)
-        (path,), beside = stack.enter_context(as_parquet([run], labels, of_run, of_labels, groups_share))
+        columns = _columns(group, item, score, None if labels is not None else label, groups_share)
+        of_labels = _columns(group, item, None, label, groups_share)
+        (path,), beside = stack.enter_context(as_parquet([run], labels, columns, of_labels))
         store = partial(ingest_stream, opened, details=details, metrics=metrics, replace=replace)
         return Input(path, beside, Names()).used_by(store)
 
@@ -211,26 +212,25 @@ def as_parquet(
     labels: Any | None = None,
     run_columns: Columns = DEFAULT_COLUMNS,
     label_columns: Columns = DEFAULT_COLUMNS,
-    groups_share: str | float | None = None,
 ) -> Iterator[tuple[list[str], str | None]]:
     """Give a Parquet file for each run and one for the labels, as ``ingest`` reads them; they are deleted afterwards.
 
     The files are on the driver, in its temporary folder; the rows of a group are contiguous. ``runs`` and ``labels``:
-    Spark DataFrames; ``run_columns`` and ``label_columns``: the names of their columns. ``groups_share``: see
-    ``evaluate``. Raises: InputError for columns that cannot be read, and for a table without rows.
+    Spark DataFrames; ``run_columns`` and ``label_columns``: the names of their columns, and the share of the groups to
+    keep. Raises: InputError for columns that cannot be read, and for a table without rows.
     """
     wanted = RUN_TABLE if labels is None else RUN_APART
     with TemporaryDirectory(prefix="ndcg-track-") as folder:
         beside = None if labels is None else str(Path(folder) / "labels.parquet")
         if beside is not None:
-            _write(_table(labels, label_columns, LABEL_TABLE, share=groups_share), beside)
+            _write(_table(labels, label_columns, LABEL_TABLE), beside, label_columns)
         paths = [str(Path(folder) / f"{number}.parquet") for number in range(len(runs))]
         for run, path in zip(runs, paths, strict=True):
-            _write(_table(run, run_columns, wanted, share=groups_share, must_have_labels=False), path)
+            _write(_table(run, run_columns, wanted, must_have_labels=False), path, run_columns)
         yield paths, beside
 
 
-def _write(rows: Any, path: str) -> None:
+def _write(rows: Any, path: str, columns: Columns) -> None:
     """Write rows as one Parquet file, group after group; the driver holds the rows of two partitions at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -244,7 +244,8 @@ def _write(rows: Any, path: str) -> None:
             writer = writer or stack.enter_context(pq.ParquetWriter(path, block.schema))
             writer.write_table(block)
     if writer is None:
-        raise no_row(InputError)
+        share = columns.groups_share
+        raise no_row(InputError) if share is None else none_in_share(share, InputError)
 
 
 def _packed(batches: Iterable[Any]) -> Iterator[Any]:
@@ -264,22 +265,28 @@ def _as_arrow(frame: Any) -> Any:
     return frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_pandas(frame.toPandas())  # Spark 3.5
 
 
+def _columns(
+    group: str | None, item: str | None, score: str | None, label: str | None, groups_share: str | float | None
+) -> Columns:
+    share = None if groups_share is None else parse_share(groups_share)
+    return Columns(group=group, item=item, score=score, label=label, groups_share=share)
+
+
 def _prepared(
     run: Any,
     metrics: Sequence[str],
     labels: Any | None,
     columns: Columns,
-    share: str | float | None,
     by: str | None = None,
 ) -> Any:
     """Return the rows of a run and its labels, the rows of each group contiguous and in one partition."""
     library("pyspark.sql", _EXTRA)
     usable_metrics(metrics)
     if labels is None:
-        rows = _table(run, columns, _JOINT, by, share)
+        rows = _table(run, columns, _JOINT, by)
     else:
-        of_run = _table(run, replace_fields(columns, label=None), RUN_APART, by, share)
-        of_labels = _table(labels, replace_fields(columns, score=None), LABEL_TABLE, share=share)
+        of_run = _table(run, replace_fields(columns, label=None), RUN_APART, by)
+        of_labels = _table(labels, replace_fields(columns, score=None), LABEL_TABLE)
         rows = _with_labels(of_run, of_labels, by)
     return rows.repartition("group").sortWithinPartitions("group")
 
@@ -289,14 +296,10 @@ def _table(
     columns: Columns,
     wanted: Wanted,
     by: str | None = None,
-    share: str | float | None = None,
     *,
     must_have_labels: bool = True,
 ) -> Any:
-    """Return the columns of a frame under the names of their roles: ids, numbers as doubles, ``by`` unchanged.
-
-    ``share``: of groups, None for all.
-    """
+    """Return the columns of a frame under the names of their roles: ids, numbers as doubles, ``by`` unchanged."""
     functions = library("pyspark.sql.functions", _EXTRA)
     if not hasattr(frame, "mapInArrow"):
         raise InputError(
@@ -336,8 +339,8 @@ def _table(
             has = f"the others are {', '.join(others)}" if others else "there are only columns of ids and numbers"
             raise InputError(f"{argument('by', by)} is not another column of the run", advice=has)
         chosen.append(functions.col(f"`{by}`"))
-    rows = frame.select(*chosen)
-    return rows if share is None else rows.mapInArrow(partial(of_share, share=parse_share(share)), rows.schema)
+    rows, share = frame.select(*chosen), columns.groups_share
+    return rows if share is None else rows.mapInArrow(partial(of_share, share=share), rows.schema)
 
 
 def _with_labels(run: Any, labels: Any, by: str | None) -> Any:

@@ -41,3 +41,22 @@ def in_share(groups: Keys | Iterable[str], share: str | float | Fraction) -> Mas
     keys = groups if isinstance(groups, Keys) else Keys.from_strings(groups)
     most = parsed.numerator * 2**64 // parsed.denominator - 1
     return mixed(keys.hashes(_SEED)) <= np.uint64(max(most, 0))
+
+
+def stored_share(share: str | float | Fraction) -> str | None:
+    """Return a share as it is stored with a run, None for all groups.
+
+    >>> stored_share(0.01), stored_share("1")
+    ('1/100', None)
+    """
+    parsed = parse_share(share)
+    return None if parsed == 1 else str(parsed)
+
+
+def smallest_share(shares: Iterable[str | None]) -> str | None:
+    """Return the smallest share, of whose groups every run keeps all; None for all groups.
+
+    >>> smallest_share(["1/100", None, "1/10"]), smallest_share([None, None])
+    ('1/100', None)
+    """
+    return min((share for share in shares if share is not None), key=Fraction, default=None)

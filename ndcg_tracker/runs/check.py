@@ -222,7 +222,9 @@ class _Contents:
                 to_compute[evaluation.label_set_id].append((evaluation, metric))
             if not is_whole or not is_given:
                 yield from self._without_items(evaluation, metric)
-        scores = {key: Scores([metric for _, metric in evaluated]) for key, evaluated in to_compute.items()}
+        scores = {
+            key: Scores([metric for _, metric in evaluated], run.groups_share) for key, evaluated in to_compute.items()
+        }
         labels = {key: self._labels(key) for key in scores}
         digests, n_groups, n_items = [], 0, 0
         for ranking in self._tx.runs.kept_blocks(run, is_whole=is_whole) if has_items else ():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ndcg_tracker.errors import ConflictError, NameTakenError, argument
 from ndcg_tracker.metrics.kernel.mean import plain_mean
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.groups_share import in_share
 from ndcg_tracker.rankings.ranking import NO_ITEMS
 from ndcg_tracker.runs.ingest import IngestResult
 from ndcg_tracker.runs.parts import refuse_of_both_parts
@@ -33,6 +35,9 @@ def store_results(
     Raises: ConflictError if the dataset has the metric with another direction or range; NameTakenError if the run
     already has other results under it.
     """
+    if details.groups_share is not None:  # a group outside the share is no group of the run
+        kept = np.flatnonzero(in_share(table.group_keys, details.groups_share))
+        table = replace_fields(table, group_keys=table.group_keys.take(kept), values=table.values[kept])
     dataset = tx.write.datasets.ensure(details.dataset)
     refuse_of_both_parts(tx, dataset, "a file of results")
     declared = tx.evaluations.external(dataset.id, metric.measure)
@@ -44,6 +49,12 @@ def store_results(
     label_set = _no_labels(tx, dataset)
     run = tx.runs.named(dataset.id, details.name)
     outcome = "stored" if run is None else "already stored"
+    if run is not None and run.groups_share != details.groups_share:
+        raise ConflictError(
+            f"run {run.name!r} keeps {run.groups_share or 'all'} of the groups, and these results "
+            f"{details.groups_share or 'all'}",
+            advice=f"give {argument('groups_share', run.groups_share or 1)}, or another name",
+        )
     if run is None:
         run = tx.write.runs.insert(dataset.id, details.name, NO_ITEMS, **details.stored)
     ids = tx.write.groups.ensure(dataset.id, table.group_keys)

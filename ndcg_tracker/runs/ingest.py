@@ -14,6 +14,7 @@ from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, ar
 from ndcg_tracker.ingest.documents import Chunks
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.groups_share import in_share, stored_share
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights, may_be_grades
@@ -63,7 +64,8 @@ class RunDetails:
     """The stored facts about a run, apart from its content.
 
     ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
-    None for the time of storing. ``allow``: the doubtful input that may pass.
+    None for the time of storing. ``allow``: the doubtful input that may pass. ``groups_share``: the share of the groups
+    that its blocks and labels were cut to, as "1/100", None for all.
     """
 
     name: str
@@ -76,6 +78,7 @@ class RunDetails:
     created_at_utc: str | None = None
     sampled: str | None = None
     allow: frozenset[str] = frozenset()
+    groups_share: str | None = None
 
     @classmethod
     def given(
@@ -91,6 +94,7 @@ class RunDetails:
         created_at: str | datetime | None = None,
         sampled: str | None = None,
         allow: str | Sequence[str] = (),
+        groups_share: str | float | None = None,
     ) -> RunDetails:
         """Return the details of a run as a caller gives them, checked. Raises: InputError."""
         return cls(
@@ -104,6 +108,7 @@ class RunDetails:
             None if created_at is None else stored_time(created_at),
             None if sampled is None else checked_sample(sampled),
             allowed(allow),
+            None if groups_share is None else stored_share(groups_share),
         )
 
     @property
@@ -116,6 +121,7 @@ class RunDetails:
             "tags": dict(self.tags),
             "created_at_utc": self.created_at_utc,
             "sampled": self.sampled,
+            "groups_share": self.groups_share,
         }
 
 
@@ -306,7 +312,10 @@ def store_run(
         doubts = Doubts(
             DOUBTS if is_sealed else details.allow, details.name
         )  # a refusal would reveal which items have labels
-        of_run = RunLabels(tx, dataset, labels, details.labels_source or details.source, judges, doubts)
+        of_share = details.groups_share is not None
+        source = details.labels_source or details.source
+        of_run = RunLabels(tx, dataset, labels, source, judges, doubts, extend=of_share)
+        scores = None if of_share else scores  # the stored labels of its groups count, too
         coming = _Coming(blocks, of_run, is_sampled=details.sampled is not None)
         ask = partial(_stored, tx, dataset, coming, details, metrics, replace, scores, doubts)
         if is_sealed:
@@ -363,21 +372,26 @@ def _stored(
             scores = stored_scores(tx, run, new, label_source(tx, label_set)())
         done |= {stored.metric: stored for stored in store_scores(tx, run, label_set, scores, weights, new)}
         n_missing = max((stored.n_missing for stored in done.values()), default=0)
+        n_labelled = label_set.n_groups
+        if run.groups_share is not None:
+            labelled = tx.groups.keys(dataset.id, tx.labels.group_ids(label_set.id))
+            n_labelled = int(in_share(labelled, run.groups_share).sum())
         if not scores.n_judged and run.n_items:
             both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
             of_run, of_labels = (tx.groups.keys(dataset.id, ids[:SHOWN]).to_list() for ids in both)
-            notes.append(doubts.none_met(scores.spelling, label_set.n_groups - n_missing, of_run, of_labels))
+            notes.append(doubts.none_met(scores.spelling, n_labelled - n_missing, of_run, of_labels))
         else:
             notes += scores.spelling.notes()
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
-            scores.n_judged, label_set.n_labels, scores.coverage(), dataset.name
+            scores.n_judged, label_set.n_labels * n_labelled / label_set.n_groups, scores.coverage(), dataset.name
         )
         notes += unordered_notes(scores.unordered)
         notes += unstable_sort_notes(n_on_sort(scores.groups(on_unstable_sort(new))))
-        n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
-        notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)
+        n_unlabelled = run.n_groups - (n_labelled - n_missing)
+        notes += meeting_notes(n_missing, n_labelled, n_unlabelled, run.n_groups, metrics=wanted)
     notes += coming.labels.notes()
     notes += [] if run.sampled is None else [sampled_note(run.sampled)]
+    notes += [] if run.groups_share is None else [Note("groups_share", {"share": run.groups_share})]
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
         version = str(label_set.version)
@@ -481,7 +495,7 @@ def _written(
 ) -> tuple[RunRecord, Scores]:
     """Store the blocks as they come, and score them if the scores are not known."""
     run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
-    scores = ready_scores or Scores(metrics)
+    scores = ready_scores or Scores(metrics, details.groups_share)
     for ranking, labels in coming.blocks():
         if ready_scores is None:
             scores.add(judged(ranking, labels))

@@ -230,7 +230,8 @@ class RunLabels:
     have new pairs, the union of both becomes a new version: lists that grow are written as they come, and all others
     are copied at the end. The first labels of a dataset are a union with nothing. ``judges``: whose labels count. By
     default, for a run without labels, that is ``counting_judge``; labels in a run are the unnamed judge's. ``further``:
-    the judges after the first, whose labels the run is also evaluated by. Raises: ConflictError for a grade that
+    the judges after the first, whose labels the run is also evaluated by. ``extend``: given labels are of some groups
+    only, and join the latest version. Raises: ConflictError for a grade that
     contradicts the latest version, and if one side identifies items by row numbers and the other by ids; InputError
     for labels in a run together with several judges, and for a judge without labels; see also ``notes``.
     """
@@ -243,6 +244,8 @@ class RunLabels:
         source: str | None,
         judges: JudgeNames,
         doubts: Doubts,
+        *,
+        extend: bool = False,
     ) -> None:
         self._doubts = doubts
         self._given = given
@@ -260,9 +263,11 @@ class RunLabels:
         self._labels: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
         if given is not None:
             self._before = tx.labels.newest(dataset.id, self._only_judge())
-            added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()))
+            added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()), extend=extend)
             self._version = added.label_set
             self._is_new = added.is_new
+            if extend:
+                self._labels = label_source(tx, self._version)()
             return
         self._n_blocks = 0
         self._begun: int | None = None

@@ -78,6 +78,7 @@ class EvaluationReads:
             _requested_as(),
             schema.runs.c.sampled,
             schema.runs.c.sample_digest,
+            schema.runs.c.groups_share,
         )
         of_judge = label_sets.c.judge.in_((judge, *NO_LABELS_HERE))
         chosen = of_judge if label_set_id is None else table.c.label_set_id == label_set_id

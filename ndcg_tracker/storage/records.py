@@ -128,11 +128,12 @@ class RunRecord:
     collapsed: str | None
     documents_in_ten: float | None
     tie_order: str | None
+    groups_share: str | None = None
 
     @property
-    def sample(self) -> tuple[str | None, str | None]:
-        """The sample of items that it ranks: only runs of the same sample are compared."""
-        return self.sampled, self.sample_digest
+    def sample(self) -> tuple[str | None, str | None, str | None]:
+        """The sample of items that it ranks, and its share of the groups: runs alike in both are listed together."""
+        return self.sampled, self.sample_digest, self.groups_share
 
     @property
     def is_checkpoint(self) -> bool:
@@ -332,11 +333,12 @@ class HistoryRecord:
     requested_as: str
     sampled: str | None
     sample_digest: str | None
+    groups_share: str | None = None
 
     @property
-    def sample(self) -> tuple[str | None, str | None]:
-        """The sample of items that it ranks: only runs of the same sample are compared."""
-        return self.sampled, self.sample_digest
+    def sample(self) -> tuple[str | None, str | None, str | None]:
+        """The sample of items that it ranks, and its share of the groups: only runs alike in both are compared."""
+        return self.sampled, self.sample_digest, self.groups_share
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,7 @@ class RunDetails(RankedFacts, total=False):
     tags: Mapping[str, Any] | None
     created_at_utc: str | None
     sampled: str | None
+    groups_share: str | None
 
 
 class RunReads:
@@ -358,6 +359,7 @@ class RunWrites:
             "n_groups": 0,
             "n_items": 0,
             "sampled": details.get("sampled"),
+            "groups_share": details.get("groups_share"),
             **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
         run_id = self._session.insert(schema.runs, values)

@@ -144,6 +144,11 @@ runs = Table(
         comment="Mean of the documents among a group's first ten chunks; NULL without chunks.",
     ),
     Column("tie_order", TEXT, comment="input if its order breaks ties in scores; NULL where item ids do, descending."),
+    Column(
+        "groups_share",
+        TEXT,
+        comment="Share of the groups that it keeps, chosen by a hash of their ids; NULL for all.",
+    ),
     UniqueConstraint("dataset_id", "name"),
     CheckConstraint("n_groups >= 0 AND n_items >= 0", name="counts"),
     comment="One row per run: one system's ranked items for the groups of a dataset.",

@@ -503,6 +503,14 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "labels, use {counting}"
     ).format,
     "sampled": _sampled,
+    "groups_share": "only {share} of the groups are kept, chosen by a hash of their ids".format,
+    "runs_of_other_shares": lambda n, first, share: (
+        f"left out: {counted(n, 'run')}, such as {first}, because only runs that keep {share} of the groups are ranked"
+    ),
+    "history_of_shares": lambda shares: (
+        f"the runs keep different shares of the groups ({', '.join(shares)}): there is no search for steps between them"
+    ),
+    "smaller_share": "only {share} of the groups are compared, because {run!r} keeps no others".format,
     "documents_in_ten": _documents_in_ten,
     "unstable_sort": lambda tool, metric, from_items, n: (
         f"{tool} may sort equal scores in any order in lists of {from_items} items or more: in {counted(n, 'group')}, "

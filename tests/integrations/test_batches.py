@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -201,4 +202,4 @@ def test_rows_of_a_share_of_the_groups(ids: list[str] | list[int]) -> None:
     rows = pa.table({"group": ids, "item": list("abcdefg"), "score": [1.0] * 7})
     kept = in_share(map(str, ids), "1/2").tolist()
     assert set(kept) == {False, True}
-    assert pa.Table.from_batches(of_share(rows.to_batches(2), 0.5)) == rows.filter(pa.array(kept))
+    assert pa.Table.from_batches(of_share(rows.to_batches(2), Fraction(1, 2))) == rows.filter(pa.array(kept))

@@ -211,11 +211,13 @@ def test_the_command_ingests_what_spark_reads(spark: Any, database_url: str) -> 
     frame = run_of(60)
     on(spark, frame.rename(columns={"group": "user", "item": "sku"})).createOrReplaceTempView("nightly")
     words = ["--group", "user", "--item", "sku", "--metric", "ndcg@10"]
+    share = ["--groups-share", "1/4", "--name", "share"]
+    assert run_program(["--db", database_url, "ingest", "nightly", "--engine", "spark", *words, *share]) == 0
     assert run_program(["--db", database_url, "ingest", "nightly", "--engine", "spark", *words]) == 0
     with nt.Tracker(database_url) as tracker:
         assert tracker.query("SELECT count(*) AS n FROM items WHERE run = 'nightly'").rows == [(len(frame),)]
-        outcome = tracker.ingest(frame, name="nightly", metrics="ndcg@10").outcome
-    assert outcome == "already stored"  # to the last bit
+        for given in ({"name": "nightly"}, {"name": "share", "groups_share": "1/4"}):
+            assert tracker.ingest(frame, metrics="ndcg@10", **given).outcome == "already stored"  # to the last bit
 
 
 @pytest.mark.parametrize(
@@ -308,6 +310,23 @@ def test_a_share_of_the_groups_is_that_of_one_machine(spark: Any) -> None:
     assert sorted(row["group"] for row in of_numbers) == [one for one in range(300) if in_share([str(one)], "1/4")[0]]
     with pytest.raises(InputError, match="groups_share=2 is not a share above 0 and at most 1"):
         on_spark.evaluate(on(spark, frame), METRICS, groups_share=2)
+
+
+@pytest.mark.usefixtures("postgres_schema")
+def test_a_stored_share_is_that_of_one_machine(spark: Any, database_url: str) -> None:
+    frame = run_of().drop(columns="segment")
+    run, labels = (frame[["group", "item", name]].dropna() for name in ("score", "label"))
+    given = {"name": "nightly", "metrics": METRICS, "groups_share": "1/4"}
+    with nt.Tracker(database_url) as tracker:
+        logged = on_spark.log_run(on(spark, run), tracker, labels=on(spark, labels), **given)
+        assert logged.n_groups == in_share(frame["group"].unique(), "1/4").sum()
+        assert tracker.query("SELECT groups_share FROM run_details").rows == [("1/4",)]
+        again = tracker.ingest(run, labels=labels, **given)
+        assert (again.outcome, again.notes) == ("already stored", logged.notes)
+        assert [one.mean for one in again.metrics] == [one.mean for one in logged.metrics]
+        share = on(spark, run[run["group"] == "q0"])
+        with pytest.raises(InputError, match="^no group is in the share 1/1000000; give a larger share$"):
+            on_spark.log_run(share, tracker, name="none", groups_share="1/1000000")
 
 
 def test_values_of_a_run_are_stored_without_its_rows(spark: Any, tmp_path: Path) -> None:

@@ -201,6 +201,7 @@ CREATE TABLE public.runs (
     collapsed text COLLATE pg_catalog."C",
     documents_in_ten double precision,
     tie_order text COLLATE pg_catalog."C",
+    groups_share text COLLATE pg_catalog."C",
     CONSTRAINT ck_runs_counts CHECK (((n_groups >= 0) AND (n_items >= 0)))
 )
 WITH (autovacuum_analyze_threshold='10', autovacuum_analyze_scale_factor='0.05');
@@ -222,6 +223,7 @@ COMMENT ON COLUMN public.runs.sample_digest IS 'Digest of all (group, item) of a
 COMMENT ON COLUMN public.runs.collapsed IS 'How chunks became documents: max, first or sum; NULL where its items are its own.';
 COMMENT ON COLUMN public.runs.documents_in_ten IS 'Mean of the documents among a group''s first ten chunks; NULL without chunks.';
 COMMENT ON COLUMN public.runs.tie_order IS 'input if its order breaks ties in scores; NULL where item ids do, descending.';
+COMMENT ON COLUMN public.runs.groups_share IS 'Share of the groups that it keeps, chosen by a hash of their ids; NULL for all.';
 CREATE VIEW public.dataset_list AS
  SELECT name AS dataset,
     ( SELECT count(*) AS count
@@ -1111,13 +1113,13 @@ COMMENT ON COLUMN public.texts.text IS 'Text of the query, or of the item; NULL 
 COMMENT ON COLUMN public.texts.title IS 'Title; NULL where none was given.';
 COMMENT ON COLUMN public.texts.url IS 'Where to find it, as it was given; NULL where nothing was given.';
 INSERT INTO public.alias_moves VALUES
-	(1, 1, 'baseline', 1, 'bm25', '2026-11-28T13:49:13.514818Z'),
-	(2, 1, 'prod', 1, 'bm25', '2026-11-28T13:49:14.320416Z');
+	(1, 1, 'baseline', 1, 'bm25', '2026-11-28T14:18:15.944441Z'),
+	(2, 1, 'prod', 1, 'bm25', '2026-11-28T14:18:16.738007Z');
 INSERT INTO public.aliases VALUES
-	(1, 'baseline', 1, '2026-11-28T13:49:13.503407Z', '2026-11-28T13:49:13.503407Z', NULL, NULL),
-	(1, 'prod', 1, '2026-11-28T13:49:14.318735Z', '2026-11-28T13:49:14.318735Z', 0.05, 40);
+	(1, 'baseline', 1, '2026-11-28T14:18:15.937605Z', '2026-11-28T14:18:15.937605Z', NULL, NULL),
+	(1, 'prod', 1, '2026-11-28T14:18:16.728617Z', '2026-11-28T14:18:16.728617Z', 0.05, 40);
 INSERT INTO public.budget_resets VALUES
-	(1, 1, 'bm25', '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'é', 'ada', 3, '2026-11-28T13:49:14.396493Z');
+	(1, 1, 'bm25', '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'é', 'ada', 3, '2026-11-28T14:18:16.991528Z');
 INSERT INTO public.coverages VALUES
 	(1, 1, 10, 0.5625),
 	(1, 1, 0, 0.5625),
@@ -1134,18 +1136,18 @@ INSERT INTO public.coverages VALUES
 	(9, 8, 10, 0.5),
 	(10, 9, 10, 0.5);
 INSERT INTO public.datasets VALUES
-	(1, 'shop', '2026-11-28T13:49:12.957900Z'),
-	(2, 'books', '2026-11-28T13:49:13.101058Z'),
-	(3, 'rows', '2026-11-28T13:49:13.136594Z'),
-	(4, 'clicks', '2026-11-28T13:49:14.129920Z'),
-	(5, 'sealed', '2026-11-28T13:49:14.539098Z'),
-	(6, 'chunks', '2026-11-28T13:49:14.571568Z'),
-	(7, 'lists', '2026-11-28T13:49:14.599347Z');
+	(1, 'shop', '2026-11-28T14:18:14.930881Z'),
+	(2, 'books', '2026-11-28T14:18:15.336086Z'),
+	(3, 'rows', '2026-11-28T14:18:15.446057Z'),
+	(4, 'clicks', '2026-11-28T14:18:16.502092Z'),
+	(5, 'sealed', '2026-11-28T14:18:17.211384Z'),
+	(6, 'chunks', '2026-11-28T14:18:17.278245Z'),
+	(7, 'lists', '2026-11-28T14:18:17.374708Z');
 INSERT INTO public.decisions VALUES
-	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS), or a margin above 0.9207 (PASS)', NULL, NULL, '2026-11-28T13:49:13.328049Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, '41ab7f8ea88da5baf3be7922101f3a1f'),
-	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-28T13:49:13.414765Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, '276331c1252a0e408f352d556f11a0e5'),
-	(3, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T13:49:14.383949Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'ab04fe9102b47edd09caf9d48ccfe6e3'),
-	(4, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T13:49:14.529537Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', '69812ca9d8a55facd761969944ac1cda');
+	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS), or a margin above 0.9207 (PASS)', NULL, NULL, '2026-11-28T14:18:15.760410Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, '41ab7f8ea88da5baf3be7922101f3a1f'),
+	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-28T14:18:15.848833Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, '276331c1252a0e408f352d556f11a0e5'),
+	(3, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T14:18:16.951607Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'ab04fe9102b47edd09caf9d48ccfe6e3'),
+	(4, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99.875% bound is 1 (unjudged items at their best); to decide: at most about 1,336 groups like these (PASS), or a margin above 1 (PASS)', NULL, NULL, '2026-11-28T14:18:17.202032Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', '69812ca9d8a55facd761969944ac1cda');
 INSERT INTO public.design_runs VALUES
 	(1, 0, 1, 'bm25'),
 	(1, 1, 2, 'dense'),
@@ -1153,34 +1155,34 @@ INSERT INTO public.design_runs VALUES
 	(2, 1, 2, 'dense'),
 	(2, 2, NULL, 'deleted');
 INSERT INTO public.designs VALUES
-	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-28T13:49:14.283630Z', 8, 6, 1, 1, 4, false, NULL),
-	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-28T13:49:14.283630Z', 8, 6, 5, 2, 20, true, 4);
+	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-28T14:18:16.610619Z', 8, 6, 1, 1, 4, false, NULL),
+	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-28T14:18:16.610619Z', 8, 6, 5, 2, 20, true, 4);
 INSERT INTO public.drawn_items VALUES
 	(1, 2, '''; DROP TABLE runs; --', 0.2224712944651696, NULL, NULL),
 	(1, 3, 'NULL', 1, NULL, NULL),
 	(1, 3, '\N', 0.7385743797189627, NULL, NULL),
 	(1, 4, 'z', 0.432038316128981, NULL, NULL),
-	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-28T13:49:14.304173Z'),
+	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-28T14:18:16.680233Z'),
 	(2, 2, 'b', 1, NULL, NULL),
-	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-28T13:49:14.312030Z'),
-	(2, 2, '日本語', NULL, 1, '2026-11-28T13:49:14.312030Z');
+	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-28T14:18:16.705775Z'),
+	(2, 2, '日本語', NULL, 1, '2026-11-28T14:18:16.705775Z');
 INSERT INTO public.evaluations VALUES
-	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T13:49:12.991907Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-28T13:49:12.979675Z', 1, 1),
-	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-28T13:49:12.995931Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-28T13:49:12.979675Z', 1, 1),
-	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-28T13:49:12.998265Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-28T13:49:12.979675Z', 1, 1),
-	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T13:49:13.035617Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-28T13:49:13.026910Z', 1, 1),
-	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-28T13:49:13.038308Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-28T13:49:13.026910Z', 1, 1),
-	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-28T13:49:13.040886Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-28T13:49:13.026910Z', 1, 1),
-	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-28T13:49:14.152984Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T13:49:14.141957Z', 4, 1),
-	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-28T13:49:14.219970Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T13:49:14.207562Z', 4, 1),
-	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T13:49:13.123470Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-28T13:49:13.113543Z', 2, 1),
-	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T13:49:13.160622Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-28T13:49:13.152036Z', 3, 1),
-	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-28T13:49:13.750292Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-28T13:49:13.702292Z', 1, 2),
-	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-28T13:49:13.763288Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-28T13:49:13.702292Z', 1, 2),
-	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-28T13:49:13.767134Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-28T13:49:13.702292Z', 1, 2),
-	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T13:49:14.105359Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T13:49:13.026910Z', 1, 3),
-	(18, 9, 8, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T13:49:14.586703Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-28T13:49:14.580684Z', 6, 1),
-	(19, 10, 9, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-28T13:49:14.615497Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-28T13:49:14.609460Z', 7, 1);
+	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T14:18:15.023563Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-28T14:18:14.988158Z', 1, 1),
+	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-28T14:18:15.027637Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-28T14:18:14.988158Z', 1, 1),
+	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-28T14:18:15.029660Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-28T14:18:14.988158Z', 1, 1),
+	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T14:18:15.138167Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-28T14:18:15.104814Z', 1, 1),
+	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-28T14:18:15.148207Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-28T14:18:15.104814Z', 1, 1),
+	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-28T14:18:15.154979Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-28T14:18:15.104814Z', 1, 1),
+	(16, 7, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-28T14:18:16.519567Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T14:18:16.513947Z', 4, 1),
+	(17, 8, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-28T14:18:16.535079Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T14:18:16.529428Z', 4, 1),
+	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T14:18:15.402932Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-28T14:18:15.375116Z', 2, 1),
+	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T14:18:15.500691Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-28T14:18:15.474931Z', 3, 1),
+	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-28T14:18:16.087085Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-28T14:18:16.044041Z', 1, 2),
+	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-28T14:18:16.095786Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-28T14:18:16.044041Z', 1, 2),
+	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-28T14:18:16.107492Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-28T14:18:16.044041Z', 1, 2),
+	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T14:18:16.475852Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T14:18:15.104814Z', 1, 3),
+	(18, 9, 8, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T14:18:17.330774Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-28T14:18:17.301933Z', 6, 1),
+	(19, 10, 9, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-28T14:18:17.434349Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-28T14:18:17.411267Z', 7, 1);
 INSERT INTO public.group_results VALUES
 	(1, 1, 0.58688267143572, 2.1309297535714578, 3.6309297535714578, NULL),
 	(1, 2, 0.6199062332840657, 1.6309297535714575, 2.6309297535714578, NULL),
@@ -1284,15 +1286,15 @@ INSERT INTO public.label_lists VALUES
 	(8, 16, '{b}', '{1}'),
 	(9, 17, '{b}', '{1}');
 INSERT INTO public.label_sets VALUES
-	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T13:49:12.961906Z', false, '', NULL, NULL, NULL),
-	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T13:49:13.102882Z', false, '', NULL, NULL, NULL),
-	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-28T13:49:13.146753Z', true, '', NULL, NULL, NULL),
-	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-28T13:49:13.650572Z', false, '', NULL, NULL, NULL),
-	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-28T13:49:14.024049Z', false, 'modèle 7b', NULL, NULL, NULL),
-	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-28T13:49:14.135009Z', NULL, 'sums of other engines', NULL, NULL, NULL),
-	(7, 5, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T13:49:14.540472Z', false, '', NULL, NULL, NULL),
-	(8, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T13:49:14.573188Z', false, '', NULL, NULL, NULL),
-	(9, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T13:49:14.602078Z', false, '', NULL, NULL, NULL);
+	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T14:18:14.933747Z', false, '', NULL, NULL, NULL),
+	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T14:18:15.337678Z', false, '', NULL, NULL, NULL),
+	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-28T14:18:15.456626Z', true, '', NULL, NULL, NULL),
+	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-28T14:18:16.014514Z', false, '', NULL, NULL, NULL),
+	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-28T14:18:16.375513Z', false, 'modèle 7b', NULL, NULL, NULL),
+	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-28T14:18:16.503725Z', NULL, 'sums of other engines', NULL, NULL, NULL),
+	(7, 5, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T14:18:17.213133Z', false, '', NULL, NULL, NULL),
+	(8, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T14:18:17.282189Z', false, '', NULL, NULL, NULL),
+	(9, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T14:18:17.377795Z', false, '', NULL, NULL, NULL);
 INSERT INTO public.metrics VALUES
 	(1, 'ndcg@10'),
 	(2, 'AP'),
@@ -1300,11 +1302,11 @@ INSERT INTO public.metrics VALUES
 INSERT INTO public.ndcg_tracker_version VALUES
 	('0025');
 INSERT INTO public.paired_sums VALUES
-	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-28T13:49:14.225582Z');
+	(17, 7, 4, 0.25, 0.30000000000000004, 0.5, -0.25, 2, 1, 0, 0, 1, '{"slices": [], "cluster": null, "clusters": null, "attribute": "länd"}', '2026-11-20T02:00:00.000000Z');
 INSERT INTO public.prunings VALUES
-	(4, '2026-11-28T13:49:13.455131Z', false, '\x0600000000000000', NULL),
-	(7, '2026-11-28T13:49:14.140285Z', true, '\x', 0),
-	(8, '2026-11-28T13:49:14.207129Z', true, '\x', 0);
+	(4, '2026-11-28T14:18:15.890359Z', false, '\x0600000000000000', NULL),
+	(7, '2026-11-28T14:18:16.508335Z', true, '\x', 0),
+	(8, '2026-11-28T14:18:16.527435Z', true, '\x', 0);
 INSERT INTO public.ranked_lists VALUES
 	(1, 1, '{a,b,c,d}', '{3.5,2.25,2.25,-1}'),
 	(1, 2, '{"''; DROP TABLE runs; --","a\\b\"c",日本語}', '{5,0.30000000000000004,1e-300}'),
@@ -1324,23 +1326,23 @@ break"}', '{1,0.5,0.25}'),
 	(9, 16, '{a,b}', '{3,0.30000000000000004}'),
 	(10, 17, '{b,ä}', '{1,1}');
 INSERT INTO public.runs VALUES
-	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T13:49:12.979675Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL),
-	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T13:49:13.026910Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
-	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T13:49:13.113543Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL),
-	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-28T13:49:13.152036Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL),
-	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T13:49:13.702292Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL),
-	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-28T13:49:14.141957Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
-	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-28T13:49:14.207562Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL),
-	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-28T13:49:14.580684Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL),
-	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-28T13:49:14.609460Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input');
+	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T14:18:14.988158Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL, NULL),
+	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T14:18:15.104814Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, NULL),
+	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T14:18:15.375116Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL, NULL),
+	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-28T14:18:15.474931Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL, NULL),
+	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T14:18:16.044041Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, NULL),
+	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-28T14:18:16.513947Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, NULL),
+	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-28T14:18:16.529428Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, NULL),
+	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-28T14:18:17.301933Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL, NULL),
+	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-28T14:18:17.411267Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', NULL);
 INSERT INTO public.seals VALUES
-	(5, true, 0.05, 40, NULL, '2026-11-28T13:49:14.560979Z');
+	(5, true, 0.05, 40, NULL, '2026-11-28T14:18:17.257449Z');
 INSERT INTO public.suite_datasets VALUES
-	('löcal', 1, 0, '2026-11-28T13:49:13.846236Z'),
-	('löcal', 2, 1, '2026-11-28T13:49:13.846236Z'),
-	('shöp', 1, 0, '2026-11-28T13:49:13.857605Z');
+	('löcal', 1, 0, '2026-11-28T14:18:16.166280Z'),
+	('löcal', 2, 1, '2026-11-28T14:18:16.166280Z'),
+	('shöp', 1, 0, '2026-11-28T14:18:16.178982Z');
 INSERT INTO public.suite_decisions VALUES
-	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged; to decide: a margin above 0.9207 (PASS)', NULL, NULL, '2026-11-28T13:49:13.996559Z', 'range', -0.15497655832101642, 0.05970038570274072, '', 'b9ecf524661a6a0063af47df8a16bc4d');
+	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged; to decide: a margin above 0.9207 (PASS)', NULL, NULL, '2026-11-28T14:18:16.336030Z', 'range', -0.15497655832101642, 0.05970038570274072, '', 'b9ecf524661a6a0063af47df8a16bc4d');
 INSERT INTO public.texts VALUES
 	(1, 1, '', 'light ''shoes''
 [2J', NULL, NULL),
