@@ -325,7 +325,7 @@ def test_a_stored_share_is_that_of_one_machine(spark: Any, database_url: str) ->
         assert (again.outcome, again.notes) == ("already stored", logged.notes)
         assert [one.mean for one in again.metrics] == [one.mean for one in logged.metrics]
         share = on(spark, run[run["group"] == "q0"])
-        with pytest.raises(InputError, match="^no group is in the share 1/1000000; give a larger share$"):
+        with pytest.raises(InputError, match=r"^no group is in the share 1/1000000; give a larger share$"):
             on_spark.log_run(share, tracker, name="none", groups_share="1/1000000")
 
 
