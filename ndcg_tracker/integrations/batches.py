@@ -147,20 +147,6 @@ def whole_groups(batches: Iterable[Any], shortened: Callable[[Any], Any]) -> Ite
         yield pa.concat_tables([*whole, *held])
 
 
-def in_blocks(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield tables of about half a million rows."""
-    import pyarrow as pa
-
-    held: list[Any] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(part.num_rows for part in held) >= _BLOCK_ROWS:
-            yield pa.Table.from_batches(held)
-            held = []
-    if any(part.num_rows for part in held):
-        yield pa.Table.from_batches(held)
-
-
 def _shortened(table: Any, cutoff: int) -> Any:
     """Return the rows of one group without those that are below the cutoff and have no label."""
     import pyarrow.compute as pc
