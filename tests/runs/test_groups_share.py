@@ -147,7 +147,7 @@ def test_results_of_another_engine_are_cut_too(tracker: nt.Tracker) -> None:
     of = {"metric": "latency", "direction": "lower", "range": (0, 1)}
     stored = tracker.log_results(values, name="a", groups_share="1/20", **of)
     assert stored.metrics[0].n_groups == in_share(names, "1/20").sum()
-    tracker.log_results({name: 0.5 for name in names}, name="b", **of)
+    tracker.log_results(dict.fromkeys(names, 0.5), name="b", **of)
     assert tracker.compare("a", "b").to_dict()["metrics"][0]["n"] == stored.metrics[0].n_groups
     assert refusal_of(ConflictError, tracker.log_results, values, name="a", **of | {"metric": "cost"}) == (
         "run 'a' keeps 1/20 of the groups, and these results all; give groups_share='1/20', or another name"
