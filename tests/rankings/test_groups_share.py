@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.rankings.groups_share import in_share, parse_share
+from ndcg_tracker.rankings.groups_share import in_share, parse_share, smallest_share, stored_share
 from ndcg_tracker.rankings.keys import Keys
 from tests.refused import refusal_of
 
@@ -46,3 +46,9 @@ def test_anything_else_is_no_share(given: str | float) -> None:
     assert refusal_of(InputError, parse_share, given) == (
         f"groups_share={shown} is not a share above 0 and at most 1; write, say, 1/100"
     )
+
+
+def test_the_smallest_share_counts() -> None:
+    assert smallest_share(["1/10", None, "1/100", "2/3"]) == "1/100"
+    assert smallest_share([None, None]) is None
+    assert (stored_share("0.10"), stored_share(1.0)) == ("1/10", None)
