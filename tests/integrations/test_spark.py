@@ -320,7 +320,7 @@ def test_a_stored_share_is_that_of_one_machine(spark: Any, database_url: str) ->
     with nt.Tracker(database_url) as tracker:
         logged = on_spark.log_run(on(spark, run), tracker, labels=on(spark, labels), **given)
         assert logged.n_groups == in_share(frame["group"].unique(), "1/4").sum()
-        assert tracker.query("SELECT groups_share FROM run_details").rows == [("1/4",)]
+        assert tracker.query("SELECT groups_share FROM runs").rows == [("1/4",)]
         again = tracker.ingest(run, labels=labels, **given)
         assert (again.outcome, again.notes) == ("already stored", logged.notes)
         assert [one.mean for one in again.metrics] == [one.mean for one in logged.metrics]
