@@ -42,7 +42,7 @@ CREATE TABLE runs (
 	parameters TEXT NOT NULL, 
 	tags TEXT NOT NULL, 
 	n_groups INTEGER NOT NULL, 
-	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, sampled TEXT, sample_digest TEXT, collapsed TEXT, documents_in_ten DOUBLE, tie_order TEXT, stored_by TEXT, 
+	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, sampled TEXT, sample_digest TEXT, collapsed TEXT, documents_in_ten DOUBLE, tie_order TEXT, groups_share TEXT, 
 	CONSTRAINT ck_runs_counts CHECK (n_groups >= 0 AND n_items >= 0), 
 	CONSTRAINT fk_runs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_runs_dataset_id_name UNIQUE (dataset_id, name)
@@ -212,27 +212,6 @@ CREATE TABLE alias_moves (
 )
 ;
 ANALYZE sqlite_master
-;
-CREATE TABLE staged_runs (
-	id INTEGER NOT NULL, 
-	dataset TEXT NOT NULL, 
-	run TEXT NOT NULL, 
-	started_by TEXT NOT NULL, 
-	created_at_utc TEXT NOT NULL, 
-	CONSTRAINT pk_staged_runs PRIMARY KEY (id)
-)
-;
-CREATE TABLE staged_batches (
-	staged_run_id INTEGER NOT NULL, 
-	attempt TEXT NOT NULL, 
-	number INTEGER NOT NULL, 
-	partition INTEGER NOT NULL, 
-	n_groups INTEGER NOT NULL, 
-	content BLOB NOT NULL, 
-	CONSTRAINT pk_staged_batches PRIMARY KEY (staged_run_id, attempt, number), 
-	CONSTRAINT ck_staged_batches_counts CHECK (n_groups >= 0), 
-	CONSTRAINT fk_staged_batches_staged_run_id FOREIGN KEY(staged_run_id) REFERENCES staged_runs (id) DEFERRABLE INITIALLY DEFERRED
-)
 ;
 CREATE TABLE prunings (
 	run_id INTEGER NOT NULL, 
@@ -661,4 +640,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0024')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0025')

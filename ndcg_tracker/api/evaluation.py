@@ -25,6 +25,7 @@ from ndcg_tracker.metrics.language.dialects import are_by_rank
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
 from ndcg_tracker.rankings import Index
+from ndcg_tracker.rankings.groups_share import parse_share
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import (
@@ -172,6 +173,7 @@ def evaluate(
     scores: str | os.PathLike[str] | None = None,
     item_to_document: object | None = None,
     collapse: Collapse | None = None,
+    groups_share: str | float | None = None,
     allow: str | Sequence[str] = (),
 ) -> Evaluation:
     """Return metrics of a ranking, per group and on average, without a database.
@@ -197,6 +199,7 @@ def evaluate(
     document's id in an item's id, such as ``"#.*"``, a column, a file with one row per item and its document, or a
     dict. The label of a document is the highest label of its chunks. ``collapse``: the score of a document is the
     ``"max"`` of its chunks' scores (the default), the score of its ``"first"`` row, or their ``"sum"``.
+    ``groups_share``: keep only this share of the groups, such as "1/100", chosen by a hash of their ids.
     ``null_scores``: what a NaN score of a table means: "error" or "not_retrieved". ``reader``: the reader of the
     file, if its name and content do not show it. ``columns``: the column names of a CSV or TSV file without a
     header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line. ``allow``:
@@ -216,7 +219,9 @@ def evaluate(
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse), allow),
+        Names(
+            group, item, score, label, weight, items, documents_given(item_to_document, collapse), allow, groups_share
+        ),
         null_scores,
         reader=reader,
         columns=columns,
@@ -241,6 +246,7 @@ class Names:
     items: str | None = None
     documents: Documents | None = None
     allow: str | Sequence[str] = ()
+    groups_share: str | float | None = None
 
     def columns(self, *roles: str) -> Columns:
         """Return the names that were given for some roles. Raises: InputError for what is not a name."""
@@ -254,7 +260,8 @@ class Names:
                 raise InputError(f"{argument(role)} is the name of a column, and {name!r} is not text", advice=advice)
             if role in roles and not isinstance(name, OwnName):
                 given[role] = name
-        return Columns(**given, documents=self.documents, allow=allowed(self.allow))
+        share = None if self.groups_share is None else parse_share(self.groups_share)
+        return Columns(**given, documents=self.documents, allow=allowed(self.allow), groups_share=share)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Methods of ``Tracker`` that store runs, results, sums, labels, groups and texts."""
+"""Methods of ``Tracker`` that store runs, results, labels, groups and texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult, RunDetails
     from ndcg_tracker.runs.rescore import LabelsAdded, RescoredRun
     from ndcg_tracker.runs.scoring import Scores
-    from ndcg_tracker.statistics.summary import SliceSummary
     from ndcg_tracker.storage.store import HasStore
 
 
@@ -50,6 +49,7 @@ def ingest(
     scores: str | os.PathLike[str] | None = None,
     item_to_document: object | None = None,
     collapse: Collapse | None = None,
+    groups_share: str | float | None = None,
     sampled: str | None = None,
     tags: Mapping[str, str] | None = None,
     parameters: Mapping[str, str] | None = None,
@@ -63,7 +63,8 @@ def ingest(
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
     Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
-    ``columns``, ``scores``, ``item_to_document`` and ``collapse``: see ``evaluate``. ``sampled``: for runs that rank
+    ``columns``, ``scores``, ``item_to_document``, ``collapse`` and ``groups_share``: see ``evaluate``; labels of the
+    kept groups are added to those stored. ``sampled``: for runs that rank
     the relevant items among sampled negatives: how many of how many, such as "100/50000". Their metrics are marked and
     are compared only with metrics of the same sample. ``name``: unique within ``dataset``; by default the name of the
     file. ``metrics``: one text form or several. ``tags`` and ``parameters``: stored with the run. The entries of an
@@ -101,12 +102,15 @@ def ingest(
         labels=path_of(labels),
         created_at=created_at,
         sampled=sampled,
+        groups_share=groups_share,
         allow=allow,
     )
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse), allow),
+        Names(
+            group, item, score, label, weight, items, documents_given(item_to_document, collapse), allow, groups_share
+        ),
         null_scores,
         reader=reader,
         columns=columns,
@@ -128,6 +132,7 @@ def log_results(
     group: str | None = None,
     value: str | None = None,
     measure: str | None = None,
+    groups_share: str | float | None = None,
     reader: str | None = None,
     tags: Mapping[str, str] | None = None,
     parameters: Mapping[str, str] | None = None,
@@ -143,7 +148,8 @@ def log_results(
     name, such as "latency"; the metric is then ``external:latency``. ``direction``: "higher" or "lower", whichever is
     better. ``range``: the lowest and the highest possible value; either may be infinite. ``name``: the name of the
     run, stored or new. ``group``, ``value``: the columns; ``value`` is optional if there is only one other column.
-    ``measure``: which one to take if there are several. ``replace``: replace other results of this run and name. The
+    ``measure``: which one to take if there are several. ``groups_share``: see ``evaluate``. ``replace``: replace other
+    results of this run and name. The
     rest as for ``ingest``. Raises: InputError for any other table; ConflictError if the run or the dataset has another
     definition of the name.
 
@@ -177,6 +183,7 @@ def log_results(
         parameters=parameters,
         tags=tags,
         created_at=created_at,
+        groups_share=groups_share,
     )
     limits = parsed.limits or (0.0, 0.0)
     if path is None:
@@ -185,57 +192,6 @@ def log_results(
         table = read_results(path, limits, reader=reader, columns=columns)
     with self.store(create=True).write() as tx:
         return store_results(tx, table, parsed, details, replace=replace)
-
-
-def log_summaries(
-    self: HasStore,
-    summaries: str | os.PathLike[str] | Sequence[SliceSummary] | Sequence[str | os.PathLike[str]],
-    *,
-    name: str | None = None,
-    baseline: str | None = None,
-    disjoint_clusters: bool = False,
-    dataset: str = DEFAULT_DATASET,
-    tags: Mapping[str, str] | None = None,
-    parameters: Mapping[str, str] | None = None,
-    git_commit: str | None = None,
-    created_at: str | datetime | None = None,
-    replace: bool = False,
-) -> IngestResult:
-    """Store a run from sums over its groups alone, as ``integrations.spark.summarize`` returns them.
-
-    ``compare``, ``gate``, ``history`` and lists of runs then use the sums; questions that need groups say so.
-    Parameters: ``summaries``: the sums, a file of ``write_summaries``, or several files, such as one per day, which
-    are merged; each group may be in only one of them. ``baseline``: the stored run that the differences refer to; a
-    run may be stored again with another baseline. ``disjoint_clusters``: the promise that no cluster has groups in
-    several files. The rest as for ``ingest``. Raises: InputError for anything but sums, and for sums that cannot be
-    merged; NameTakenError for a run with other content.
-    """
-    from ndcg_tracker.ingest.detection import default_run_name
-    from ndcg_tracker.ingest.results import merged_summaries, read_summaries
-    from ndcg_tracker.runs.external import store_sums
-    from ndcg_tracker.runs.ingest import RunDetails
-    from ndcg_tracker.statistics.summary import SliceSummary
-
-    given = [summaries] if isinstance(summaries, str | os.PathLike) else list(summaries)
-    sums = [entry for entry in given if isinstance(entry, SliceSummary)]
-    paths = [os.fspath(entry) for entry in given if not isinstance(entry, SliceSummary)]
-    if not given or bool(sums) == bool(paths):
-        raise InputError("there are no sums", advice="give what summarize returned, or files of it")
-    if name is None and not paths:
-        raise InputError("the run of the sums has no name", advice=f"name it with {argument('name')}")
-    parts = [sums] if sums else [read_summaries(path) for path in paths]
-    merged = merged_summaries(parts, disjoint_clusters=disjoint_clusters)
-    details = RunDetails.given(
-        default_run_name(paths[0]) if name is None else name,
-        dataset,
-        paths,
-        git_commit=git_commit,
-        parameters=parameters,
-        tags=tags,
-        created_at=created_at,
-    )
-    with self.store(create=True).write() as tx:
-        return store_sums(tx, merged, details, baseline, replace=replace)
 
 
 def ingest_stream(

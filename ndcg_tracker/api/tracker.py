@@ -162,7 +162,6 @@ class Tracker:
     ingest_stream = storing.ingest_stream
     ingest_table = storing.ingest_table
     log_results = storing.log_results
-    log_summaries = storing.log_summaries
     rescore = storing.rescore
     add_labels = storing.add_labels
     add_answers = storing.add_answers

@@ -136,6 +136,11 @@ def _imported(name: str, database: Any) -> Any:
     return command
 
 
+_GONE = {
+    "--summaries": "a run keeps groups, all or a share of them; store a share with --groups-share 1/100",
+    "--store-items": "a run from Spark keeps all its items; store a share of its groups with --groups-share 1/100",
+}
+"""Options of earlier versions, and the way that remains."""
 _OF_PYTHON = "Value error, "  # the prefix of messages from a converter of values
 
 
@@ -148,6 +153,8 @@ def _refuse_in_words(command: Any) -> None:
     parsed = command.parse_args
 
     def parse_args(context: Any, words: list[str]) -> list[str]:
+        for spelled in (spelled for word in words if (spelled := word.partition("=")[0]) in _GONE):
+            raise InputError(f"{spelled} is gone: {_GONE[spelled]}")
         if not context.resilient_parsing:  # as for completion
             values, _, given = command.make_parser(context).parse_args(list(words))
             once = [

@@ -132,16 +132,13 @@ def vacuum_database(
 
     SQLite rewrites the file: others wait, and the disk needs as much space again. On Postgres the space becomes free
     for new rows while others work, and the command updates the planner's statistics; only --full returns the space to
-    the disk. The command also deletes what Spark executors staged of runs that nobody publishes any more.
+    the disk.
 
     Example: ndcg-track db vacuum
     """
     from ndcg_tracker.storage.database import vacuum
-    from ndcg_tracker.words.texts import counted
 
     result = vacuum(_location(), full=full)
-    if result.n_cleared:
-        options.say(f"deleted the staged parts of {counted(result.n_cleared, 'run')} that nobody published")
     options.say(f"{result.before / 1e6:,.1f} MB before, {result.after / 1e6:,.1f} MB now")
 
 

@@ -40,6 +40,7 @@ def evaluate(
     scores: options.Scores = None,
     item_to_document: options.ItemToDocument = None,
     collapse: options.Collapsed = None,
+    groups_share: options.GroupsShare = None,
     stream: options.Stream = None,
     engine: options.Engine = "here",
     metrics_json: options.MetricsJson = None,
@@ -98,6 +99,7 @@ def evaluate(
         items=items,
         documents=documents_given(item_to_document, collapse),
         allow=allow,
+        groups_share=groups_share,
     )
     names = run_names(files, name, of_stdin="-")
     metrics = metric or [DEFAULT_METRIC]
@@ -114,7 +116,9 @@ def evaluate(
                 judge=judge,
                 item_to_document=item_to_document,
             )
-            evaluated = spark_evaluations(labels, metrics, group=group, item=item, score=score, label=label)
+            evaluated = spark_evaluations(
+                labels, metrics, groups_share, group=group, item=item, score=score, label=label
+            )
         else:
             given = None if labels is None else labels_of(labels, columns=label_columns, judge=judge)[1]
             evaluated = partial(

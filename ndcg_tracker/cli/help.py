@@ -18,8 +18,8 @@ _EXAMPLE = "Example: "  # begins the last paragraph of what a command says about
 _HEADINGS: Mapping[str, str] = {
     "What": "baseline metric metrics dataset labels labels_baseline labels_candidate judge check_with unanswered "
     "missing unjudged suite by_tag name tags tag parameters param branch commit since until last",
-    "Files": "reader group item items score label weight columns scores item_to_document collapse sampled stream "
-    "engine store_items jobs results summaries metadata",
+    "Files": "reader group item items score label weight columns scores item_to_document collapse groups_share sampled "
+    "stream engine jobs results metadata",
     "Decision": "margin scope tolerance repeats aa alpha_budget budget looks max_harm limits acknowledge dry_run "
     "reason on_inconclusive",
     "Statistics": "test ci equivalence cluster tie_bounds unjudged_bounds",

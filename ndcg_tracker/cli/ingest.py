@@ -43,6 +43,7 @@ def ingest(
     scores: options.Scores = None,
     item_to_document: options.ItemToDocument = None,
     collapse: options.Collapsed = None,
+    groups_share: options.GroupsShare = None,
     sampled: Annotated[
         str | None,
         typer.Option(metavar="N/ALL", help="Items are ranked among N sampled negatives of ALL, such as 100/50000."),
@@ -69,13 +70,6 @@ def ingest(
     replace: options.Replace = False,
     stream: options.Stream = None,
     engine: options.Engine = "here",
-    store_items: Annotated[
-        options.ItemsName | None,
-        typer.Option(
-            metavar="none|sample|all",
-            help="With --engine spark: executors write to Postgres, with the items of no, some or all groups.",
-        ),
-    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -106,19 +100,6 @@ def ingest(
             "NAME: the measure to take from the file.",
         ),
     ] = None,
-    summaries: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE", help="Sums over groups from Spark, instead of runs; repeatable, and the files are merged."
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="RUN", help="Stored run that --summaries compares with.")
-    ] = None,
-    disjoint_clusters: Annotated[
-        bool,
-        typer.Option("--disjoint-clusters", help="Declare that no cluster has groups in several files of --summaries."),
-    ] = False,
     allow: options.Allow = None,
     judge: options.Judges = None,
     format: options.Output = "text",
@@ -132,20 +113,14 @@ def ingest(
     Example: ndcg-track ingest bm25.run dense.run --labels qrels.txt --dataset shop
     """
     tags, of_file = _tags(tag, measure)
-    if results is not None or summaries is not None:
-        alone = "--results FILE" if results is not None else "--summaries FILE"
+    if results is not None:
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
         taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
         taken |= {"--item-to-document": item_to_document, "--collapse": collapse, "--sampled": sampled}
         taken |= {"--engine": "" if engine == "here" else engine, "--items": items, "--judge": judge}
-        taken |= {"--store-items": store_items, "--allow": allow}
-        if summaries is not None:
-            taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
-            taken |= {"--results": results, "--direction": direction, "--range": range}
-        else:
-            taken |= {"--baseline": baseline, "--disjoint-clusters": "given" if disjoint_clusters else None}
+        taken |= {"--allow": allow}
         for spelled in (spelled for spelled, other in taken.items() if other):
-            raise InputError(f"{spelled} does not go with {alone}", advice="leave it out")
+            raise InputError(f"{spelled} does not go with --results FILE", advice="leave it out")
         of_run: dict[str, Any] = {
             "name": name[0] if name else None,
             "dataset": dataset,
@@ -154,15 +129,10 @@ def ingest(
             "git_commit": git_commit if git_commit is not None else _head(),
             "created_at": created_at,
             "replace": replace,
+            "groups_share": groups_share,
         }
-        if summaries is not None:
-            with options.tracker() as tracker:
-                logged = tracker.log_summaries(
-                    summaries, baseline=baseline, disjoint_clusters=disjoint_clusters, **of_run
-                )
-        else:
-            of_results = {"group": group, "value": value, "measure": of_file, "reader": reader, **of_run}
-            logged = _stored_results(str(results), metric, direction, range, of_results)
+        of_results = {"group": group, "value": value, "measure": of_file, "reader": reader, **of_run}
+        logged = _stored_results(results, metric, direction, range, of_results)
         options.show(_report([logged], format))
         return
     if not files:
@@ -170,29 +140,24 @@ def ingest(
     for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": of_file}.items():
         if other is not None:
             raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")
-    for spelled, is_given in (("--baseline", baseline is not None), ("--disjoint-clusters", disjoint_clusters)):
-        if is_given:
-            raise InputError(f"{spelled} belongs to --summaries FILE", advice="leave it out")
 
-    of_groups = options.items_name(store_items, items, engine)
     from ndcg_tracker.api.evaluation import parsed_metrics
     from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (
-        SparkLogging,
         columns_of,
         in_blocks_or_whole,
         labels_of,
-        logged_by_spark,
         read_ahead,
+        read_by_spark,
         refused_by_spark,
         require_file,
         run_names,
-        staged_by_spark,
     )
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
     from ndcg_tracker.ingest.reading import documents_given, read_run
+    from ndcg_tracker.rankings.groups_share import stored_share
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.ingest import ReadyRun, RunDetails, ready_run, source_name
@@ -223,11 +188,13 @@ def ingest(
         items=items,
         documents=documents_given(item_to_document, collapse),
         allow=allow,
+        groups_share=groups_share,
     )
     if metadata is not None:
         tags = side_metadata(metadata) | tags
     created = None if created_at is None else stored_time(created_at)
     sample = None if sampled is None else checked_sample(sampled)
+    share = None if groups_share is None else stored_share(groups_share)
     commit, let_pass = git_commit if git_commit is not None else _head(), allowed(allow or ())
     stored: list[IngestResult] = []
     try:
@@ -243,22 +210,12 @@ def ingest(
                 stored.append(result)
                 write_metrics(metrics_text([(evaluated.metric, evaluated.mean) for evaluated in result.metrics]))
 
-            paths, of_labels = files, labels
-            if of_groups is not None:
-                of_files = {"reader": reader, "columns": columns, "scores": scores, "weight": weight, "judge": judge}
-                of_files |= {"item_to_document": item_to_document}
-                refused_by_spark(stream=stream, jobs=jobs, **of_files, sampled=sampled)
-                given_facts = (metric or [DEFAULT_METRIC], commit, parameters, tags, created_at)
-                logging = SparkLogging(dataset, of_groups, *given_facts, replace, sorted(let_pass))
-                by_role = {"group": group, "item": item, "score": score, "label": label}
-                for result in logged_by_spark(tracker, dict(zip(names, files, strict=True)), labels, logging, by_role):
-                    keep(result)
-                return
+            paths, of_labels, metrics = files, labels, metric or [DEFAULT_METRIC]
             if engine == "spark":
-                refused_by_spark(
-                    reader=reader, columns=columns, scores=scores, stream=stream, item_to_document=item_to_document
-                )
-                paths, of_labels = stack.enter_context(staged_by_spark(files, labels, run_columns, label_columns))
+                of_files = {"reader": reader, "columns": columns, "items": items, "scores": scores}
+                refused_by_spark(**of_files, stream=stream, item_to_document=item_to_document)
+                of_spark = read_by_spark(files, labels, metrics, run_columns, label_columns)
+                paths, of_labels = stack.enter_context(of_spark)
                 run_columns = label_columns = Columns()
             given = None
             if of_labels is not None:
@@ -266,7 +223,6 @@ def ingest(
                 one = judge[0] if judge and len(judge) == 1 else None
                 whose, given = labels_of(of_labels, columns=label_columns, judge=one)
                 judge = judge or ([whose] if whose else None)
-            metrics = metric or [DEFAULT_METRIC]
 
             def ready(path: str) -> ReadyRun:
                 table = read_run(path, reader=reader, columns=run_columns, labels_apart=given is not None)
@@ -278,7 +234,7 @@ def ingest(
                 labels_source = None if labels is None else source_name(labels)
                 of_run = {**run_metadata(path), **tags}
                 facts = (source_name(name_given), commit, parameters, of_run, labels_source, created, sample, let_pass)
-                details = RunDetails(run_name, dataset, *facts)
+                details = RunDetails(run_name, dataset, *facts, groups_share=share)
                 store = partial(
                     tracker.ingest_stream,
                     labels=given,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -18,14 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
 
     from ndcg_tracker.api.evaluation import Evaluation
-    from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.errors import NdcgTrackerWarning
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.documents import Documents
     from ndcg_tracker.ingest.table import RankedTable
-    from ndcg_tracker.integrations.staging import Items
     from ndcg_tracker.rankings.ranking import LabelLists
-    from ndcg_tracker.runs.ingest import IngestResult
 
 
 T = TypeVar("T")
@@ -158,6 +154,7 @@ def columns_of(
     items: str | None = None,
     documents: Documents | None = None,
     allow: Sequence[str] | None = None,
+    groups_share: str | None = None,
 ) -> tuple[Columns, Columns]:
     """Return the columns of the runs and of the labels file, from the options of a command.
 
@@ -168,6 +165,7 @@ def columns_of(
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.metrics.language.dialects import are_by_rank
+    from ndcg_tracker.rankings.groups_share import parse_share
 
     of_run = Columns(
         group=group,
@@ -181,8 +179,12 @@ def columns_of(
         by_rank=are_by_rank(metrics or ()),
         documents=documents,
         allow=allowed(allow or ()),
+        groups_share=None if groups_share is None else parse_share(groups_share),
     )
-    return of_run, Columns(group=group, item=item, label=label, is_shared=True, documents=documents)
+    return of_run, replace(
+        Columns(group=group, item=item, label=label, is_shared=True, documents=documents),
+        groups_share=of_run.groups_share,
+    )
 
 
 def labels_by_judge(
@@ -256,66 +258,31 @@ def refused_by_spark(**given: object) -> None:
             raise InputError(f"{option} does not go with --engine spark", advice="leave one of the two out")
 
 
-def spark_evaluations(labels: str | None, metrics: Sequence[str], **columns: str | None) -> Callable[[str], Evaluation]:
+def spark_evaluations(
+    labels: str | None, metrics: Sequence[str], groups_share: str | None, **columns: str | None
+) -> Callable[[str], Evaluation]:
     """Return a function that evaluates the run of a path or table against the labels of another."""
     from ndcg_tracker.integrations import spark
 
     of_labels = None if labels is None else spark.table(labels)
-    return lambda name: spark.evaluation(spark.table(name), metrics, labels=of_labels, **columns)
+    given: dict[str, Any] = {"labels": of_labels, "groups_share": groups_share, **columns}
+    return lambda name: spark.evaluation(spark.table(name), metrics, **given)
 
 
 @contextmanager
-def staged_by_spark(
-    files: Sequence[str], labels: str | None, run_columns: Columns, label_columns: Columns
-) -> Iterator[tuple[list[str], str | None]]:
-    """Give Parquet files with what Spark reads under these names, sorted by group; they are deleted afterwards."""
-    from ndcg_tracker.integrations import spark
-
-    with tempfile.TemporaryDirectory(prefix="ndcg-track-") as folder:
-        of_labels = None if labels is None else str(Path(folder) / "labels.parquet")
-        if labels is not None and of_labels is not None:
-            spark.staged(spark.table(labels), label_columns, of_labels, is_labels=True)
-        paths = [str(Path(folder) / f"{number}.parquet") for number in range(len(files))]
-        for name, path in zip(files, paths, strict=True):
-            spark.staged(spark.table(name), run_columns, path, labels_apart=labels is not None)
-        yield paths, of_labels
-
-
-@dataclass(frozen=True)
-class SparkLogging:
-    """How to store runs that executors write; see ``integrations.spark.log_run``."""
-
-    dataset: str
-    items: Items
-    metrics: Sequence[str]
-    git_commit: str | None
-    parameters: Mapping[str, str]
-    tags: Mapping[str, str]
-    created_at: str | None
-    replace: bool
-    allow: Sequence[str]
-
-
-def logged_by_spark(
-    tracker: Tracker,
-    files: Mapping[str, str],
+def read_by_spark(
+    files: Sequence[str],
     labels: str | None,
-    logging: SparkLogging,
-    columns: Mapping[str, str | None],
-) -> Iterator[IngestResult]:
-    """Let executors write the runs of paths or tables, by their names, and yield the result of each."""
+    metrics: Sequence[str],
+    run_columns: Columns,
+    label_columns: Columns,
+) -> Iterator[tuple[list[str], str | None]]:
+    """Give Parquet files of the runs and the labels that Spark reads under these names (see ``spark.as_parquet``)."""
     from ndcg_tracker.integrations import spark
-    from ndcg_tracker.runs.ingest import source_name
+    from ndcg_tracker.integrations.batches import usable_metrics
 
-    of_labels = None if labels is None else spark.table(labels)
-    given: dict[str, Any] = {**vars(logging), **columns}
-    for name, path in files.items():
-        yield spark.log_run(
-            spark.table(path),
-            tracker,
-            name=name,
-            labels=of_labels,
-            source=source_name(path),
-            labels_source=None if labels is None else source_name(labels),
-            **given,
-        )
+    usable_metrics(metrics)
+    tables = [spark.table(name) for name in files]
+    beside = None if labels is None else spark.table(labels)
+    with spark.as_parquet(tables, beside, run_columns, label_columns) as paths:
+        yield paths

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
@@ -181,6 +181,15 @@ ItemToDocument = Annotated[
         "column or file with the documents.",
     ),
 ]
+GroupsShare = Annotated[
+    str | None,
+    typer.Option(
+        "--groups-share",
+        metavar="SHARE",
+        help="Keep only this share of the groups, such as 1/100, chosen by a hash of their ids.",
+        show_default="all groups",
+    ),
+]
 Collapsed = Annotated[
     str | None,
     typer.Option(
@@ -202,24 +211,6 @@ Stream = Annotated[
 
 EngineName = Literal["here", "spark"]
 """The engine that reads the rows of a run."""
-
-
-ItemsName = Literal["none", "sample", "all"]
-"""The groups whose items the executors store."""
-
-
-def items_name(store_items: ItemsName | None, items: str | None, engine: EngineName) -> ItemsName | None:
-    """Return the groups whose items the executors are to store, None if there are no executors (InputError if unclear).
-
-    ``items``: the value of ``--items``, which had this meaning before there was ``--store-items``.
-    """
-    is_name = items in get_args(ItemsName)
-    if engine != "spark" and (is_name or store_items is not None):
-        option = "--store-items" if store_items is not None else "--items"
-        raise InputError(f"{option} belongs to --engine spark", advice="leave it out")
-    if engine == "spark" and items is not None and not is_name:
-        raise InputError("--items PATH does not go with --engine spark", advice="leave one of the two out")
-    return store_items or (cast("ItemsName", items) if is_name else None)
 
 
 Engine = Annotated[

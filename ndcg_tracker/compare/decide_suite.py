@@ -83,7 +83,7 @@ class SuiteComparison:
     verdict together with ``p_adjusted``, its p-value corrected over all requested metrics and candidates.
     ``over_datasets``: the same mean, but generalized to other datasets like these. ``micro``: the mean difference of
     all queries. ``missing``: datasets on which one of the two has no run. ``information``: of all differences together,
-    None if they are not known. ``open``: how far unjudged items leave the macro mean open, None if they do not or
+    ``open``: how far unjudged items leave the macro mean open, None if they do not or
     nobody looked.
     """
 
@@ -137,13 +137,13 @@ class SuiteComparison:
 class OnDataset:
     """The comparison on one dataset: the runs by name, the version of their labels, the metric and its results.
 
-    ``results``: None where only sums are known. ``judge``: who gave the labels.
+    ``judge``: who gave the labels.
     """
 
     runs: tuple[str, str]
     label_set_version: int
     metric: MetricComparison
-    results: PairedResults | None
+    results: PairedResults
     judge: str = ""
 
 
@@ -159,7 +159,7 @@ def suite_comparison(
     first = metrics[0]
     p_values = [metric.p_value for metric in metrics]
     adjusted = holm(p_values)
-    same = [of.results is not None and are_same(of.results.same_lists) for of in by_dataset.values()]
+    same = [are_same(of.results.same_lists) for of in by_dataset.values()]
     strata = [
         stratum_mean(metric.n, metric.delta or 0.0, metric.standard_error, metric.df, is_same=is_same)
         for metric, is_same in zip(metrics, same, strict=True)
@@ -183,16 +183,15 @@ def suite_comparison(
         (*notes, *(SuiteNote(dataset, Note("equal_values")) for dataset in equal)),
         first.direction,
         macro.p_value,
-        _information([on_dataset.results for on_dataset in by_dataset.values()]),
+        strata_information([of.results.chance.independent(of.results.gain, None)[0] for of in by_dataset.values()]),
         _open_verdict([on_dataset.results for on_dataset in by_dataset.values()], first.direction),
     )
 
 
-def _open_verdict(results: Sequence[PairedResults | None], direction: Direction) -> OpenVerdict | None:
+def _open_verdict(paired: Sequence[PairedResults], direction: Direction) -> OpenVerdict | None:
     """Return what unjudged items leave open of the macro mean: its t-test with each dataset at one end."""
-    paired = [of_dataset for of_dataset in results if of_dataset is not None]
     opened = [of_dataset.open for of_dataset in paired if of_dataset.open is not None]
-    if len(paired) < len(results) or not opened:
+    if not opened:
         return None
     first = most_open(opened)
     if all(left.stop is not None for left in opened):
@@ -240,14 +239,6 @@ def _delta(dataset: str, on_dataset: OnDataset, p_adjusted: float | None, left: 
         metric=metric,
         judge=on_dataset.judge,
     )
-
-
-def _information(results: Sequence[PairedResults | None]) -> Information | None:
-    """Return the information that the differences of all datasets carry, those of clusters where there are any."""
-    paired = [of_dataset for of_dataset in results if of_dataset is not None]
-    if len(paired) < len(results):
-        return None
-    return strata_information([of_dataset.chance.independent(of_dataset.gain, None)[0] for of_dataset in paired])
 
 
 def adjusted_jointly(comparisons: Sequence[SuiteComparison]) -> tuple[SuiteComparison, ...]:

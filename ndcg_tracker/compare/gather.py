@@ -37,7 +37,6 @@ from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
 from ndcg_tracker.compare.say_latex import with_latex
 from ndcg_tracker.compare.slices import AttributeValues, attribute_values
-from ndcg_tracker.compare.sums import are_sums, compared_sums, refuse_groups
 from ndcg_tracker.compare.unjudged import open_deltas
 from ndcg_tracker.errors import (
     InputError,
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.chart import ComparisonChart
     from ndcg_tracker.compare.report_facts import PairReports
-    from ndcg_tracker.compare.sums import SummedResults
     from ndcg_tracker.rankings import Index
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
@@ -139,22 +137,11 @@ class CompareOptions:
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """Two stored runs, their comparison, and the sums or the results of groups behind it, by metric."""
+    """Two stored runs, their comparison, and the results of groups behind it, by metric."""
 
     both: RunPair
     comparison: Comparison
-    of_groups: list[PairedResults]
-    sums: list[SummedResults] | None = None
-
-    @property
-    def results(self) -> list[PairedResults]:
-        """The results of groups (InputError where runs were stored as sums)."""
-        if self.sums is not None:
-            names = " and ".join(repr(side.run.name) for side in self.both.sides)
-            raise InputError(
-                f"runs {names} were stored as sums: there are no groups to show", advice="see them with: compare, gate"
-            )
-        return self.of_groups
+    results: list[PairedResults]
 
 
 def compared(
@@ -313,12 +300,7 @@ Attributes = tuple[AttributeValues | None, AttributeValues | None]
 
 
 def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOptions) -> Attributes:
-    """Return the attributes of groups that a comparison needs (InputError where no group has one).
-
-    A run that was stored as sums has its slices and clusters with them.
-    """
-    if "groups" not in tx.runs.holds(run.id):
-        return None, None
+    """Return the attributes of groups that a comparison needs (InputError where no group has one)."""
     slices, clusters = (
         None if name is None else attribute_values(tx, run, name) for name in (options.by, options.cluster)
     )
@@ -327,11 +309,6 @@ def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOption
 
 def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, attributes: Attributes) -> ComparedPair:
     """Return the comparison of two arms under one label set; ``attributes``: see ``asked_attributes``."""
-    if are_sums(tx, both):
-        refuse_groups(tie_bounds=options.tie_bounds, unjudged_bounds=options.unjudged_bounds)
-        asked = {"by": options.by, "cluster": options.cluster}
-        comparison, sums = compared_sums(tx, both, methods=options.methods, missing=options.missing, **asked)
-        return ComparedPair(both, _with_requests(comparison, both), [], sums)
     slices, clusters = attributes
     if clusters is not None:
         options.methods.check_t_only("clusters of groups")

@@ -15,12 +15,12 @@ from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids
 from ndcg_tracker.compare.results import EarlierBounds, MetricComparison, NotComparable, TieBounds, TieEffect
 from ndcg_tracker.compare.run_pair import RunPair, Side, no_group_of_labels
+from ndcg_tracker.compare.shares import Evaluated, results_in
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.metrics.kernel.mean import mean_within, plain_mean, summary_of
+from ndcg_tracker.metrics.kernel.mean import plain_mean, summary_of
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, judged_shares, unjudged_items, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.rankings import Floats, Index, Mask
     from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, GroupWeightsById, HistoryRecord
+    from ndcg_tracker.storage.records import EvaluationRecord, GroupWeightsById, HistoryRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 
@@ -135,34 +135,6 @@ def paired_results(
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """An evaluation with the sum of its groups' weights (1 each if they weigh the same) and their (weighted) mean."""
-
-    record: EvaluationRecord
-    weight: float
-    mean: float | None
-
-    @classmethod
-    def of(
-        cls, record: EvaluationRecord, results: GroupResultColumns, weights_of: GroupWeightsById | None
-    ) -> Evaluated:
-        """Return an evaluation with what its groups weigh."""
-        defined = ~np.isnan(results.values)
-        values = results.values[defined]
-        weights = None if weights_of is None else weights_of.weights_of(results.group_ids[defined])
-        total = float(values.size if weights is None else weights.sum())
-        return cls(record, total, float(np.average(values, weights=weights)) if total > 0 else None)
-
-    @property
-    def is_mean_of_groups(self) -> bool:
-        """Whether the stored mean is the (weighted) mean of the groups, up to the decimals that the metric keeps."""
-        stored = self.record.mean
-        if stored is None or self.mean is None:
-            return True
-        return abs(self.mean - stored) <= mean_within(parse_metric(self.record.metric))
-
-
-@dataclass(frozen=True, slots=True)
 class _ArmResults:
     """The results of an arm's runs: ``values`` (runs by groups), NaN where undefined in all of them."""
 
@@ -182,7 +154,7 @@ class _ArmResults:
         """Return the stored results of an arm."""
         text = str(metric)
         records = [side.evaluations[text] for side in arm]
-        stored = [tx.evaluations.results(record.id) for record in records]
+        stored = [results_in(tx, side.run, record, side.share) for side, record in zip(arm, records, strict=True)]
         sides = [Evaluated.of(record, of_run, weights_of) for record, of_run in zip(records, stored, strict=True)]
         if len(arm) == 1:
             return cls(sides, stored[0].group_ids, stored[0].values[None])
@@ -455,6 +427,7 @@ def shares_of_sides(tx: ReadTransaction, both: RunPair) -> list[dict[int | None,
     stored = [judged_shares_of(tx, side) for side in both.sides]
     is_missing = any(evaluation.n_missing for side in both.sides for evaluation in side.evaluations.values())
     ids = [side.run.id for side in both.sides]
+    is_missing |= any(side.share is not None for side in both.sides)
     if both.is_repeated or not is_missing or any("items" not in tx.runs.holds(run_id) for run_id in ids):
         return stored
     if np.array_equal(tx.runs.group_ids(ids[0]), tx.runs.group_ids(ids[1])):

@@ -174,7 +174,7 @@ def compared_pairs(
                 f"{systems[1]!r} cannot be compared with {systems[0]!r} under {without.metric} on {dataset!r}: {why}",
                 advice=f"see: {shlex.join(command)}",
             )
-        compared[dataset] = replace(pair, of_groups=[with_same_lists(tx, both, paired) for paired in pair.of_groups])
+        compared[dataset] = replace(pair, results=[with_same_lists(tx, both, paired) for paired in pair.results])
     return compared
 
 
@@ -193,7 +193,7 @@ def comparisons_of(
                     (pair.both.arms[0].name, pair.both.arms[1].name),
                     pair.comparison.label_set.version,
                     pair.comparison.metrics[place],
-                    None if pair.sums is not None else pair.results[place],
+                    pair.results[place],
                     pair.comparison.label_set.judge,
                 )
                 for dataset, pair in compared.items()

@@ -12,10 +12,12 @@ from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import LabelSetRef
+from ndcg_tracker.compare.shares import evaluation_in
 from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
+from ndcg_tracker.rankings.groups_share import smallest_share
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE
@@ -38,12 +40,14 @@ _MOST_NAMED = 3
 class Side:
     """A run under a label set; ``evaluations``: its stored evaluations under these labels, by metric.
 
-    External results do not use stored labels, so they belong to a side under any labels.
+    External results do not use stored labels, so they belong to a side under any labels. ``share``: the share of the
+    groups that the evaluations are over, None for all that the run keeps.
     """
 
     run: RunRecord
     label_set: LabelSetRecord
     evaluations: Mapping[str, EvaluationRecord]
+    share: str | None = None
 
     @classmethod
     def of(cls, run: RunRecord, label_set: LabelSetRecord, evaluations: Sequence[EvaluationRecord]) -> Side:
@@ -150,7 +154,9 @@ class RunPair:
     def notes(self) -> list[Note]:
         """Return what to know of what the runs rank, and a note where the labels that both share are not the latest."""
         runs = [side.run for side in self.sides]
-        ranked = [*ranked_notes(runs), *(note for arm in self.arms for note in arm.notes)]
+        shares = {side.share for side in self.sides if side.share is not None}
+        smaller = [Note("smaller_share", {"share": share, "run": _keeping(runs, share)}) for share in shares]
+        ranked = [*smaller, *ranked_notes(runs), *(note for arm in self.arms for note in arm.notes)]
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return ranked
@@ -190,6 +196,7 @@ def shared_labels(
     """
     for run in runs[1:]:
         check_one_dataset(runs[0], run, "compared")
+    tx.runs.require("groups", *runs)
     asked_metrics = [known_metric(tx, runs[0].dataset_id, metric) for metric in metrics]
     wanted = list(dict.fromkeys(map(str, asked_metrics)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
@@ -219,7 +226,7 @@ def shared_labels(
         if shared and set(wanted) <= set(shared):
             found = asked_metrics or [typed_metric(sides[0].evaluations[text]) for text in shared]
             ordered = sorted(dict.fromkeys(found), key=lambda metric: metric.shown_only is not None)
-            return sides, tuple(ordered), label_sets[-1].version
+            return _in_one_share(tx, sides), tuple(ordered), label_sets[-1].version
     typed = list(dict.fromkeys(metric.requested_as for metric in asked_metrics))
     what = ", ".join(sorted(typed)) if typed else "a metric"
     of_runs = (typed_metric(evaluation) for of_run in evaluations for evaluation in of_run)
@@ -234,6 +241,23 @@ def shared_labels(
             tx, runs, asked_metrics, adding_words(tx, runs, texts, whose, None if labels is None else asked[0].version)
         ),
     )
+
+
+def _in_one_share(tx: ReadTransaction, sides: list[Side]) -> list[Side]:
+    """Return sides over the smallest share of the groups that a run keeps: all keep these groups."""
+    share = smallest_share(side.run.groups_share for side in sides)
+    if share is None:
+        return sides
+    return [
+        side
+        if side.run.groups_share == share
+        else replace(
+            side,
+            evaluations={of: evaluation_in(tx, side.run, record, share) for of, record in side.evaluations.items()},
+            share=share,
+        )
+        for side in sides
+    ]
 
 
 def typed_metric(evaluation: EvaluationRecord) -> Metric:
@@ -289,6 +313,11 @@ def check_one_sample(runs: Sequence[RunRecord]) -> None:
             f"runs {first.name!r} and {other.name!r} rank different sampled items ({first.sampled})",
             advice="draw the sample once, and rank it in both; ideally, rank all items",
         )
+
+
+def _keeping(runs: Sequence[RunRecord], share: str) -> str:
+    """Return the name of the first run that keeps a share of the groups."""
+    return next(run.name for run in runs if run.groups_share == share)
 
 
 def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
@@ -130,6 +131,7 @@ class Columns:
     the response, those of item, score and label in an element of the list. ``by_rank``: whether a column ``rank``
     decides if scores contradict it (see ``deciding``). ``documents``: what the items are chunks of; if it names a
     column, that column is read in place of the items. ``allow``: the doubtful input that may pass (``asked.DOUBTS``).
+    ``groups_share``: the share of the groups that is kept, None for all.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -146,6 +148,7 @@ class Columns:
     by_rank: bool = False
     documents: Documents | None = None
     allow: frozenset[str] = frozenset()
+    groups_share: Fraction | None = None
 
     @property
     def by_row_number(self) -> bool:

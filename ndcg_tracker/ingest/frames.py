@@ -107,9 +107,10 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
     wanted = RUN_APART if labels_apart else RUN_TABLE
     frame = plain(frame)
     if holds_responses(frame, columns):
-        return document_rows(None, frame, columns, wanted)
+        rows, places = document_rows(None, frame, columns, wanted)
+        return rows.as_asked(columns), places
     opened = _opened(frame, columns, wanted)
-    return _rows(opened, columns, wanted, null_scores).with_documents(columns.documents), opened.places
+    return _rows(opened, columns, wanted, null_scores).as_asked(columns), opened.places
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
@@ -123,9 +124,10 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_a
     try:
         frame = plain(frame)
         if holds_responses(frame, columns):
-            return label_lists(*document_rows(None, frame, columns, LABEL_TABLE), are_answers=are_answers)
+            rows, places = document_rows(None, frame, columns, LABEL_TABLE)
+            return label_lists(rows.as_asked(columns), places, are_answers=are_answers)
         opened = _opened(frame, columns, LABEL_TABLE)
-        rows = _rows(opened, columns, LABEL_TABLE).with_documents(columns.documents)
+        rows = _rows(opened, columns, LABEL_TABLE).as_asked(columns)
         if rows.in_order and are_answers:
             raise InputError("the answers are items without grades", advice="give {group: {item: grade}}")
         return label_lists(rows, opened.places, are_answers=are_answers)
@@ -204,7 +206,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
     rows = replace(collected.rows(), tie_order=None if frame.lists is None else BY_INPUT)
     if documents is not None and frame.lists is not None and frame.lists.are_documents:
-        rows = rows.with_documents(documents.for_column(documents.rule))
+        rows = replace(rows, documents=documents.for_column(documents.rule))
     in_order |= frame.lists is not None and frame.lists.numbers is None
     if frame.lists is not None and frame.lists.ranks is not None:
         decides: Any = "lists" if in_order else "ranks" if by_rank else "scores"

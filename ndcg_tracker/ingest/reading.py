@@ -38,6 +38,7 @@ from ndcg_tracker.ingest.table import (
     label_lists,
     no_row,
     no_score,
+    none_in_share,
     of_failed,
     ranked_table,
     refuse_no_chunk,
@@ -50,7 +51,7 @@ from ndcg_tracker.words.texts import shown, shown_name
 IR_DATASETS = "ir_datasets:"
 
 
-def ir_datasets_labels(name: str, documents: Documents | None = None) -> LabelLists:
+def ir_datasets_labels(name: str, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
     """Return the labels (qrels) of a dataset; the package may download them and caches its downloads.
 
     Raises: InputError, one line, if the package is missing or does not have the dataset, or if this has no labels.
@@ -87,7 +88,7 @@ def ir_datasets_labels(name: str, documents: Documents | None = None) -> LabelLi
         Keys.from_strings(items),
         grades=np.array(grades, dtype=np.float64),
     ).merged()
-    return label_lists(rows.with_documents(documents), RowPlaces(where))
+    return label_lists(rows.as_asked(columns), RowPlaces(where))
 
 
 SMALL = 1 << 21  # bytes up to which reading without Arrow is faster than importing it
@@ -144,7 +145,7 @@ def read_labels(
             raise InputError(
                 "labels from ir_datasets have no named columns", where=shown_name(path), advice=f"drop {argument(role)}"
             )
-        return ir_datasets_labels(path.removeprefix(IR_DATASETS), columns.documents)
+        return ir_datasets_labels(path.removeprefix(IR_DATASETS), columns)
     with Source(path, stdin=stdin, progress=progress) as source:
         return _labels_in(source, reader, columns)
 
@@ -154,7 +155,7 @@ def _labels_in(source: Source, reader: str | None, columns: Columns, *, are_answ
     _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
     [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
     assemble = partial(label_lists, are_answers=are_answers)
-    return block.assembled(lambda rows, places: assemble(rows.with_documents(columns.documents), places))
+    return block.assembled(lambda rows, places: assemble(rows.as_asked(columns), places))
 
 
 JUDGE = "judge"
@@ -403,7 +404,7 @@ def stream_run(
     except BaseException:
         files.close()
         raise
-    return RunStream(ranked_blocks(source, blocks, scores, columns.documents, is_whole=block_rows is None), files)
+    return RunStream(ranked_blocks(source, blocks, scores, columns, is_whole=block_rows is None), files)
 
 
 def in_blocks_or_whole(
@@ -485,7 +486,7 @@ def ranked_blocks(
     source: Source,
     blocks: Iterable[GroupBlock],
     scores: Scores | None,
-    documents: Documents | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
     *,
     is_whole: bool = False,
 ) -> Generator[RankedTable, None, None]:
@@ -508,7 +509,7 @@ def ranked_blocks(
                 continue
             left_out, n_failed = n_failed, 0
             checked = partial(
-                _checked, scores=block_scores, documents=documents, seen=None if is_whole else seen, n_failed=left_out
+                _checked, scores=block_scores, columns=columns, seen=None if is_whole else seen, n_failed=left_out
             )
             table = block.assembled(checked)
             if not is_whole:
@@ -525,22 +526,20 @@ def ranked_blocks(
     if not n_rows:
         raise no_row(source.error, n_failed)
     if not n_items:
-        raise no_score(source.error)
+        raise (
+            no_score(source.error)
+            if columns.groups_share is None
+            else none_in_share(columns.groups_share, source.error)
+        )
     refuse_no_chunk(chunks, source.error)
 
 
 def _checked(
-    rows: Rows,
-    places: Places,
-    *,
-    scores: Floats | None,
-    documents: Documents | None,
-    seen: SeenGroups | None,
-    n_failed: int,
+    rows: Rows, places: Places, *, scores: Floats | None, columns: Columns, seen: SeenGroups | None, n_failed: int
 ) -> RankedTable:
     """Return the table of some rows; ``seen``: the groups of earlier rows, None if these are all rows."""
     rows = replace(rows, n_failed=n_failed, scores=rows.scores if scores is None else scores)
-    rows = rows.with_documents(documents)
+    rows = rows.as_asked(columns)
     table = ranked_table(rows, places, is_part=seen is not None)
     again = -1 if seen is None else seen.first_repeat(rows.span_keys)
     if again >= 0:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite, nan
-from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -32,8 +30,7 @@ from ndcg_tracker.ingest.records import (
 from ndcg_tracker.ingest.source import BOM, Progress, Source
 from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings import Floats
-from ndcg_tracker.rankings.keys import Keys, joined_digest
-from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
+from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.words.texts import shown
 
 READERS = ("csv", "tsv", "json", "jsonl", "parquet", "trec_eval")
@@ -257,195 +254,3 @@ def _trec_eval(source: Source, limits: tuple[float, float], measure: str | None)
             yield [parts[1].decode(), parts[2].decode(), parts[0].decode()]
 
     return _table(rows(), LinePlaces(source.name, lines), limits, measure)
-
-
-_HEX = frozenset("0123456789abcdef")
-_CLOSE = 1e-6  # sums of sums agree up to rounding
-
-
-def write_summaries(summaries: Iterable[SliceSummary], path: str | Path) -> int:
-    """Write sums as JSON lines, one per metric and slice, and return the number of bytes written."""
-    lines = [json.dumps(_line(summary), ensure_ascii=False, allow_nan=False) for summary in summaries]
-    if not lines:
-        raise InputError("there are no sums to write", advice="give what summarize returned")
-    return Path(path).write_bytes("".join(f"{line}\n" for line in lines).encode())
-
-
-def _line(summary: SliceSummary) -> dict[str, Any]:
-    return {**asdict(summary), "paired": None if summary.paired is None else summary.paired.to_dict()}
-
-
-def read_summaries(path: str) -> list[SliceSummary]:
-    """Return the sums that ``write_summaries`` wrote to a file, checked. Raises: InputError, naming the line."""
-    summaries: list[SliceSummary] = []
-    with Source(path) as source:
-        for number, line in source.lines():
-            if not line.strip():
-                continue
-
-            def refused(why: str, number: int = number) -> NoReturn:
-                raise source.error(
-                    f"this line does not hold sums ({why})", number, advice="write the file with write_summaries"
-                )
-
-            try:
-                summary = _summary(json.loads(line, parse_constant=refused))
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                refused(f"{error!r}")
-            except RecursionError:
-                refused("JSON nested too deeply")
-            wrong = _wrong(summary)
-            if wrong is not None:
-                refused(wrong)
-            summaries.append(summary)
-        if not summaries:
-            raise source.error("is empty", advice="give a file that has sums")
-        wrong = _wrong_together(summaries)
-        if wrong is not None:
-            raise source.error(wrong, advice="write all that summarize returned to one file")
-    return summaries
-
-
-def _summary(given: dict[str, Any]) -> SliceSummary:
-    texts = {name: given[name] for name in ("labels", "attribute", "slice", "cluster")}
-    if not isinstance(given["metric"], str) or any(
-        text is not None and not isinstance(text, str) for text in texts.values()
-    ):
-        raise TypeError("metric, labels, attribute, slice and cluster are text")
-    paired = given["paired"]
-    return SliceSummary(
-        given["metric"],
-        Summary.from_dict(given["values"]),
-        int(given["n_undefined"]),
-        paired=None if paired is None else PairedSums.from_dict(paired),
-        **texts,
-    )
-
-
-def _wrong(summary: SliceSummary) -> str | None:
-    """Return what is wrong with a line, None if nothing is."""
-    paired = summary.paired
-    clusters = {} if paired is None else paired.clusters or {}
-    every = [summary.values, *([] if paired is None else [paired.differences]), *clusters.values()]
-    for sums in every:
-        if not all(map(math.isfinite, (sums.mean, sums.m2, sums.m3))) or sums.m2 < 0:
-            return "a number is not finite, or m2 is below 0"
-        if min(sums.n, sums.wins, sums.losses) < 0 or sums.n_nonzero > sums.n:
-            return "the counts contradict each other"
-    if summary.labels is not None and (len(summary.labels) != 32 or not _HEX.issuperset(summary.labels)):
-        return f"labels {shown(summary.labels)} is not a digest"
-    if paired is None:
-        return None
-    counts = (summary.n_undefined, paired.only_in_baseline, paired.only_in_candidate, paired.undefined)
-    if min(counts) < 0 or not math.isfinite(paired.baseline_mean):
-        return "a count is below 0, or the mean of the baseline is not finite"
-    if (paired.clusters is None) != (summary.cluster is None):
-        return "clusters have no attribute, or the attribute has no clusters"
-    if paired.clusters is not None:
-        n = sum(size * sums.n for size, sums in clusters.items())
-        total = math.fsum(sums.n * sums.mean for sums in clusters.values())
-        whole = paired.differences
-        if (
-            min(clusters, default=1) < 1
-            or n != whole.n
-            or not math.isclose(
-                total, whole.n * whole.mean, rel_tol=_CLOSE, abs_tol=_CLOSE * max(1.0, math.sqrt(whole.n * whole.m2))
-            )
-        ):
-            return "the clusters are not those of the groups"
-    return None
-
-
-def _wrong_together(summaries: Sequence[SliceSummary]) -> str | None:
-    """Return what is wrong with the lines of a file together: each metric needs a total, and all are of one kind."""
-    keys = [(summary.metric, summary.attribute, summary.slice) for summary in summaries]
-    if len({*keys}) < len(keys):
-        return "the same metric and slice is there twice"
-    for metric in dict.fromkeys(summary.metric for summary in summaries):
-        own = [summary for summary in summaries if summary.metric == metric]
-        whole = [summary for summary in own if summary.attribute is None]
-        if not whole:
-            return f"{metric} has slices, but no sums of all groups"
-        if len(own) > 1 and sum(summary.values.n for summary in own if summary is not whole[0]) != whole[0].values.n:
-            return f"the slices of {metric} do not cover all of its groups"
-    kinds = {_kind(summary) for summary in summaries}
-    return (
-        "labels, baseline, slices or clusters differ between metrics"
-        if len(kinds) > 1 or len({summary.attribute for summary in summaries} - {None}) > 1
-        else None
-    )
-
-
-def _kind(summary: SliceSummary) -> tuple[object, ...]:
-    return summary.labels, summary.paired is None, summary.cluster
-
-
-def merged_summaries(parts: Sequence[Sequence[SliceSummary]], *, disjoint_clusters: bool = False) -> list[SliceSummary]:
-    """Return the sums of disjoint sets of groups, such as those of several days, as the sums of all of them.
-
-    ``parts``: the results of ``summarize`` or ``read_summaries``. ``disjoint_clusters``: the promise that no cluster
-    has groups in two parts, which sums cannot show. Raises: InputError if parts differ in metrics, slices or clusters,
-    if only some have a digest of their labels, and if two have the same digest: then the same groups would count
-    twice.
-
-    >>> import numpy as np
-    >>> days = [[SliceSummary("ndcg@10", Summary.of(np.array(values)))] for values in ([0.5], [0.25, 0.75])]
-    >>> merged_summaries(days)[0].values.n
-    3
-    """
-    if len(parts) == 1:
-        return list(parts[0])
-    first = parts[0]
-    for position, part in enumerate(parts[1:], 2):
-        for what, of in (
-            ("metrics", lambda summary: summary.metric),
-            ("slices", lambda summary: summary.attribute),
-            ("clusters", lambda summary: summary.cluster),
-            ("a baseline", lambda summary: summary.paired is not None),
-            ("the digest of labels", lambda summary: summary.labels is not None),
-        ):
-            here, there = ({of(summary) for summary in side} for side in (first, part))
-            if here != there:
-                raise _not_alike(what, here, there, position)
-    digests = [part[0].labels for part in parts]
-    if digests[0] is not None and len({*digests}) < len(digests):
-        twice = next(digest for digest in digests if digests.count(digest) > 1)
-        raise InputError(
-            f"two parts have the same labels (digest {str(twice)[:12]}), so their groups would count twice",
-            advice="leave one out",
-        )
-    if first[0].cluster is not None and not disjoint_clusters:
-        raise InputError(
-            f"a {first[0].cluster} with groups in several parts would count as several clusters",
-            advice=(
-                "summarize all rows at once; or, if there are none, promise it with "
-                f"{argument('disjoint_clusters', True)}"
-            ),
-        )
-    labels = None if digests[0] is None else joined_digest(str(digest) for digest in digests)
-    by_slice: dict[tuple[object, ...], list[SliceSummary]] = {}
-    for part in parts:
-        for summary in part:
-            by_slice.setdefault((summary.metric, summary.attribute, summary.slice), []).append(summary)
-    return [_together(own, labels) for own in by_slice.values()]
-
-
-def _together(own: Sequence[SliceSummary], labels: str | None) -> SliceSummary:
-    paired = [summary.paired for summary in own if summary.paired is not None]
-    return replace(
-        own[0],
-        values=Summary.merged(summary.values for summary in own),
-        n_undefined=sum(summary.n_undefined for summary in own),
-        labels=labels,
-        paired=PairedSums.merged(paired) if paired else None,
-    )
-
-
-def _not_alike(what: str, here: set[Any], there: set[Any], number: int) -> InputError:
-    sides = [", ".join(sorted(shown(value) for value in side if isinstance(value, str))) for side in (here, there)]
-    if here <= {True, False}:
-        sides = ["there" if True in side else "" for side in (here, there)]
-    first, other = (side or "none" for side in sides)
-    return InputError(
-        f"parts 1 and {number} differ in {what}: {first}, and {other}", advice="merge only sums of the same kind"
-    )

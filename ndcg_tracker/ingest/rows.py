@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -33,6 +34,7 @@ class Rows:
     ``documents``: what the items are chunks of, None if they are not chunks. ``in_order``: whether some scores come
     from the order of their rows, because there were none. ``tie_order``: what breaks ties (see ``Ranking``).
     ``n_empty``: how many lists there are if all are empty. ``n_failed``: how many failed responses were left out.
+    ``groups_share``: the share of the groups that is kept.
     """
 
     span_keys: Keys
@@ -48,6 +50,7 @@ class Rows:
     tie_order: str | None = None
     n_empty: int = 0
     n_failed: int = 0
+    groups_share: Fraction | None = None
 
     @property
     def n_rows(self) -> int:
@@ -74,9 +77,10 @@ class Rows:
             **numbers,
         )
 
-    def with_documents(self, documents: Documents | None) -> Rows:
-        """Return the table with a rule for its documents, unless its format already has one."""
-        return self if documents is None or self.documents is not None else replace(self, documents=documents)
+    def as_asked(self, columns: Columns) -> Rows:
+        """Return the table with the share of its groups, and a rule for its documents unless its format has one."""
+        documents = columns.documents if self.documents is None else self.documents
+        return replace(self, documents=documents, groups_share=columns.groups_share)
 
     def merged(self) -> Rows:
         """Return the table with neighbouring spans of one group joined, because reading in parts may split them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import cast
 
@@ -18,6 +19,7 @@ from ndcg_tracker.ingest.documents import Chunks, Documents
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans, places_in
+from ndcg_tracker.rankings.groups_share import in_share
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.ranking import (
     MAX_WEIGHT,
@@ -51,6 +53,11 @@ def no_row(refused: Refused, n_failed: int = 0) -> Exception:
 def no_score(refused: Refused) -> Exception:
     """Return the error of ``refused`` for a run without scores."""
     return refused("no row has a score", advice="name the score column, or read the file as labels")
+
+
+def none_in_share(share: Fraction, refused: Refused) -> Exception:
+    """Return the error of ``refused`` for a table that has none of the groups of a share."""
+    return refused(f"no group is in the share {share}", advice="give a larger share")
 
 
 def too_heavy(refused: Refused) -> Exception:
@@ -248,7 +255,7 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     """
     if rows.n_empty:
         return replace(NO_LISTS, notes=tuple(of_failed(rows.n_failed)))
-    grouping = _grouping(rows, places)
+    grouping = _grouping(rows, places, is_part=is_part)
     if rows.scores is None and not is_part:
         raise places.whole("there are no scores; a run needs one per item")
     return _ranked(rows, _grouped(rows, grouping), places, is_part=is_part)
@@ -389,13 +396,19 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
     return labels
 
 
-def _grouping(rows: Rows, places: Places) -> Grouping:
+def _grouping(rows: Rows, places: Places, *, is_part: bool = False) -> Grouping:
     if not rows.n_rows and not rows.n_empty:
         raise no_row(places.whole, rows.n_failed)
     _check_ids(rows.span_keys, "group", places, rows)
     if rows.items is not None:
         _check_ids(rows.items, "item", places, None)
-    return grouped_spans(rows.span_keys, rows.span_lengths)
+    grouping = grouped_spans(rows.span_keys, rows.span_lengths)
+    if rows.groups_share is None:
+        return grouping
+    kept = np.flatnonzero(in_share(grouping.keys, rows.groups_share))
+    if not kept.size and not is_part:
+        raise none_in_share(rows.groups_share, places.whole)
+    return grouping.of_groups(kept)
 
 
 def _grouped(rows: Rows, grouping: Grouping, first: int = 0, last: int | None = None) -> _Grouped:

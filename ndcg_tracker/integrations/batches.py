@@ -1,10 +1,10 @@
-"""Metrics, and sums of values, over Arrow batches sorted by group, in bounded memory; for Spark and Ray Data."""
+"""Metrics over Arrow batches sorted by group, in bounded memory; for Spark and Ray Data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, fields, replace
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,12 @@ from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aggregated
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.language.text import metric_texts, parse_metric
+from ndcg_tracker.metrics.language.text import metric_texts
+from ndcg_tracker.rankings.groups_share import in_share
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import Keys, keys_of_arrow
 from ndcg_tracker.rankings.ranking import NO_ITEMS, LabelLists
 from ndcg_tracker.runs.labels import NO_LABELS
-from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import shown
 
@@ -163,16 +163,13 @@ def in_blocks(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.Table.from_batches(held)
 
 
-def labels_digests(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield digests of labels in Arrow batches sorted by group: their ``joined_digest`` is the digest of all labels.
-
-    ``batches``: record batches with the columns group, item and label; no label is null.
-    """
+def of_share(batches: Iterable[Any], share: Fraction) -> Iterator[Any]:
+    """Yield the rows of a share of the groups (see ``in_share``)."""
     import pyarrow as pa
 
-    for table in whole_groups(batches, lambda table: table):
-        labels = part_of_labels(table.select(["group", "item", "label"]), _Rows(table))
-        yield pa.record_batch({"digest": pa.array([labels.digest()], pa.string())})
+    for batch in batches:
+        ids = batch["group"].cast(pa.large_string()).fill_null("")
+        yield batch.filter(pa.array(in_share(keys_of_arrow(ids), share)))
 
 
 def _shortened(table: Any, cutoff: int) -> Any:
@@ -270,164 +267,3 @@ def _of_groups(table: Any, by: str, groups: Any) -> Any:
                 f"group {group} has {least!r} and {greatest!r} in column {shown(by)}", advice="give one value per group"
             )
     return low.take(pc.index_in(groups, ranges["group"].combine_chunks())).combine_chunks()
-
-
-_COUNTS = ("n_undefined", "only_in_baseline", "only_in_candidate", "undefined")
-_FIELDS = tuple(field.name for field in fields(Summary))
-_KINDS = {name: "bigint" if name in ("n", "wins", "losses") else "double" for name in _FIELDS}
-SUMS = {
-    "metric": "string",
-    "slice": "string",
-    "baseline_mean": "double",
-    **dict.fromkeys(_COUNTS, "bigint"),
-    **{f"{of}_{name}": kind for of in ("values", "differences") for name, kind in _KINDS.items()},
-}
-"""The columns of ``summed`` with Spark's names of their types."""
-OF_CLUSTERS = {"metric": "string", "slice": "string", "is_whole": "boolean", "n_groups": "bigint", **_KINDS}
-"""The columns of ``summed_clusters``."""
-
-
-class _Sums(NamedTuple):
-    values: Summary
-    n_undefined: int
-    paired: PairedSums
-
-
-def summed(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield one row per metric and slice: the sums of values and of differences, with the columns of ``SUMS``.
-
-    ``batches``: Arrow record batches with the columns metric, slice, own, other (float64, null if undefined or
-    absent) and has_own: whether the group is in the run.
-    """
-    parts_of: dict[tuple[str, str | None], list[_Sums]] = {}
-    for table in in_blocks(batches):
-        own, other = (_numbers(table[name]) for name in ("own", "other"))
-        has_own = np.asarray(table["has_own"].fill_null(False))
-        for key, places in _places(table, ("metric", "slice")):
-            here = parts_of.setdefault(key, [])
-            here.append(_sums(own[places], other[places], has_own[places]))
-            if len(here) > 64:
-                here[:] = [_merged(here)]
-    rows = [{"metric": key[0], "slice": key[1], **_row(_merged(parts))} for key, parts in parts_of.items()]
-    yield from _batch(rows, SUMS)
-
-
-def _sums(own: NDArray[Any], other: NDArray[Any], has_own: NDArray[Any]) -> _Sums:
-    is_own, is_other = ~np.isnan(own), ~np.isnan(other)
-    both = is_own & is_other
-    paired = PairedSums(
-        Summary.of(own[both] - other[both]),
-        Summary.of(other[both]).mean,
-        int((is_other & ~is_own).sum()),
-        int((is_own & ~is_other).sum()),
-        int((~is_own & ~is_other).sum()),
-    )
-    return _Sums(Summary.of(own[is_own]), int((has_own & ~is_own).sum()), paired)
-
-
-def _merged(parts: Sequence[_Sums]) -> _Sums:
-    return _Sums(
-        Summary.merged(part.values for part in parts),
-        sum(part.n_undefined for part in parts),
-        PairedSums.merged(part.paired for part in parts),
-    )
-
-
-def _row(sums: _Sums) -> dict[str, Any]:
-    paired = sums.paired
-    return {
-        "baseline_mean": paired.baseline_mean,
-        "n_undefined": sums.n_undefined,
-        **{name: getattr(paired, name) for name in _COUNTS[1:]},
-        **{f"values_{name}": number for name, number in asdict(sums.values).items()},
-        **{f"differences_{name}": number for name, number in asdict(paired.differences).items()},
-    }
-
-
-def summed_clusters(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield one row per metric, slice and size of clusters: the sums of the clusters' totals, as ``OF_CLUSTERS``.
-
-    ``batches``: one row per cluster with the columns metric, slice, is_whole (whether it covers all slices), n_groups
-    (its groups) and total (the sum of their differences).
-    """
-    parts_of: dict[tuple[Any, ...], list[Summary]] = {}
-    for table in in_blocks(batches):
-        totals = _numbers(table["total"])
-        for key, places in _places(table, ("metric", "slice", "is_whole", "n_groups")):
-            parts_of.setdefault(key, []).append(Summary.of(totals[places]))
-    rows = [
-        {"metric": metric, "slice": value, "is_whole": is_whole, "n_groups": size, **asdict(Summary.merged(parts))}
-        for (metric, value, is_whole, size), parts in parts_of.items()
-    ]
-    yield from _batch(rows, OF_CLUSTERS)
-
-
-def together(
-    sums: Any,
-    clusters: Any | None,
-    *,
-    is_paired: bool,
-    by: str | None = None,
-    cluster: str | None = None,
-    labels: str | None = None,
-) -> list[SliceSummary]:
-    """Return the sums of all tables of ``summed`` and ``summed_clusters``: of the whole run, and of its slices."""
-    parts: dict[tuple[str, bool, str | None], list[_Sums]] = {}
-    for row in sums.to_pylist():
-        values, differences = (Summary(*(row[f"{of}_{name}"] for name in _FIELDS)) for of in ("values", "differences"))
-        paired = PairedSums(differences, row["baseline_mean"], *(row[name] for name in _COUNTS[1:]))
-        of_row = _Sums(values, row["n_undefined"], paired)
-        parts.setdefault((row["metric"], True, None), []).append(of_row)
-        if by is not None:
-            parts.setdefault((row["metric"], False, row["slice"]), []).append(of_row)
-    sizes: dict[tuple[str, bool, str | None], dict[int, list[Summary]]] = {}
-    for row in clusters.to_pylist() if clusters is not None else ():
-        key = row["metric"], row["is_whole"], row["slice"]
-        totals = Summary(*(row[name] for name in _FIELDS))
-        sizes.setdefault(key, {}).setdefault(row["n_groups"], []).append(totals)
-    texts = {metric: str(parse_metric(metric)) for metric, _, _ in parts}
-    summaries = []
-    for key, of_key in sorted(parts.items(), key=lambda part: (part[0][0], not part[0][1], part[0][2] or "")):
-        whole = _merged(of_key)
-        of_clusters = None
-        if clusters is not None:
-            of_clusters = {size: Summary.merged(some) for size, some in sorted(sizes.get(key, {}).items())}
-        with_clusters = replace(whole.paired, clusters=of_clusters)
-        metric, is_whole, value = key
-        facts = (labels, None if is_whole else by, value)
-        summaries.append(
-            SliceSummary(
-                texts[metric], whole.values, whole.n_undefined, *facts, with_clusters if is_paired else None, cluster
-            )
-        )
-    return summaries
-
-
-def _numbers(column: Any) -> NDArray[np.float64]:
-    return np.asarray(column.cast("float64").fill_null(np.nan), dtype=np.float64)
-
-
-def _places(table: Any, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], NDArray[np.int64]]]:
-    """Yield each combination of values in some columns with the rows that have it."""
-    codes = np.zeros(table.num_rows, dtype=np.int64)
-    dictionaries: list[list[Any]] = []
-    for name in names:
-        column = table[name].combine_chunks().dictionary_encode(null_encoding="encode")
-        dictionaries.append(column.dictionary.to_pylist())
-        codes = codes * len(dictionaries[-1]) + np.asarray(column.indices, dtype=np.int64)
-    order = np.argsort(codes, kind="stable")
-    for places in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
-        code, key = int(codes[places[0]]), []
-        for values in dictionaries[::-1]:
-            code, place = divmod(code, len(values))
-            key.append(values[place])
-        yield tuple(key[::-1]), places
-
-
-def _batch(rows: list[dict[str, Any]], columns: dict[str, str]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    kinds = {"string": pa.string(), "double": pa.float64(), "bigint": pa.int64(), "boolean": pa.bool_()}
-    if rows:
-        schema = pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
-        yield pa.RecordBatch.from_pylist(rows, schema=schema)

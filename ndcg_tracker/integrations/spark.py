@@ -4,48 +4,41 @@ from __future__ import annotations
 
 import os
 import pickle
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, fields
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace as replace_fields
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from ndcg_tracker.api.evaluation import Evaluation, NoLabelsError
+from ndcg_tracker.api.evaluation import Evaluation, Input, Names, NoLabelsError
+from ndcg_tracker.api.storing import ingest_stream
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
-from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, argument
-from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.results import merged_summaries as merged_summaries
-from ndcg_tracker.ingest.results import write_summaries as write_summaries
+from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
+from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
+from ndcg_tracker.ingest.table import no_row, none_in_share
 from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.batches import (
     ANY_ITEM,
-    OF_CLUSTERS,
     OF_GROUPS,
     SIDE,
-    SUMS,
     all_of_groups,
     collected,
-    labels_digests,
+    in_blocks,
+    of_share,
     per_group,
-    summed,
-    summed_clusters,
-    together,
     usable_metrics,
 )
-from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_share, logged, stage_groups
 from ndcg_tracker.metrics.language.text import metric_texts
-from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.rankings.groups_share import parse_share
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails
-from ndcg_tracker.statistics.summary import SliceSummary
 from ndcg_tracker.words.texts import shown
 
 _EXTRA = "spark"
-_ROWS_AT_A_TIME = 1 << 18
 _JOINT = Wanted(("group", "item", "score", "label"), ("group", "score"))
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS = (*_WHOLE, "float", "double", "decimal", "boolean")
@@ -61,15 +54,17 @@ def evaluate(
     score: str | None = None,
     label: str | None = None,
     by: str | None = None,
+    groups_share: str | float | None = None,
 ) -> Any:
     """Return a Spark DataFrame with the value of every metric for every group: [``by``,] group, metric, value.
 
     ``run``: a Spark DataFrame with one row per (group, item), in any order, as ``nt.evaluate`` takes it; ids are text
     or whole numbers, and an item column is required. ``labels``: a second DataFrame, with the labels; the label column
     of ``run`` is then not read. ``group``, ``item``, ``score``, ``label``: names of columns; names of conventions such
-    as ``qid`` and ``docno`` are known. ``by``: a column of ``run`` with one value per group, for slices. In the result,
-    ``group`` keeps its type, ``metric`` is the text that was given, and ``value`` is a double, null if the metric is
-    not defined.
+    as ``qid`` and ``docno`` are known. ``by``: a column of ``run`` with one value per group, for slices.
+    ``groups_share``: use only this share of the groups, such as "1/100", chosen by a hash of their ids, so the same in
+    every run; executors drop the rows of other groups before they move any. In the result, ``group`` keeps its type,
+    ``metric`` is the text that was given, and ``value`` is a double, null if the metric is not defined.
 
     Spark groups the rows once, together with the labels. Each executor holds half a million rows at a time. If all
     metrics have cutoffs, it holds only the rows of a longer group that they use and those with labels. Every value
@@ -82,7 +77,7 @@ def evaluate(
     classic or Connect.
     """
     texts = list(metric_texts(metrics))
-    rows = _prepared(run, texts, labels, group, item, score, label, by)
+    rows = _prepared(run, texts, labels, _columns(group, item, score, label, groups_share), by)
     fields = [*([(by, rows.schema[by].dataType)] if by is not None else []), ("group", rows.schema["group"].dataType)]
     schema = ", ".join(f"`{name}` {kind.simpleString()}" for name, kind in fields) + ", metric string, value double"
     return rows.mapInArrow(partial(per_group, metrics=texts, by=by), schema)
@@ -97,6 +92,7 @@ def evaluation(
     item: str | None = None,
     score: str | None = None,
     label: str | None = None,
+    groups_share: str | float | None = None,
 ) -> Evaluation:
     """Return the metrics of a Spark DataFrame as ``nt.evaluate`` does, means included: see ``evaluate``.
 
@@ -104,7 +100,7 @@ def evaluation(
     Raises: the errors of ``evaluate``, at once, and InputError if no group of the run has labels.
     """
     texts = list(metric_texts(metrics))
-    rows = _prepared(run, texts, labels, group, item, score, label, None)
+    rows = _prepared(run, texts, labels, _columns(group, item, score, label, groups_share))
     kinds = {"float64": "double", "int8": "tinyint", "int64": "bigint", "bool": "boolean"}
     of_groups = ", ".join(f"`{name}` {kinds[kind]}" for name, kind in OF_GROUPS.items())
     kind = rows.schema["group"].dataType.simpleString()
@@ -135,8 +131,7 @@ def log_run(
     metrics: str | Sequence[str] = DEFAULT_METRIC,
     labels: Any | None = None,
     dataset: str = DEFAULT_DATASET,
-    items: Items = "none",
-    sample: float = 0.01,
+    groups_share: str | float | None = None,
     group: str | None = None,
     item: str | None = None,
     score: str | None = None,
@@ -150,179 +145,37 @@ def log_run(
     replace: bool = False,
     allow: str | Sequence[str] = (),
 ) -> IngestResult:
-    """Store the run of a Spark DataFrame; the executors score it and write directly to Postgres.
+    """Store the run of a Spark DataFrame, in any database, as ``Tracker.ingest`` stores the same rows: to the bit.
 
-    ``run`` and the columns: see ``evaluate``; without labels, the dataset's latest labels count. ``tracker``: a
-    Tracker or a URL. ``items``: the groups whose items to store: ``none``, ``all``, or a ``sample``. A hash of their
-    ids chooses the sample, so it is the same in every run; ``sample`` is its approximate share. Results of all groups
-    and labels are always stored. The stored content equals, to the bit, that of ``Tracker.ingest`` for the same rows,
-    without the items that are left out. The rest: see ``Tracker.ingest``.
+    ``run``, the columns and ``groups_share``: see ``evaluate``; without labels, the dataset's latest labels count.
+    ``tracker``: a Tracker or a URL. ``source``, ``labels_source``: what to store as the names of their files. The
+    rest: see ``Tracker.ingest``.
 
-    Each attempt of a task stages its part in its own transaction. The driver publishes, in one transaction, the
-    attempts whose output Spark accepted; so tasks may fail, be retried, and run twice. Executors receive the URL with
-    its secrets, which nothing prints. Returns: what was done. Raises: the errors of ``Tracker.ingest``; InputError for
-    a database that is not on Postgres; Spark's own errors if tasks fail repeatedly.
+    Executors bring the rows of groups together; tasks may fail and run again. The driver receives them as a Parquet
+    file in its temporary folder and stores that in one transaction. So a driver that ends stores everything or
+    nothing, and storing the same run again is safe. Returns: what was done. Raises: the errors of ``evaluate`` and of
+    ``Tracker.ingest``; Spark's own errors if tasks fail repeatedly.
     """
-    texts = list(metric_texts(metrics))
-    rows = _prepared(run, texts, labels, group, item, score, label, None, must_have_labels=False)
+    usable_metrics(metrics)
+    details = RunDetails.given(
+        name,
+        dataset,
+        [] if source is None else [source],
+        git_commit=git_commit,
+        parameters=parameters,
+        tags=tags,
+        labels=labels_source,
+        created_at=created_at,
+        allow=allow,
+        groups_share=groups_share,
+    )
     with ExitStack() as stack:
         opened = tracker if isinstance(tracker, Tracker) else stack.enter_context(Tracker(tracker))
-        return logged(
-            opened.store(),
-            lambda staging: _staged_parts(rows, staging),
-            RunDetails.given(
-                name,
-                dataset,
-                [] if source is None else [source],
-                git_commit=git_commit,
-                parameters=parameters,
-                tags=tags,
-                labels=labels_source,
-                created_at=created_at,
-                allow=allow,
-            ),
-            texts,
-            labels="apart" if labels is not None else "with" if "label" in rows.columns else "stored",
-            kept_share=kept_share(items, sample),
-            replace=replace,
-        )
-
-
-def _staged_parts(rows: Any, staging: Staging) -> list[StagedPart]:
-    """Let the executors stage a run, and return the report of each accepted attempt, one per partition."""
-    kinds = {"int": "bigint", "str": "string", "bool": "boolean"}
-    columns = ", ".join(f"`{field.name}` {kinds[str(field.type)]}" for field in fields(StagedPart))
-    table = _as_arrow(rows.mapInArrow(partial(_part_or_error, staging=staging), f"{columns}, error binary"))
-    for error in table["error"].drop_null().to_pylist()[:1]:
-        raise pickle.loads(error)
-    return [StagedPart(**row) for row in table.drop_columns(["error"]).to_pylist()]
-
-
-def _part_or_error(batches: Iterable[Any], staging: Staging) -> Iterator[Any]:
-    """Yield a row with what was staged, or with an error in the rows; other failures are raised.
-
-    Spark then retries the task.
-    """
-    import pyarrow as pa
-
-    context = library("pyspark", _EXTRA).TaskContext.get()
-    assert context is not None
-    row: dict[str, object] = dict.fromkeys([*(field.name for field in fields(StagedPart)), "error"])
-    try:
-        row |= asdict(stage_groups(batches, staging, context.partitionId()))
-    except DatabaseError:
-        raise
-    except NdcgTrackerError as error:
-        row["error"] = pickle.dumps(error)
-    kinds = {"int": pa.int64(), "str": pa.string(), "bool": pa.bool_()}
-    columns = [(field.name, kinds[str(field.type)]) for field in fields(StagedPart)]
-    yield pa.RecordBatch.from_pylist([row], schema=pa.schema([*columns, ("error", pa.binary())]))
-
-
-def summarize(
-    run: Any,
-    baseline: Any | None = None,
-    *,
-    by: str | None = None,
-    cluster: str | None = None,
-    labels: str | None = None,
-) -> list[SliceSummary]:
-    """Return the sums of values per group that t intervals and gates need: a few numbers per slice, added up by Spark.
-
-    ``run`` and ``baseline``: the results of ``evaluate`` for two runs. ``by``: the column of slices in ``run``.
-    ``cluster``: its column of users or sessions whose groups belong together; a group without a value is its own
-    cluster. With clusters the executors cache the values while they are added up twice. ``labels``: the digest of the
-    labels of both runs (see ``labels_digest``), which later shows which sums belong together.
-
-    For each metric the sums of the whole run come first, then those of slices. ``write_summaries`` writes them to a
-    file, ``Tracker.log_summaries`` stores them, and ``merged_summaries`` adds up those of disjoint groups, such as
-    several days. ``summary.paired.test()`` is the paired t-test with its interval; it equals that of all groups except
-    for the last digits. Raises: InputError for columns that ``evaluate`` does not return, and for clusters without a
-    baseline.
-    """
-    functions = library("pyspark.sql.functions", _EXTRA)
-    for frame, columns in (
-        (run, ("group", "metric", "value", *filter(None, (by, cluster)))),
-        (baseline, ("group", "metric", "value")),
-    ):
-        if frame is not None and not set(columns) <= set(frame.columns):
-            raise InputError(
-                f"the columns are {', '.join(frame.columns)}, not {', '.join(columns)}",
-                advice="give the result of evaluate",
-            )
-    if cluster is not None and baseline is None:
-        raise InputError("clusters need differences to a baseline", advice="give the baseline too")
-
-    def named(column: str | None, name: str) -> Any:
-        expression = functions.lit(None) if column is None else functions.col(f"`{column}`")
-        return expression.cast("string").alias(name)
-
-    rows = run.select(
-        "group",
-        "metric",
-        functions.col("value").alias("own"),
-        functions.lit(True).alias("has_own"),
-        named(by, "slice"),
-        named(cluster, "cluster"),
-    )
-    if baseline is None:
-        rows = rows.withColumn("other", functions.lit(None).cast("double"))
-    else:
-        before = baseline.select("group", "metric", functions.col("value").alias("other"))
-        rows = rows.join(before, ["group", "metric"], "full_outer")
-    clusters = None
-    if cluster is not None:
-        rows = rows.persist()
-    try:
-        values = rows.select("metric", "slice", "own", "other", "has_own")
-        sums = _as_arrow(values.mapInArrow(summed, _schema(SUMS)))
-        if cluster is not None:
-            clusters = _as_arrow(
-                _totals(rows, is_sliced=by is not None).mapInArrow(summed_clusters, _schema(OF_CLUSTERS))
-            )
-    finally:
-        if cluster is not None:
-            rows.unpersist()
-    return together(sums, clusters, is_paired=baseline is not None, by=by, cluster=cluster, labels=labels)
-
-
-def _totals(rows: Any, *, is_sliced: bool) -> Any:
-    """Return the number of paired groups and their sum, in one row per cluster and in one per cluster and slice."""
-    functions = library("pyspark.sql.functions", _EXTRA)
-    difference = functions.col("own") - functions.col("other")
-    alone = functions.when(functions.col("cluster").isNull(), functions.col("group").cast("string"))
-    paired = rows.select("metric", "slice", "cluster", alone.alias("alone"), difference.alias("delta"))
-    paired = paired.where(functions.col("delta").isNotNull())
-    united = None
-    for is_whole in (True, False) if is_sliced else (True,):
-        keys = ["metric", "cluster", "alone", *([] if is_whole else ["slice"])]
-        totals = paired.groupBy(*keys).agg(
-            functions.sum("delta").alias("total"), functions.count("delta").alias("n_groups")
-        )
-        value = functions.lit(None).cast("string") if is_whole else functions.col("slice")
-        own = totals.select(
-            "metric", value.alias("slice"), functions.lit(is_whole).alias("is_whole"), "n_groups", "total"
-        )
-        united = own if united is None else united.union(own)
-    return united
-
-
-def _schema(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
-
-
-def labels_digest(labels: Any, *, group: str | None = None, item: str | None = None, label: str | None = None) -> str:
-    """Return the digest of the labels in a Spark DataFrame, equal to the tracker's digest of the same labels.
-
-    ``labels``: rows of labels, or of a run with its labels; rows without a label do not count. ``group``, ``item``,
-    ``label``: names of columns, see ``evaluate``. Digests of the labels of disjoint groups add up, so the digest of
-    several days follows from those of the days. Raises: InputError for columns that cannot be read, and for labels
-    that contradict each other.
-    """
-    functions = library("pyspark.sql.functions", _EXTRA)
-    rows = _table(labels, Columns(group=group, item=item, label=label), LABEL_TABLE)
-    rows = rows.where(functions.col("label").isNotNull()).repartition("group").sortWithinPartitions("group")
-    return joined_digest(_as_arrow(rows.mapInArrow(labels_digests, "digest string"))["digest"].to_pylist())
+        columns = _columns(group, item, score, None if labels is not None else label, groups_share)
+        of_labels = _columns(group, item, None, label, groups_share)
+        (path,), beside = stack.enter_context(as_parquet([run], labels, columns, of_labels))
+        store = partial(ingest_stream, opened, details=details, metrics=metrics, replace=replace)
+        return Input(path, beside, Names()).used_by(store)
 
 
 def table(name: str) -> Any:
@@ -353,30 +206,57 @@ def table(name: str) -> Any:
         ) from None
 
 
-def staged(frame: Any, columns: Columns, path: str, *, labels_apart: bool = False, is_labels: bool = False) -> None:
-    """Write a Spark DataFrame as one Parquet file that ``ingest`` can stream: the rows of a group are contiguous.
+@contextmanager
+def as_parquet(
+    runs: Sequence[Any],
+    labels: Any | None = None,
+    run_columns: Columns = DEFAULT_COLUMNS,
+    label_columns: Columns = DEFAULT_COLUMNS,
+) -> Iterator[tuple[list[str], str | None]]:
+    """Give a Parquet file for each run and one for the labels, as ``ingest`` reads them; they are deleted afterwards.
 
-    ``frame``: a run (with its labels, unless they are separate), or labels. ``columns``: the names of its columns.
-    ``path``: of the file. Executors write the parts into a folder next to it until they are joined, so all executors
-    have to share it. Raises: InputError for columns that cannot be read.
+    The files are on the driver, in its temporary folder; the rows of a group are contiguous. ``runs`` and ``labels``:
+    Spark DataFrames; ``run_columns`` and ``label_columns``: the names of their columns, and the share of the groups to
+    keep. Raises: InputError for columns that cannot be read, and for a table without rows.
     """
+    wanted = RUN_TABLE if labels is None else RUN_APART
+    with TemporaryDirectory(prefix="ndcg-track-") as folder:
+        beside = None if labels is None else str(Path(folder) / "labels.parquet")
+        if beside is not None:
+            _write(_table(labels, label_columns, LABEL_TABLE), beside, label_columns)
+        paths = [str(Path(folder) / f"{number}.parquet") for number in range(len(runs))]
+        for run, path in zip(runs, paths, strict=True):
+            _write(_table(run, run_columns, wanted, must_have_labels=False), path, run_columns)
+        yield paths, beside
+
+
+def _write(rows: Any, path: str, columns: Columns) -> None:
+    """Write rows as one Parquet file, group after group; the driver holds the rows of two partitions at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    wanted = LABEL_TABLE if is_labels else RUN_APART if labels_apart else RUN_TABLE
-    parts = f"{path}.parts"
-    rows = _table(frame, columns, wanted, must_have_labels=False)
-    rows.repartition("group").sortWithinPartitions("group").write.parquet(parts)
+    packed = rows.repartition("group").sortWithinPartitions("group").mapInArrow(_packed, "block binary")
     with ExitStack() as stack:
         writer = None
-        for part in sorted(Path(parts).glob("part-*.parquet")):
-            for batch in pq.ParquetFile(part).iter_batches(_ROWS_AT_A_TIME):
-                if writer is None:
-                    writer = stack.enter_context(pq.ParquetWriter(path, batch.schema))
-                writer.write_table(pa.Table.from_batches([batch]))
-    shutil.rmtree(parts)
+        for row in packed.toLocalIterator(prefetchPartitions=True):
+            with pa.ipc.open_stream(row["block"]) as stream:
+                block = stream.read_all()
+            writer = writer or stack.enter_context(pq.ParquetWriter(path, block.schema))
+            writer.write_table(block)
     if writer is None:
-        raise InputError("there are no rows", advice="give at least one")
+        share = columns.groups_share
+        raise no_row(InputError) if share is None else none_in_share(share, InputError)
+
+
+def _packed(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield tables of half a million rows, each as the bytes of an Arrow stream in one row."""
+    import pyarrow as pa
+
+    for table in in_blocks(batches):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
+            stream.write_table(table)
+        yield pa.record_batch({"block": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
 
 
 def _as_arrow(frame: Any) -> Any:
@@ -385,32 +265,39 @@ def _as_arrow(frame: Any) -> Any:
     return frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_pandas(frame.toPandas())  # Spark 3.5
 
 
+def _columns(
+    group: str | None, item: str | None, score: str | None, label: str | None, groups_share: str | float | None
+) -> Columns:
+    share = None if groups_share is None else parse_share(groups_share)
+    return Columns(group=group, item=item, score=score, label=label, groups_share=share)
+
+
 def _prepared(
     run: Any,
     metrics: Sequence[str],
     labels: Any | None,
-    group: str | None,
-    item: str | None,
-    score: str | None,
-    label: str | None,
-    by: str | None,
-    *,
-    must_have_labels: bool = True,
+    columns: Columns,
+    by: str | None = None,
 ) -> Any:
     """Return the rows of a run and its labels, the rows of each group contiguous and in one partition."""
     library("pyspark.sql", _EXTRA)
     usable_metrics(metrics)
     if labels is None:
-        columns = Columns(group=group, item=item, score=score, label=label)
-        rows = _table(run, columns, _JOINT, by, must_have_labels=must_have_labels)
+        rows = _table(run, columns, _JOINT, by)
     else:
-        of_run = _table(run, Columns(group=group, item=item, score=score), RUN_APART, by)
-        rows = _with_labels(of_run, _table(labels, Columns(group=group, item=item, label=label), LABEL_TABLE), by)
+        of_run = _table(run, replace_fields(columns, label=None), RUN_APART, by)
+        of_labels = _table(labels, replace_fields(columns, score=None), LABEL_TABLE)
+        rows = _with_labels(of_run, of_labels, by)
     return rows.repartition("group").sortWithinPartitions("group")
 
 
 def _table(
-    frame: Any, columns: Columns, wanted: Wanted, by: str | None = None, *, must_have_labels: bool = True
+    frame: Any,
+    columns: Columns,
+    wanted: Wanted,
+    by: str | None = None,
+    *,
+    must_have_labels: bool = True,
 ) -> Any:
     """Return the columns of a frame under the names of their roles: ids, numbers as doubles, ``by`` unchanged."""
     functions = library("pyspark.sql.functions", _EXTRA)
@@ -452,7 +339,8 @@ def _table(
             has = f"the others are {', '.join(others)}" if others else "there are only columns of ids and numbers"
             raise InputError(f"{argument('by', by)} is not another column of the run", advice=has)
         chosen.append(functions.col(f"`{by}`"))
-    return frame.select(*chosen)
+    rows, share = frame.select(*chosen), columns.groups_share
+    return rows if share is None else rows.mapInArrow(partial(of_share, share=share), rows.schema)
 
 
 def _with_labels(run: Any, labels: Any, by: str | None) -> Any:

@@ -30,6 +30,18 @@ class Grouping:
     offsets: Index
     rows: Index | None
 
+    def of_groups(self, places: Index) -> Grouping:
+        """Return the grouping of only some groups: int64, ascending.
+
+        >>> grouping = grouped(Keys.from_strings(["q1", "q2", "q1"])).of_groups(np.array([0]))
+        >>> grouping.keys.to_list(), grouping.offsets.tolist(), grouping.rows.tolist()
+        (['q1'], [0, 2], [0, 2])
+        """
+        lengths = np.diff(self.offsets)[places]
+        rows = segment_rows(self.offsets[places], lengths)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return Grouping(self.keys.take(places), offsets, rows if self.rows is None else self.rows[rows])
+
 
 def grouped(group_keys: Keys) -> Grouping:
     """Return the grouping of a column that names the group of each row; rows of a group keep their order.

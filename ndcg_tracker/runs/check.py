@@ -28,7 +28,7 @@ from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.scoring import Scores, stored_weights
-from ndcg_tracker.statistics.summary import sample_std_dev
+from ndcg_tracker.statistics.t_test import sample_std_dev
 from ndcg_tracker.storage.records import NO_LABELS_HERE, SUMMED_JUDGE
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.health import unlocked
@@ -219,7 +219,9 @@ class _Contents:
                 to_compute[evaluation.label_set_id].append((evaluation, metric))
             if not is_whole or not is_given:
                 yield from self._without_items(evaluation, metric)
-        scores = {key: Scores([metric for _, metric in evaluated]) for key, evaluated in to_compute.items()}
+        scores = {
+            key: Scores([metric for _, metric in evaluated], run.groups_share) for key, evaluated in to_compute.items()
+        }
         labels = {key: self._labels(key) for key in scores}
         digests, n_groups, n_items = [], 0, 0
         for ranking in self._tx.runs.kept_blocks(run, is_whole=is_whole) if has_items else ():

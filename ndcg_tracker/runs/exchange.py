@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -26,8 +25,7 @@ from ndcg_tracker.runs.parts import refuse_of_both_parts
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, exported_metric
 from ndcg_tracker.runs.samples import refuse_other_sample
 from ndcg_tracker.runs.scoring import restore, settle_weights, stored_scores
-from ndcg_tracker.statistics.summary import PairedSums
-from ndcg_tracker.storage.records import SUMMED_JUDGE, LabelOrigin, PairedSumsRecord, with_extended
+from ndcg_tracker.storage.records import SUMMED_JUDGE, LabelOrigin, with_extended
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -140,8 +138,6 @@ class _Export:
             self._run(run, owner)
             for evaluation in evaluations[run.id]:
                 self._evaluation(run, evaluation, owner)
-            for evaluation in evaluations[run.id] if run.id in self._prunings else ():
-                self._sums(evaluation, owner)
             for label_set in label_sets:
                 coverages = self._tx.evaluations.coverages(run.id, label_set.id)
                 of_labels = owner | {"label_set_version": label_set.version}
@@ -210,20 +206,6 @@ class _Export:
             "undefined_reason": results.reasons_by_row().tolist(),
         }
         self._writer.add("group_results", owner | rows, n_results)
-
-    def _sums(self, evaluation: EvaluationRecord, owner: dict[str, Column]) -> None:
-        """Write the sums of an evaluation's differences to the baselines that are also exported."""
-        name_of = {run.id: run.name for run in self._runs}
-        for sums, stored_at in self._tx.evaluations.all_sums(evaluation.id):
-            if sums.baseline_run_id in name_of:
-                whole = {"whole": sums.whole.to_dict(), "attribute": sums.attribute, "cluster": sums.cluster}
-                slices = [{"slice": value, **of_slice.to_dict()} for value, of_slice in sums.slices.items()]
-                columns: dict[str, Column] = {
-                    "baseline": name_of[sums.baseline_run_id],
-                    "sums": [whole | {"slices": slices}],
-                    "created_at_utc": stored_at,
-                }
-                self._writer.add("paired_sums", owner | columns, records=[evaluation])
 
 
 def _repeated(items: GroupedItems) -> Keys:
@@ -309,7 +291,6 @@ def import_all(
         imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, *counts))
         if progress is not None:
             progress(len(imported), len(runs))
-    of_import.sums()
     of_record = 0, 0, 0
     if record:
         of_record, further = BroughtRecord(tx, reader, datasets, of_import.label_set, runs).store()
@@ -460,27 +441,6 @@ class _Import:
             created_at_utc=gone["created_at_utc"],
         )
         return self.tx.write.runs.finish(run_id, row["digest"], row["n_groups"], row["n_items"]), "stored", None
-
-    def sums(self) -> None:
-        """Store the sums of differences that are not here yet."""
-        for row in self.reader.rows("paired_sums"):
-            dataset = self.datasets[row["dataset"]]
-            run, baseline = (self.tx.runs.named(dataset.id, row[name]) for name in ("run", "baseline"))
-            key = self.label_set(row).id, row["metric"]
-            evaluations = () if run is None else self.tx.evaluations.of_run(run.id)
-            evaluation = {(stored.label_set_id, stored.metric): stored for stored in evaluations}.get(key)
-            if evaluation is None or baseline is None:
-                raise self.reader.error("paired_sums", f"has sums of run {row['run']!r}, which is not there")
-            if self.tx.evaluations.sums(evaluation.id, baseline.id) is not None:
-                continue
-            try:
-                given = json.loads(row["sums"])
-                slices = {of["slice"]: PairedSums.from_dict(of) for of in given["slices"]}
-                whole = PairedSums.from_dict(given["whole"])
-                record = PairedSumsRecord(baseline.id, whole, given["attribute"], slices, given["cluster"])
-            except (ValueError, RecursionError, TypeError, KeyError):
-                raise self.reader.error("paired_sums", "holds invalid sums") from None
-            self.tx.write.evaluations.insert_sums(evaluation.id, record, row["created_at_utc"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

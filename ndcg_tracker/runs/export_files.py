@@ -20,6 +20,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings.groups_share import parse_share
 from ndcg_tracker.rankings.keys import Keys, arrow_texts, keys_of_arrow
 from ndcg_tracker.rankings.ranking import BY_INPUT
 from ndcg_tracker.render.whole_file import told_of_place
@@ -103,8 +104,8 @@ TABLES = {
             count="n_groups n_items",
         )
         | _columns(text="sampled sample_digest collapsed", number="documents_in_ten")
-        | _columns(text="tie_order"),
-        later=("sampled", "sample_digest", "collapsed", "documents_in_ten", "tie_order"),
+        | _columns(text="tie_order groups_share"),
+        later=("sampled", "sample_digest", "collapsed", "documents_in_ten", "tie_order", "groups_share"),
         needed=("digest", "created_at_utc", "parameters", "tags", "n_groups", "n_items"),
     ),
     "items": Table(
@@ -193,9 +194,6 @@ TABLES = {
         part="pruned",
     ),
     "pruned_groups": Table(_columns(name="dataset run", key="group_key"), part="pruned", counted_by="n_groups"),
-    "paired_sums": Table(
-        _EVALUATED | _columns(text="metric baseline", json="sums") | _columns(text="created_at_utc"), part="pruned"
-    ),
 }
 """All tables. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how many rows of
 ``items``, ``labels`` and ``group_results`` belong to each. For a run in ``prunings``, that table has the counts of
@@ -433,6 +431,7 @@ class ExportReader:
             "collapsed": row["collapsed"],
             "documents_in_ten": row["documents_in_ten"],
             "tie_order": row["tie_order"],
+            "groups_share": None if row["groups_share"] is None else str(parse_share(row["groups_share"])),
         }
 
     def error(self, table: str, what: str) -> InputError:

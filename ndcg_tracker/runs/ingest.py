@@ -9,13 +9,12 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ndcg_tracker.asked import DOUBTS, allowed
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.documents import Chunks
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.groups_share import in_share, stored_share
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights, may_be_grades
@@ -23,12 +22,10 @@ from ndcg_tracker.runs.labels import (
     HeldLabels,
     JudgeNames,
     RunLabels,
-    WholeLabels,
     label_source,
-    newest_for_run,
     numbered_labels,
 )
-from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of, refuse_of_both_parts
+from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of
 from ndcg_tracker.runs.samples import checked_sample, kept_as, sampled_note
 from ndcg_tracker.runs.scoring import (
     Scores,
@@ -49,7 +46,6 @@ from ndcg_tracker.runs.scoring import (
     unstable_sort_notes,
 )
 from ndcg_tracker.runs.spelling import SHOWN, Doubts
-from ndcg_tracker.runs.staged import StagedBlocks
 from ndcg_tracker.storage.checks import checked_name, stored_time
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.texts import judge_words
@@ -57,11 +53,9 @@ from ndcg_tracker.words.texts import judge_words
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ndcg_tracker.rankings import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.runs import RankedFacts
     from ndcg_tracker.storage.runs import RunDetails as StoredDetails
-    from ndcg_tracker.storage.staging import Attempt
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
@@ -70,7 +64,8 @@ class RunDetails:
     """The stored facts about a run, apart from its content.
 
     ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
-    None for the time of storing. ``allow``: the doubtful input that may pass.
+    None for the time of storing. ``allow``: the doubtful input that may pass. ``groups_share``: the share of the groups
+    that its blocks and labels were cut to, as "1/100", None for all.
     """
 
     name: str
@@ -83,6 +78,7 @@ class RunDetails:
     created_at_utc: str | None = None
     sampled: str | None = None
     allow: frozenset[str] = frozenset()
+    groups_share: str | None = None
 
     @classmethod
     def given(
@@ -98,6 +94,7 @@ class RunDetails:
         created_at: str | datetime | None = None,
         sampled: str | None = None,
         allow: str | Sequence[str] = (),
+        groups_share: str | float | None = None,
     ) -> RunDetails:
         """Return the details of a run as a caller gives them, checked. Raises: InputError."""
         return cls(
@@ -111,6 +108,7 @@ class RunDetails:
             None if created_at is None else stored_time(created_at),
             None if sampled is None else checked_sample(sampled),
             allowed(allow),
+            None if groups_share is None else stored_share(groups_share),
         )
 
     @property
@@ -123,6 +121,7 @@ class RunDetails:
             "tags": dict(self.tags),
             "created_at_utc": self.created_at_utc,
             "sampled": self.sampled,
+            "groups_share": self.groups_share,
         }
 
 
@@ -177,29 +176,8 @@ class IngestResult:
         return str(self)
 
 
-@dataclass(frozen=True)
-class StagedRun:
-    """What a driver knows of a staged run: the attempts whose output it received, and their reports.
-
-    ``digest``: of its items. ``labels_digest``: of the labels, if they came as a separate table. It is None if the
-    groups were scored under ``label_set``, the latest version at that time (None: there was none), together with the
-    labels in the run if ``has_labels``. ``kept_share``: the share of groups whose items it brings, None for all.
-    """
-
-    id: int
-    attempts: Sequence[Attempt]
-    digest: str
-    labels_digest: str | None
-    label_set: LabelSetRecord | None
-    has_labels: bool
-    kept_share: float | None
-
-
 class _Coming:
-    """A run that comes in blocks with its labels, and its digest and counts once all blocks have come.
-
-    ``kept_share``: None, because it brings all its items. ``scores``: None, because they are not computed yet.
-    """
+    """A run that comes in blocks with its labels, and its digest and counts once all blocks have come."""
 
     def __init__(self, blocks: Iterable[RankedTable], labels: RunLabels, *, is_sampled: bool = False) -> None:
         self._blocks = iter(blocks)
@@ -207,8 +185,6 @@ class _Coming:
         self.labels = labels
         self.digest = joined_digest([])
         self.n_groups = self.n_items = 0
-        self.kept_share: float | None = None
-        self.scores: Scores | None = None
         self._weights: list[GroupWeights] = []
         self._notes: list[Note] = []
         self._has_labels = False
@@ -336,7 +312,10 @@ def store_run(
         doubts = Doubts(
             DOUBTS if is_sealed else details.allow, details.name
         )  # a refusal would reveal which items have labels
-        of_run = RunLabels(tx, dataset, labels, details.labels_source or details.source, judges, doubts)
+        of_share = details.groups_share is not None
+        source = details.labels_source or details.source
+        of_run = RunLabels(tx, dataset, labels, source, judges, doubts, extend=of_share)
+        scores = None if of_share else scores  # the stored labels of its groups count, too
         coming = _Coming(blocks, of_run, is_sampled=details.sampled is not None)
         ask = partial(_stored, tx, dataset, coming, details, metrics, replace, scores, doubts)
         if is_sealed:
@@ -369,40 +348,10 @@ def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> In
     raise told
 
 
-def publish_run(
-    store: Store, staged: StagedRun, details: RunDetails, metrics: Sequence[Metric], *, replace: bool = False
-) -> IngestResult:
-    """Store a staged run as ``store_run`` does, and delete what was staged, in one transaction.
-
-    Raises: the errors of ``store_run``; ConflictError if the dataset has other labels of these groups than those they
-    were scored under; DatabaseError if the staged run is gone or incomplete.
-    """
-    with store.write(run=(details.dataset, details.name)) as tx:
-        contents = tx.write.staged.taken(staged.id, staged.attempts)
-        dataset = tx.write.datasets.ensure(details.dataset)
-        refuse_of_both_parts(tx, dataset, "a run that was staged")
-        labels: RunLabels | WholeLabels
-        doubts = Doubts(details.allow, details.name)
-        if staged.labels_digest is not None:
-            labels, are_others = WholeLabels(tx, dataset, staged.labels_digest, details.labels_source), False
-        else:
-            if staged.has_labels:
-                tx.keep_creators_out()  # else others might add labels that the groups were not scored under
-            are_others = newest_for_run(tx, dataset, has_labels=staged.has_labels) != staged.label_set
-            labels = RunLabels(tx, dataset, None, details.labels_source or details.source, None, doubts)
-        ids = partial(tx.write.groups.ensure, dataset.id)
-        wanted = list(dict.fromkeys(metrics))
-        coming = StagedBlocks(contents, labels, wanted, staged.digest, staged.kept_share, ids, check_labels=are_others)
-        result = _stored(tx, dataset, coming, details, metrics, replace, coming.scores, doubts)
-        _tell(tx, result, doubts)
-        tx.write.staged.discard(staged.id)
-    return result
-
-
 def _stored(
     tx: WriteTransaction,
     dataset: DatasetRecord,
-    coming: _Coming | StagedBlocks,
+    coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
     replace: bool,
@@ -423,21 +372,26 @@ def _stored(
             scores = stored_scores(tx, run, new, label_source(tx, label_set)())
         done |= {stored.metric: stored for stored in store_scores(tx, run, label_set, scores, weights, new)}
         n_missing = max((stored.n_missing for stored in done.values()), default=0)
+        n_labelled = label_set.n_groups
+        if run.groups_share is not None:
+            labelled = tx.groups.keys(dataset.id, tx.labels.group_ids(label_set.id))
+            n_labelled = int(in_share(labelled, run.groups_share).sum())
         if not scores.n_judged and run.n_items:
             both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
             of_run, of_labels = (tx.groups.keys(dataset.id, ids[:SHOWN]).to_list() for ids in both)
-            notes.append(doubts.none_met(scores.spelling, label_set.n_groups - n_missing, of_run, of_labels))
+            notes.append(doubts.none_met(scores.spelling, n_labelled - n_missing, of_run, of_labels))
         else:
             notes += scores.spelling.notes()
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
-            scores.n_judged, label_set.n_labels, scores.coverage(), dataset.name
+            scores.n_judged, label_set.n_labels * n_labelled / label_set.n_groups, scores.coverage(), dataset.name
         )
         notes += unordered_notes(scores.unordered)
         notes += unstable_sort_notes(n_on_sort(scores.groups(on_unstable_sort(new))))
-        n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
-        notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)
+        n_unlabelled = run.n_groups - (n_labelled - n_missing)
+        notes += meeting_notes(n_missing, n_labelled, n_unlabelled, run.n_groups, metrics=wanted)
     notes += coming.labels.notes()
     notes += [] if run.sampled is None else [sampled_note(run.sampled)]
+    notes += [] if run.groups_share is None else [Note("groups_share", {"share": run.groups_share})]
     notes += [doubts.passed(note, "failed") if note.kind == "failed_responses" else note for note in coming.notes]
     notes += [Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved]
     if is_new and label_set.version > 1:
@@ -475,7 +429,7 @@ def source_name(path: str) -> str:
 def _settled_run(
     tx: WriteTransaction,
     dataset: DatasetRecord,
-    coming: _Coming | StagedBlocks,
+    coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
     replace: bool,
@@ -491,19 +445,16 @@ def _settled_run(
         return run, "stored", [], scores
     is_whole = "items" in tx.runs.holds(existing.id)
     if not replace or coming.whole_digest() == existing.digest:
-        is_restored = not is_whole and coming.kept_share is None
         for ranking, _ in coming.blocks():
-            if is_restored:
+            if not is_whole:
                 tx.write.runs.append_missing(existing.id, dataset.id, ranking)
         if coming.digest != existing.digest:
             raise _other_content(dataset, details)
-        if coming.scores is not None:
-            coming.scores.complete(coming.labels)
         existing = _sampled(tx, existing, coming.ranked, details, replace=replace)
-        if not is_restored:
-            return existing, "already stored", [], coming.scores
+        if is_whole:
+            return existing, "already stored", [], None
         restore(tx, existing)
-        return existing, "restored", [], coming.scores
+        return existing, "restored", [], None
     if tx.write.runs.redo(existing.id):
         run, scores = _written(tx, dataset, coming, details, metrics, ready_scores)
         return run, "replaced", [], scores
@@ -541,25 +492,18 @@ def _sampled(
 def _written(
     tx: WriteTransaction,
     dataset: DatasetRecord,
-    coming: _Coming | StagedBlocks,
+    coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
     ready_scores: Scores | None,
 ) -> tuple[RunRecord, Scores]:
     """Store the blocks as they come, and score them if the scores are not known."""
     run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
-    scores = ready_scores or Scores(metrics)
-    ids: list[Index] = []
+    scores = ready_scores or Scores(metrics, details.groups_share)
     for ranking, labels in coming.blocks():
         if ready_scores is None:
             scores.add(judged(ranking, labels))
-        if coming.kept_share is None:
-            tx.write.runs.append(run_id, dataset.id, ranking)
-        else:
-            ids.append(tx.write.groups.ensure(dataset.id, ranking.group_keys))
-            tx.write.runs.append(run_id, dataset.id, ranking.of_groups(np.flatnonzero(np.diff(ranking.offsets))))
-    if coming.kept_share is not None:
-        tx.write.runs.keep_pruning(run_id, np.sort(np.concatenate(ids)), kept_share=coming.kept_share)
+        tx.write.runs.append(run_id, dataset.id, ranking)
     scores.complete(coming.labels)
     return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items, **coming.ranked), scores
 

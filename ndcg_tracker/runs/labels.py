@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ndcg_tracker.asked import EVERY_JUDGE
-from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
@@ -230,7 +230,8 @@ class RunLabels:
     have new pairs, the union of both becomes a new version: lists that grow are written as they come, and all others
     are copied at the end. The first labels of a dataset are a union with nothing. ``judges``: whose labels count. By
     default, for a run without labels, that is ``counting_judge``; labels in a run are the unnamed judge's. ``further``:
-    the judges after the first, whose labels the run is also evaluated by. Raises: ConflictError for a grade that
+    the judges after the first, whose labels the run is also evaluated by. ``extend``: given labels are of some groups
+    only, and join the latest version. Raises: ConflictError for a grade that
     contradicts the latest version, and if one side identifies items by row numbers and the other by ids; InputError
     for labels in a run together with several judges, and for a judge without labels; see also ``notes``.
     """
@@ -243,6 +244,8 @@ class RunLabels:
         source: str | None,
         judges: JudgeNames,
         doubts: Doubts,
+        *,
+        extend: bool = False,
     ) -> None:
         self._doubts = doubts
         self._given = given
@@ -260,9 +263,11 @@ class RunLabels:
         self._labels: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
         if given is not None:
             self._before = tx.labels.newest(dataset.id, self._only_judge())
-            added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()))
+            added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()), extend=extend)
             self._version = added.label_set
             self._is_new = added.is_new
+            if extend:
+                self._labels = label_source(tx, self._version)()
             return
         self._n_blocks = 0
         self._begun: int | None = None
@@ -417,60 +422,6 @@ class RunLabels:
         self._digest = joined_digest([self._digest, both.digest()], without=[stored.digest()])
         self._n_groups += both.n_groups - stored.n_groups
         self._n_labels += both.n_items - stored.n_items
-
-
-class WholeLabels:
-    """Complete labels in the blocks of a run: the version with their digest, else a new one.
-
-    They are the unnamed judge's; ``further``: there are no other labels.
-    """
-
-    further: Sequence[str] = ()
-
-    def __init__(self, tx: WriteTransaction, dataset: DatasetRecord, digest: str, source: str | None) -> None:
-        earlier = [label_set for label_set in tx.labels.sets(dataset.id, None) if label_set.by_row_number is not None]
-        refuse_other_items(earlier[-1] if earlier else None, False, dataset)
-        self._tx = tx
-        self._dataset = dataset
-        self._digest = digest
-        self._written_digest = joined_digest([])
-        self._n_groups = self._n_labels = 0
-        self._version = stored_version(tx, dataset, digest)
-        if self._version is None and tx.keep_creators_out():  # another process may have stored them just now
-            self._version = stored_version(tx, dataset, digest)
-        self._begun = None if self._version is not None else tx.write.labels.begin(dataset.id, LabelOrigin(source))
-
-    def of(self, block: RankedTable) -> LabelLists:
-        """Return the labels of a block, stored if they are new."""
-        if block.labels is None:
-            return NO_LABELS
-        if self._begun is not None:
-            self._tx.write.labels.append(self._begun, self._dataset.id, block.labels)
-            self._written_digest = joined_digest([self._written_digest, block.labels.digest()])
-            self._n_groups += block.labels.n_groups
-            self._n_labels += block.labels.n_items
-        return block.labels
-
-    def notes(self) -> list[Note]:
-        """Return no notes."""
-        return []
-
-    def rest(self) -> Iterator[LabelLists]:
-        """Yield nothing: every group with labels is in a block."""
-        return iter(())
-
-    def places(self, keys: Keys) -> Index:
-        """Return the same number for all groups, which keeps them in the order they come in."""
-        return np.zeros(len(keys), dtype=np.int64)
-
-    def settled(self) -> tuple[LabelSetRecord, bool]:
-        """Return the version of the labels and whether it is new (DatabaseError if others came)."""
-        if self._version is not None:
-            return self._version, False
-        assert self._begun is not None
-        if self._written_digest != self._digest:
-            raise DatabaseError("staged labels differ from those that were written", advice="please report this")
-        return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares
+from ndcg_tracker.rankings.groups_share import in_share
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Ranking, Run
+from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Ranking, Run, labels_of_groups
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.spelling import Spelling
 from ndcg_tracker.words.notes import Fact, Note, labels_command
@@ -221,14 +222,14 @@ def judged_share_notes(
     return []
 
 
-def met_labels_notes(n_met: int, n_labels: int, shares: Mapping[int | None, float], dataset: str) -> list[Note]:
+def met_labels_notes(n_met: int, n_labels: float, shares: Mapping[int | None, float], dataset: str) -> list[Note]:
     """Return a note if a run lists few of the labelled items, and few of its first items are judged.
 
     Parameters: ``n_met``: how many labels are of items that it lists, of ``n_labels``. ``shares``: its judged shares.
     """
     if not n_met or n_met > _FEW_MET * n_labels or min(shares.values(), default=1.0) >= 0.5:
         return []
-    return [Note("few_labels_met", {"n": n_met, "n_labels": n_labels}, labels_command(dataset))]
+    return [Note("few_labels_met", {"n": n_met, "n_labels": round(n_labels)}, labels_command(dataset))]
 
 
 def n_unordered(run: Run) -> int | None:
@@ -360,10 +361,14 @@ def scored(judged: JudgedRanking, metrics: Sequence[Metric]) -> ScoredGroups:
 
 
 class Scores:
-    """The scores of a run under some metrics, gathered part by part: values, their bounds over ties, coverage."""
+    """The scores of a run under some metrics, gathered part by part: values, their bounds over ties, coverage.
 
-    def __init__(self, metrics: Sequence[Metric]) -> None:
+    ``groups_share``: the share of the groups that the run keeps; others are not missing from it.
+    """
+
+    def __init__(self, metrics: Sequence[Metric], groups_share: str | None = None) -> None:
         self._metrics = list(metrics)
+        self._groups_share = groups_share
         self._shares: dict[int | None, list[Floats]] = {metric.cutoff: [] for metric in self._metrics}
         self.values: GatheredValues = GatheredValues()
         self.worst: GatheredValues = GatheredValues()
@@ -391,6 +396,8 @@ class Scores:
     def add_missing(self, labels: Iterable[LabelLists]) -> None:
         """Score groups that only have labels."""
         for lists in labels:
+            if self._groups_share is not None:
+                lists = labels_of_groups(lists, np.flatnonzero(in_share(lists.group_keys, self._groups_share)))
             self.add(judged(NO_ITEMS, lists))
 
     def complete(self, labels: OrderedLabels) -> None:
@@ -446,7 +453,7 @@ def stored_scores(
 
     ``ranking``: its items, if they are in memory.
     """
-    scores = Scores(metrics)
+    scores = Scores(metrics, run.groups_share)
     for items in tx.runs.ranking_blocks(run) if ranking is None else [ranking]:
         scores.add(judged(items, labels.of(items.group_keys)))
     scores.complete(labels)

@@ -21,6 +21,7 @@ from ndcg_tracker.statistics.t_distribution import (
 )
 
 SMALLEST_P_VALUE = math.ulp(0.0)
+_SAFE_TO_SQUARE = 1e150
 _ROUNDING = 1e-12  # a spread below this share of the mean is the rounding of subtractions, not variation
 
 
@@ -122,42 +123,21 @@ def clustered_t(delta: Floats, clusters: Index, weights: Floats | None = None, *
     share = np.asarray(np.bincount(clusters, w, n_clusters) / total, np.float64)
     independent = np.asarray(np.bincount(clusters, w * w, n_clusters), np.float64)
     squares = np.asarray(sums * sums, np.float64)
-    return t_of_clusters(plain, total, squares, share, independent, np.ones(n_clusters), level=level)
-
-
-def t_of_clusters(
-    plain: TTest,
-    total: float,
-    squares: Floats,
-    share: Floats,
-    independent: Floats,
-    times: Floats,
-    *,
-    level: float = 0.95,
-) -> TTest:
-    """Return the test of ``clustered_t`` from sums over the clusters, equal ones taken together.
-
-    Parameters: ``plain``: the test of the same differences as if they were independent. ``total``: the sum of their
-    weights. Of each kind of cluster, float64, shape (k,): ``squares``: the sum of S_c^2 over the clusters of this
-    kind. ``share``: p_c. ``independent``: the sum of w^2 within one. ``times``: how many there are.
-    """
-    assert plain.mean is not None
-    assert plain.sd is not None
     factor = 1 / (1 - share)
     standard_error = math.sqrt(float((factor * squares).sum())) / total
     equal = np.square(total * share)
-    df = min(_bell_mccaffrey(variance, share, factor, times) for variance in (independent, equal))
+    df = min(_bell_mccaffrey(variance, share, factor) for variance in (independent, equal))
     return t_test(plain.n, plain.mean, plain.sd, standard_error, df, level=level)
 
 
-def _bell_mccaffrey(variance: Floats, share: Floats, factor: Floats, times: Floats) -> float:
+def _bell_mccaffrey(variance: Floats, share: Floats, factor: Floats) -> float:
     """Return (trace)^2 / (sum of squares) of the matrix whose quadratic form the variance estimate is.
 
-    ``variance``: of the sum of each cluster under the working model. ``times``: how many equal clusters there are.
+    ``variance``: of the sum of each cluster under the working model.
     """
 
     def summed(numbers: Floats) -> float:
-        return float((times * numbers).sum())
+        return float(numbers.sum())
 
     total = summed(variance)
     diagonal = factor * (variance - 2 * share * variance + share * share * total)
@@ -171,6 +151,19 @@ def _bell_mccaffrey(variance: Floats, share: Floats, factor: Floats, times: Floa
     on_diagonal = factor * (2 * share * variance - share * share * total)
     squares = summed(np.square(diagonal)) + beside - summed(np.square(on_diagonal))
     return summed(diagonal) ** 2 / squares
+
+
+def sample_std_dev(values: Floats) -> float | None:
+    """Return the sample standard deviation, None below two values; the order of the values does not change a bit of it.
+
+    >>> sample_std_dev(np.array([1.0, 3.0])), sample_std_dev(np.array([1.0]))
+    (1.4142135623730951, None)
+    """
+    if values.size < 2:
+        return None
+    largest = float(np.abs(values).max())
+    scale = largest if largest > _SAFE_TO_SQUARE else 1.0
+    return float(np.std(np.sort(values) / scale, ddof=1)) * scale
 
 
 def t_interval(mean: float, sd: float, n: int, *, level: float = 0.95) -> tuple[float, float] | None:

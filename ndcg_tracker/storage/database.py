@@ -15,12 +15,9 @@ from ndcg_tracker.storage.connection import (
     opened,
     read_transaction,
     sqlite_connection,
-    write_transaction,
 )
 from ndcg_tracker.storage.database_url import Location, parsed_location
-from ndcg_tracker.storage.locks import WriterLocks
 from ndcg_tracker.storage.schema import metadata
-from ndcg_tracker.storage.staging import clear_staged
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.grants import Roles, granted
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal
@@ -35,11 +32,10 @@ from ndcg_tracker.storage.upkeep.migrate import (
 
 @dataclass(frozen=True, slots=True)
 class VacuumResult:
-    """The bytes of the database before and after; ``n_cleared``: how many abandoned staged runs were deleted."""
+    """The bytes of the database before and after."""
 
     before: int
     after: int
-    n_cleared: int = 0
 
 
 def vacuum(location: str, *, full: bool = False) -> VacuumResult:
@@ -47,7 +43,7 @@ def vacuum(location: str, *, full: bool = False) -> VacuumResult:
 
     SQLite rewrites the file, which needs as much free space again, while others wait. Postgres frees the space of
     deleted rows for new ones and renews the statistics, while others work; ``full`` rewrites the tables, while others
-    wait. Abandoned staged runs are deleted first. Raises: DatabaseError for a database without the latest schema, or if
+    wait. Raises: DatabaseError for a database without the latest schema, or if
     the role does not own it.
     """
     where = parsed_location(location)
@@ -69,8 +65,6 @@ def _in_file(location: Location, path: Path) -> VacuumResult:
 def _in_postgres(engine: Engine, location: Location, *, full: bool) -> VacuumResult:
     with read_transaction(engine, location) as connection:
         size = _n_bytes(connection)
-    with write_transaction(engine, location, taking=WriterLocks(())) as connection:
-        n_cleared = len(clear_staged(connection))
     with database_errors(location), engine.connect() as connection:
         autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
         with notices(autocommit, lambda diagnostic: diagnostic.severity_nonlocalized == "WARNING") as refused:
@@ -78,7 +72,7 @@ def _in_postgres(engine: Engine, location: Location, *, full: bool) -> VacuumRes
                 autocommit.exec_driver_sql(f"VACUUM ({'FULL, ' if full else ''}ANALYZE) {table.name}")
         if refused:
             raise DatabaseError(refused[0], where=location.display_url, advice="run it as the owner of the tables")
-        return VacuumResult(size, _n_bytes(autocommit), n_cleared)
+        return VacuumResult(size, _n_bytes(autocommit))
 
 
 def _n_bytes(connection: Connection) -> int:

@@ -1,4 +1,4 @@
-"""Read and write evaluations, the results or sums of their groups, and the judged share of runs."""
+"""Read and write evaluations, the results of their groups, and the judged share of runs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from sqlalchemy import Select
 
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.statistics.summary import PairedSums, Summary, sample_std_dev
+from ndcg_tracker.statistics.t_test import sample_std_dev
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     ResultRows,
     unpacked,
 )
 from ndcg_tracker.storage.checks import (
-    checked_object,
     checked_time,
 )
 from ndcg_tracker.storage.marks import finite_or_none
@@ -32,7 +31,6 @@ from ndcg_tracker.storage.records import (
     GroupValueRecord,
     HistoryRecord,
     MetricUse,
-    PairedSumsRecord,
 )
 from ndcg_tracker.storage.runs import IN_TIME, RunReads
 from ndcg_tracker.storage.session import FEW, Session
@@ -42,7 +40,7 @@ from ndcg_tracker.storage.upkeep.integrity import (
 
 
 class EvaluationReads:
-    """Reads evaluations, the results or sums of their groups, and the judged share of runs."""
+    """Reads evaluations, the results of their groups, and the judged share of runs."""
 
     def __init__(self, session: Session, runs: RunReads) -> None:
         self._session = session
@@ -80,6 +78,7 @@ class EvaluationReads:
             _requested_as(),
             schema.runs.c.sampled,
             schema.runs.c.sample_digest,
+            schema.runs.c.groups_share,
         )
         of_judge = label_sets.c.judge.in_((judge, *NO_LABELS_HERE))
         chosen = of_judge if label_set_id is None else table.c.label_set_id == label_set_id
@@ -219,43 +218,6 @@ class EvaluationReads:
                 results[evaluation_id] = shared_ids[key], values
         return [results[evaluation_id] for evaluation_id in evaluation_ids]
 
-    def all_sums(self, evaluation_id: int) -> list[tuple[PairedSumsRecord, str]]:
-        """Return the sums of an evaluation's differences to each baseline, and when they were stored."""
-        table = schema.paired_sums
-        query = sa.select(table.c.baseline_run_id, table.c.created_at_utc).where(table.c.evaluation_id == evaluation_id)
-        rows = self._session.rows(query.order_by(table.c.baseline_run_id))
-        records = ((self.sums(evaluation_id, row.baseline_run_id), row.created_at_utc) for row in rows)
-        return [(record, at) for record, at in records if record is not None]
-
-    def sums(self, evaluation_id: int, baseline_run_id: int) -> PairedSumsRecord | None:
-        """Return the sums of an evaluation's differences to a baseline, None where there are none."""
-        table = schema.paired_sums
-        key = (table.c.evaluation_id == evaluation_id, table.c.baseline_run_id == baseline_run_id)
-        for row in self._session.rows(sa.select(table).where(*key)):
-            of_groups = Summary(row.n_groups, row.delta, row.m2, row.m3, row.wins, row.losses)
-            counts = row.only_in_baseline, row.only_in_candidate, row.n_undefined
-            clusters = row.details["clusters"]
-            of_clusters = (
-                None if clusters is None else {cluster["n_groups"]: Summary.from_dict(cluster) for cluster in clusters}
-            )
-            return PairedSumsRecord(
-                baseline_run_id,
-                PairedSums(of_groups, row.baseline_mean, *counts, of_clusters),
-                row.details["attribute"],
-                {part["slice"]: PairedSums.from_dict(part) for part in row.details["slices"]},
-                row.details["cluster"],
-            )
-        return None
-
-    def partners(self, run_id: int) -> list[str]:
-        """Return the names of the runs that a run was paired with when its sums were stored."""
-        table, evaluations, runs = schema.paired_sums, schema.evaluations, schema.runs
-        joined = table.join(evaluations, evaluations.c.id == table.c.evaluation_id)
-        baselines = sa.select(table.c.baseline_run_id).select_from(joined).where(evaluations.c.run_id == run_id)
-        candidates = sa.select(evaluations.c.run_id).select_from(joined).where(table.c.baseline_run_id == run_id)
-        chosen = runs.c.id.in_(baselines) | runs.c.id.in_(candidates)
-        return [row.name for row in self._session.rows(sa.select(runs.c.name).where(chosen).order_by(runs.c.name))]
-
 
 class EvaluationWrites:
     """Writes evaluations (the mean of a metric and the result of every group) and the judged share of runs."""
@@ -338,29 +300,6 @@ class EvaluationWrites:
             for evaluation_id in old[run_id]:
                 self.delete(evaluation_id)
             self._session.execute(shares.delete().where(shares.c.run_id == run_id, ~used))
-
-    def insert_sums(self, evaluation_id: int, record: PairedSumsRecord, created_at_utc: str | None = None) -> None:
-        """Store the sums of the differences of an evaluation's groups to a baseline."""
-        whole = record.whole
-        slices = [{"slice": value, **sums.to_dict()} for value, sums in record.slices.items()]
-        details = {
-            "attribute": record.attribute,
-            "slices": slices,
-            "cluster": record.cluster,
-            "clusters": whole.to_dict()["clusters"],
-        }
-        row = {
-            "evaluation_id": evaluation_id,
-            "baseline_run_id": record.baseline_run_id,
-            "n_groups": whole.differences.n,
-            "delta": whole.differences.mean,
-            **{name: getattr(whole.differences, name) for name in ("m2", "m3", "wins", "losses")},
-            **{name: getattr(whole, name) for name in ("baseline_mean", "only_in_baseline", "only_in_candidate")},
-            "n_undefined": whole.undefined,
-            "details": checked_object("sums", details),
-            "created_at_utc": checked_time(created_at_utc),
-        }
-        self._session.execute(schema.paired_sums.insert(), row)
 
     def refill(
         self,

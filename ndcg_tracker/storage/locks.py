@@ -8,9 +8,8 @@ SQLite has one writer at a time. On Postgres a writer keeps out only what it cou
   groups, labels, a metric, weights. It then looks again, because another writer may have done so in the meantime.
 - ``MARKS``: tags, aliases and decisions of gates. A process that only sets these takes no other lock, so it
   waits for no ingest.
-- one lock per staged run (see ``storage/staging.py``) while its driver lives, which keeps nobody out.
 
-Everybody takes the others in this order, and nobody gives one back before the transaction ends: no two can wait for
+Everybody takes them in this order, and nobody gives one back before the transaction ends: no two can wait for
 each other. All are advisory locks of the transaction, which a pooler of connections leaves alone, and of the schema.
 """
 
@@ -81,11 +80,6 @@ def storing(dataset: str, name: str) -> tuple[Lock, ...]:
     """Return the locks that the writer of a run takes first; runs of other names are stored at the same time."""
     key = crc32(f"{dataset}\0{name}".encode("utf-8", "surrogatepass"))
     return Lock(_FIRST_KEY, is_shared=True), Lock(_FIRST_KEY + 3, key - (1 << 31))
-
-
-def publishing(staged_run_id: int) -> Lock:
-    """Return the lock of a staged run's driver while it lives, shared because two schemas may have the same number."""
-    return Lock(_FIRST_KEY + 4, staged_run_id % (1 << 31), is_shared=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.ranking import Unweighted
-from ndcg_tracker.statistics.summary import PairedSums
 
 EXTERNAL_JUDGE = "external results"
 """The judge of the label set without labels under which results of other engines are stored."""
@@ -130,11 +129,12 @@ class RunRecord:
     documents_in_ten: float | None
     tie_order: str | None
     stored_by: str | None
+    groups_share: str | None = None
 
     @property
-    def sample(self) -> tuple[str | None, str | None]:
-        """The sample of items that it ranks: only runs of the same sample are compared."""
-        return self.sampled, self.sample_digest
+    def sample(self) -> tuple[str | None, str | None, str | None]:
+        """The sample of items that it ranks, and its share of the groups: runs alike in both are listed together."""
+        return self.sampled, self.sample_digest, self.groups_share
 
     @property
     def is_checkpoint(self) -> bool:
@@ -144,17 +144,6 @@ class RunRecord:
     def has_tags(self, tags: Mapping[str, str]) -> bool:
         """Return whether it has all these tags with these values."""
         return all(key in self.tags and str(self.tags[key]) == value for key, value in tags.items())
-
-
-@dataclass(frozen=True, slots=True)
-class PairedSumsRecord:
-    """The sums of two runs' paired differences, for all groups and for slices by the value of ``attribute``."""
-
-    baseline_run_id: int
-    whole: PairedSums
-    attribute: str | None
-    slices: Mapping[str | None, PairedSums]
-    cluster: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,11 +334,12 @@ class HistoryRecord:
     requested_as: str
     sampled: str | None
     sample_digest: str | None
+    groups_share: str | None = None
 
     @property
-    def sample(self) -> tuple[str | None, str | None]:
-        """The sample of items that it ranks: only runs of the same sample are compared."""
-        return self.sampled, self.sample_digest
+    def sample(self) -> tuple[str | None, str | None, str | None]:
+        """The sample of items that it ranks, and its share of the groups: only runs alike in both are compared."""
+        return self.sampled, self.sample_digest, self.groups_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,17 +488,16 @@ class GroupWeightsById:
         return weights
 
 
-Part = Literal["means", "sums", "groups", "results", "some items", "items"]
+Part = Literal["means", "groups", "results", "some items", "items"]
 """A part of a run that a question may need.
 
-"means": the mean of each metric; "sums": the sums of its differences to another run; "groups": the groups that it has;
-"results": the results of each group; "some items": the items of a share of its groups; "items": the items of all its
-groups. A complete run has every part.
+"means": the mean of each metric; "groups": the groups that it has; "results": the results of each group; "some items":
+the items of a share of its groups; "items": the items of all its groups. A complete run has every part.
 """
 
-_RESULTS = "means", "sums", "groups", "results"
+_RESULTS = "means", "groups", "results"
 _ADD = "to add them, ingest all its rows under the same name"
-_STORE = "run the command where its rows are, or store the results of groups with: ndcg-track ingest"
+_STORE = f"to store a share of its groups, ingest its rows again with {argument('groups_share', '1/100')}"
 _RESTORE = "to restore them, ingest its file again under the same name"
 
 
@@ -521,7 +510,7 @@ class Holds(Enum):
     WHOLE = (*_RESULTS, "some items", "items"), "is whole", ""
     SAMPLE = (*_RESULTS, "some items"), "was stored with the items of only {share:.3g} of its groups", _ADD
     NO_ITEMS = _RESULTS, "was stored without items", _ADD
-    SUMS = ("means", "sums"), "was stored as sums over its groups: the groups themselves are not here", _STORE
+    SUMS = ("means",), "was stored as sums over its groups: the groups themselves are not here", _STORE
     PRUNED = _RESULTS, "was pruned at {at}: its items are gone", _RESTORE
     MEANS = ("means", "groups"), "was pruned at {at}: its items and group results are gone", _RESTORE
 

@@ -70,6 +70,7 @@ class RunDetails(RankedFacts, total=False):
     tags: Mapping[str, Any] | None
     created_at_utc: str | None
     sampled: str | None
+    groups_share: str | None
 
 
 class RunReads:
@@ -360,6 +361,7 @@ class RunWrites:
             "n_items": 0,
             "sampled": details.get("sampled"),
             "stored_by": None if self._on_sqlite else self._session.connection.scalar(sa.text("SELECT session_user")),
+            "groups_share": details.get("groups_share"),
             **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
         run_id = self._session.insert(schema.runs, values)

@@ -145,6 +145,11 @@ runs = Table(
     ),
     Column("tie_order", TEXT, comment="input if its order breaks ties in scores; NULL where item ids do, descending."),
     Column("stored_by", TEXT, comment="Role of Postgres that stored it; NULL in SQLite, and where that is unknown."),
+    Column(
+        "groups_share",
+        TEXT,
+        comment="Share of the groups that it keeps, chosen by a hash of their ids; NULL for all.",
+    ),
     UniqueConstraint("dataset_id", "name"),
     CheckConstraint("n_groups >= 0 AND n_items >= 0", name="counts"),
     comment="One row per run: one system's ranked items for the groups of a dataset.",
@@ -545,35 +550,3 @@ drawn_items = Table(
     CheckConstraint("probability IS NOT NULL OR grade IS NOT NULL", name="kept_apart"),
     comment="One row per item that a design drew or that is kept apart, with the grade that people gave it.",
 )
-
-staged_runs = Table(
-    "staged_runs",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the staged run."),
-    Column("dataset", TEXT, nullable=False, comment="Name of the dataset that it is to be a run of."),
-    Column("run", TEXT, nullable=False, comment="Name that the run is to have."),
-    Column("started_by", TEXT, nullable=False, comment="User, host and process that publishes it."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When it was begun, ISO 8601 in UTC."),
-    comment="One row per run that several processes are writing; it goes when the run is published.",
-)
-
-staged_batches = Table(
-    "staged_batches",
-    metadata,
-    Column(
-        "staged_run_id",
-        IDENTIFIER,
-        ForeignKey("staged_runs.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        comment="Staged run of the batch.",
-    ),
-    Column("attempt", TEXT, nullable=False, comment="Random id of the attempt of a task that wrote it."),
-    Column("number", COUNT, nullable=False, comment="Place of the batch in its attempt, from 0."),
-    Column("partition", COUNT, nullable=False, comment="Number of the partition that was attempted."),
-    Column("n_groups", COUNT, nullable=False, comment="How many groups are in the batch."),
-    Column("content", BYTES, nullable=False, comment="The groups of the batch, as an Arrow stream."),
-    PrimaryKeyConstraint("staged_run_id", "attempt", "number"),
-    CheckConstraint("n_groups >= 0", name="counts"),
-    comment="One row per batch of groups of a staged run, as an attempt of a task wrote it.",
-)
-"""The key of the staged run is checked when an attempt commits: what ends after its run was published is refused."""

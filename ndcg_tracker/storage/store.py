@@ -37,7 +37,6 @@ from ndcg_tracker.storage.locks import TURNS, Lock, TurnName, storing
 from ndcg_tracker.storage.marks import AliasReads, AliasWrites, DecisionReads, DecisionWrites
 from ndcg_tracker.storage.runs import RunReads, RunWrites
 from ndcg_tracker.storage.session import Session
-from ndcg_tracker.storage.staging import StagedWrites
 from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, state_within
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
@@ -121,7 +120,6 @@ class Writes:
         self.decisions = DecisionWrites(session, read.runs.with_id, made)
         self.designs = DesignWrites(session, read.designs)
         self.texts = TextWrites(session, made)
-        self.staged = StagedWrites(session.connection)
 
 
 # Migrations and guards are imported where they are used: most commands only read, and most of their time is the start.

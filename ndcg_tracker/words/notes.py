@@ -21,14 +21,14 @@ Kind = Literal[
     "range_unread", "other_hands", "one_hand", "never_shown",
     "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
     "shorter_lists",
-    "pruned", "without_items", "summed_as_0",
+    "pruned", "without_items",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",
     # history
     "goes_with_judged",
     "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "wandering", "study",
-    "summaries_only", "history_lacking", "sums_only",
+    "summaries_only", "history_lacking",
     # leaderboard
     "order_open", "runs_not_judged",
     "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
@@ -38,7 +38,8 @@ Kind = Literal[
     "rank_conflict", "scores_like_ranks", "order_of_lists", "ties_by_input", "no_score", "no_label", "no_group_label",
     "labels_elsewhere", "nothing_found",
     "far_fewer_judged", "few_labels_met", "spelled_otherwise",
-    "sampled", "documents_in_ten", "runs_of_other_samples", "history_of_samples",
+    "sampled", "groups_share", "smaller_share", "runs_of_other_shares", "history_of_shares",
+    "documents_in_ten", "runs_of_other_samples", "history_of_samples",
     "some_groups_missing", "one_score", "all_one", "below_rel", "unstable_sort",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
     "other_version", "not_verifiable", "alias_kept", "suite_kept", "designs_kept",

@@ -81,7 +81,6 @@ def _unjudged_zero(metric: str, baseline: float | None, candidate: float | None,
         return f"unjudged items count as {metric} says, because no bound on their effect is known under {stop}"
     why = {
         "items": "the items of a run are not stored",
-        "sums": "only the sums of the runs are stored",
         "measure": f"no bound on their effect is known for {metric}",
     }.get(stop, f"no bound on their effect is known under {stop}")
     if baseline is None and candidate is None:
@@ -399,10 +398,6 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
     "labels_changed": _labels_changed,
-    "summed_as_0": (
-        "{metric} counts the groups missing from a run as 0, and sums cannot leave them out; if there are any, sum up "
-        "{skipping} for both runs"
-    ).format,
     "older_than_judge": (
         "design {design} was drawn under version {version} of the judge's labels and is compared with that version; "
         "version {newest} is newer"
@@ -437,11 +432,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "none are shown"
     ),
     "summaries_only": lambda n: (
-        f"{counted(n, 'run')} {'was' if n == 1 else 'were'} pruned to {'its mean' if n == 1 else 'their means'}: not "
-        "compared with the runs before and after"
-    ),
-    "sums_only": lambda n: (
-        f"{counted(n, 'run')} {'was' if n == 1 else 'were'} stored as sums: not compared with the runs before and after"
+        f"{counted(n, 'run')} {'has' if n == 1 else 'have'} no group results here, only means: not compared with the "
+        "runs before and after"
     ),
     "same_run": "candidate and baseline are the same run",
     "group_not_in_run": lambda group, run, value: f"group {group!r} is not in run {run!r}: its value is {value:g}",
@@ -515,6 +507,14 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "labels, use {counting}"
     ).format,
     "sampled": _sampled,
+    "groups_share": "only {share} of the groups are kept, chosen by a hash of their ids".format,
+    "runs_of_other_shares": lambda n, first, share: (
+        f"left out: {counted(n, 'run')}, such as {first}, because only runs that keep {share} of the groups are ranked"
+    ),
+    "history_of_shares": lambda shares: (
+        f"the runs keep different shares of the groups ({', '.join(shares)}): there is no search for steps between them"
+    ),
+    "smaller_share": "only {share} of the groups are compared, because {run!r} keeps no others".format,
     "documents_in_ten": _documents_in_ten,
     "unstable_sort": lambda tool, metric, from_items, n: (
         f"{tool} may sort equal scores in any order in lists of {from_items} items or more: in {counted(n, 'group')}, "

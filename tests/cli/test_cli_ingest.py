@@ -7,16 +7,18 @@ import json
 import subprocess
 from pathlib import Path
 
-import numpy as np
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from command_line import CommandLine
 from rankings_of import results
+from runs_of_sums import store_sums
 from small_shop import BM25, DENSE, LABELS, frame_of, joint_frame, labels_frame, write_csv, write_qrels, write_trec
 from stored_rows import row_counts
 
+import ndcg_tracker as nt
 from ndcg_tracker.ingest.detection import READERS
-from ndcg_tracker.ingest.results import write_summaries
-from ndcg_tracker.statistics.summary import SliceSummary, Summary
+from ndcg_tracker.rankings.groups_share import in_share
 
 BM25_MEAN, DENSE_MEAN = (results("ndcg@10", run, LABELS).mean or 0.0 for run in (BM25, DENSE))
 KEYS = [
@@ -360,13 +362,13 @@ def test_responses_of_a_search_are_stored(command: CommandLine, folder: Path) ->
         "log.jsonl:2: there are more responses than the 1 id in ids.txt; write one id per line, in the order of the "
         "responses"
     )
-    for given, said in (
-        (["--items", "none"], "--items belongs to --engine spark; leave it out"),
-        (["--store-items", "all"], "--store-items belongs to --engine spark; leave it out"),
-        (["--items", "found", "--engine", "spark"], "--items PATH does not go with --engine spark; "
-         "leave one of the two out"),
-    ):  # fmt: skip
-        assert command.refused("ingest", "log.jsonl", *given) == said
+    assert command.refused("ingest", "log.jsonl", "--items", "found", "--engine", "spark") == (
+        "--items does not go with --engine spark; leave one of the two out"
+    )
+    assert command.refused("ingest", "nightly", "--engine", "spark", "--store-items", "none") == (
+        "--store-items is gone: a run from Spark keeps all its items; store a share of its groups with "
+        "--groups-share 1/100"
+    )
 
 
 def test_the_label_column_is_one_of_the_labels_file(command: CommandLine, files: None, folder: Path) -> None:
@@ -447,20 +449,17 @@ def test_runs_are_dated(command: CommandLine, files: None) -> None:
     assert command.rows("runs", "show", "latest")["run"] == "bm25"
 
 
-def test_streams_results_and_sums_of_a_backfill_are_dated(command: CommandLine, files: None, folder: Path) -> None:
+def test_streams_and_results_of_a_backfill_are_dated(command: CommandLine, files: None, folder: Path) -> None:
     (folder / "latency.csv").write_text("group,value\nq1,3\nq2,4\n", encoding="utf-8")
-    one = SliceSummary("ndcg@10", Summary.of(np.array([0.5, 0.25])), 0, "0" * 32, paired=None)
-    write_summaries([one], folder / "sums.jsonl")
     of_results = ["--metric", "external:latency", "--direction", "lower", "--range", "0,inf"]
     command.done("ingest", "bm25.csv", "--labels", "labels.csv", "--created-at", "2026-06-30")
     command.done("ingest", "dense.run", "--stream", "--created-at", "2026-06-29")
     command.done("ingest", "--results", "latency.csv", *of_results, "--created-at", "2026-06-28")
-    command.done("ingest", "--summaries", "sums.jsonl", "--created-at", "2026-06-27")
     dated = [(row["run"], row["created_at_utc"][:10]) for row in command.rows("runs", "list")]
-    names = ["sums", "latency", "dense", "bm25"]
-    assert dated == [(name, f"2026-06-{day}") for name, day in zip(names, (27, 28, 29, 30), strict=True)]
-    assert [command.rows("runs", "show", name)["run"] for name in ("latest", "latest~3")] == ["bm25", "sums"]
-    for further in (["--results", "latency.csv", *of_results], ["--summaries", "sums.jsonl"], ["bm25.csv", "--stream"]):
+    names = ["latency", "dense", "bm25"]
+    assert dated == [(name, f"2026-06-{day}") for name, day in zip(names, (28, 29, 30), strict=True)]
+    assert [command.rows("runs", "show", name)["run"] for name in ("latest", "latest~2")] == ["bm25", "latency"]
+    for further in (["--results", "latency.csv", *of_results], ["bm25.csv", "--stream"]):
         assert command.refused("ingest", *further, "--created-at", "2026-02-30").startswith(
             "--created-at 2026-02-30 is not a time; write it in ISO 8601, such as "
         )
@@ -471,3 +470,62 @@ def test_what_is_no_date_is_refused_before_anything_is_read(sqlite_command: Comm
         "--created-at 'last night' is not a time; write it in ISO 8601, such as 2025-01-31T08:00:00Z or "
         "2025-01-31T09:00+01:00"
     )
+
+
+def test_a_share_of_the_groups_is_kept_however_the_file_is_read(command: CommandLine, folder: Path) -> None:
+    names = [f"g{number}" for number in range(400)]
+    rows = "".join(f"{name},d{item},{item}\n" for name in names for item in range(3))
+    (folder / "run.csv").write_text(f"group,item,score\n{rows}", encoding="utf-8")
+    (folder / "labels.csv").write_text(f"group,item,label\n{rows}", encoding="utf-8")
+    (folder / "run.jsonl").write_text(
+        "".join(f'{{"group": "{name}", "item": "d{item}", "score": {item}}}\n' for name in names for item in range(3)),
+        encoding="utf-8",
+    )
+    pq.write_table(pyarrow.csv.read_csv(folder / "run.csv"), folder / "run.parquet")
+    n_kept, share = int(in_share(names, "1/10").sum()), ["--groups-share", "1/10"]
+    ways = [["run.csv"], ["run.csv", "--stream", "--name", "streamed"], ["run.jsonl", "--name", "jsonl"]]
+    for words in [*ways, ["run.parquet", "--name", "parquet"]]:
+        printed = command("ingest", *words, "--labels", "labels.csv", *share)
+        assert (printed.code, "only 1/10 of the groups are kept, chosen by a hash" in printed.err) == (0, True)
+    runs = command.rows("runs", "list")
+    assert {row["n_groups"] for row in runs} == {n_kept}
+    assert len({command.rows("runs", "show", row["run"])["digest"] for row in runs}) == 1
+    assert command.rows("runs", "show", "streamed")["groups_share"] == "1/10"
+    (evaluated,) = command.rows("evaluate", "run.csv", "--labels", "labels.csv", *share)
+    assert evaluated["n_groups"] == n_kept
+    of_results = ["--metric", "external:cost", "--direction", "lower", "--range", "0,inf", "--name", "cost"]
+    (folder / "cost.csv").write_text("group,value\n" + "".join(f"{name},1\n" for name in names), encoding="utf-8")
+    (stored,) = command.rows("ingest", "--results", "cost.csv", *of_results, *share)
+    assert stored["n_groups"] == n_kept
+
+
+def test_what_replaces_sums_is_named(sqlite_command: CommandLine, files: None) -> None:
+    assert sqlite_command.refused("ingest", "--summaries", "sums.jsonl") == (
+        "--summaries is gone: a run keeps groups, all or a share of them; store a share with --groups-share 1/100"
+    )
+    for share in ("0", "3/2", "a tenth"):
+        shown = share if share != "a tenth" else "'a tenth'"
+        assert sqlite_command.refused("ingest", "bm25.csv", "--labels", "labels.csv", "--groups-share", share) == (
+            f"--groups-share {shown} is not a share above 0 and at most 1; write, say, 1/100"
+        )
+    assert (
+        sqlite_command.refused("ingest", "bm25.csv", "--labels", "labels.csv", "--groups-share", "1/1000000000")
+        == "labels.csv: no group is in the share 1/1000000000; give a larger share"
+    )
+
+
+def test_runs_of_sums_keep_their_means(command: CommandLine, tracker: nt.Tracker) -> None:
+    with tracker.store(create=True).write() as tx:
+        for day, mean in ((1, 0.25), (2, 0.5)):
+            store_sums(tx, f"night {day}", mean=mean, created_at=f"2026-01-0{day}T00:00:00.000000Z")
+    assert [row["run"] for row in command.rows("runs", "list")] == ["night 1", "night 2"]
+    assert command.rows("runs", "show", "night 2")["evaluations"][0]["mean"] == 0.5
+    assert [row["mean"] for row in command.rows("history")] == [0.25, 0.5]
+    told = (
+        "run 'night 1' was stored as sums over its groups: the groups themselves are not here; to store a share of its "
+        "groups, ingest its rows again with --groups-share 1/100"
+    )
+    for words in (["compare", "night 1", "night 2"], ["leaderboard", "night 1", "night 2"]):
+        assert command.refused(*words) == told
+    gate = ["gate", "night 2", "--baseline", "night 1", "--metric", "ndcg@10", "--margin", "0.1"]
+    assert command.refused(*gate) == told

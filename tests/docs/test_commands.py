@@ -66,7 +66,7 @@ def test_the_commands_print_what_the_document_shows(
 @pytest.mark.parametrize("document", parameters(WITH_PYTHON))
 def test_the_python_examples_run(document: Path, tmp_path: Path, preloaded_programs: Path, demo: Path) -> None:
     blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
-    is_spark = document.name in ("spark.md", "clicks.md")
+    is_spark = document.name == "spark.md"
     if is_spark:
         if not LONG:
             pytest.skip("the nightly run starts Spark")

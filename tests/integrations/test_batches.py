@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, MetricError
 from ndcg_tracker.integrations import batches
-from ndcg_tracker.integrations.batches import SIDE, all_of_groups, collected, per_group
+from ndcg_tracker.integrations.batches import SIDE, all_of_groups, collected, of_share, per_group
+from ndcg_tracker.rankings.groups_share import in_share
 
 METRICS = ["ndcg@3", "RR", "AP", "ndcg(gain=exp2, ties=pessimistic)@2", "P@5"]
 Rows = list[tuple[str, str, float | None, float | None]]
@@ -193,3 +195,11 @@ def test_strangers_are_refused() -> None:
         collected(pa.concat_tables(all_of_groups(table.to_batches(), "ndcg@10")), "ndcg@10")
     wanted = "no group of the run has labels; give labels of the same groups, with ids written the same way"
     assert str(refused.value) == wanted
+
+
+@pytest.mark.parametrize("ids", [["a", "b", "a", "ä", "c", "d", "e"], [7, 12, 7, 0, 1, 2, -3]])
+def test_rows_of_a_share_of_the_groups(ids: list[str] | list[int]) -> None:
+    rows = pa.table({"group": ids, "item": list("abcdefg"), "score": [1.0] * 7})
+    kept = in_share(map(str, ids), "1/2").tolist()
+    assert set(kept) == {False, True}
+    assert pa.Table.from_batches(of_share(rows.to_batches(2), Fraction(1, 2))) == rows.filter(pa.array(kept))

@@ -15,12 +15,10 @@ from spark_sessions import session
 
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run as run_program
-from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.errors import InputError, MetricError, NameTakenError
 from ndcg_tracker.ingest.columns import ColumnWarning
-from ndcg_tracker.ingest.results import read_summaries
 from ndcg_tracker.integrations import spark as on_spark
-from ndcg_tracker.statistics.summary import SliceSummary
-from ndcg_tracker.statistics.t_test import clustered_t, paired_t
+from ndcg_tracker.rankings.groups_share import in_share
 
 pytestmark = [
     pytest.mark.nightly,  # Spark weighs half a gigabyte; test_batches.py tries the same without it
@@ -123,70 +121,6 @@ def test_slices(spark: Any) -> None:
     assert means == pytest.approx(values.groupby(of_group).mean().to_dict(), abs=1e-12)
 
 
-def sums_of(spark: Any) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series, list[SliceSummary]]:
-    """Return values of two runs, the users of groups, and sums by segment; some groups lack a user, one a run."""
-    frame = run_of()
-    other = frame.assign(score=frame["score"].sample(frac=1, random_state=2).to_numpy())
-    other = other[other["group"] != "q9"]
-    users = pd.Series({f"q{group}": None if group < 5 else f"u{group % 70}" for group in range(300)}, dtype=object)
-    of_user = on(spark, users.rename_axis("group").rename("user").reset_index())
-    run, baseline = (on_spark.evaluate(on(spark, one), METRICS, by="segment") for one in (frame, other))
-    digest = on_spark.labels_digest(on(spark, frame))
-    run = run.join(of_user, "group", "left")
-    found = on_spark.summarize(run, baseline, by="segment", cluster="user", labels=digest)
-    values = [nt.evaluate(one, METRICS).per_group for one in (frame, other)]
-    return values[0], values[1], users, found
-
-
-def test_sums_are_enough_for_the_interval_of_every_slice_and_of_clusters(spark: Any, tmp_path: Path) -> None:
-    values, before, users, found = sums_of(spark)
-    of_group = run_of().drop_duplicates("group").set_index("group")["segment"]
-    assert [(one.metric, one.attribute, one.slice) for one in found] == [
-        (metric, *of_slice)
-        for metric in sorted(METRICS)
-        for of_slice in ((None, None), ("segment", "new"), ("segment", "old"))
-    ]
-    for one in found:
-        groups = of_group.index if one.attribute is None else of_group.index[of_group == one.slice]
-        own, other = (side[one.metric].reindex(groups) for side in (values, before))
-        delta = (own - other).dropna()
-        alone = pd.Series(delta.index, index=delta.index)
-        clusters = np.unique(users[delta.index].fillna(alone).to_numpy(dtype=str), return_inverse=True)[1]
-        assert one.paired is not None
-        for sums, wanted in (
-            (dataclasses.replace(one.paired, clusters=None), paired_t(delta.to_numpy())),
-            (one.paired, clustered_t(delta.to_numpy(), clusters)),
-        ):
-            assert (sums.test().n, sums.test().df) == (wanted.n, pytest.approx(wanted.df, rel=1e-9))
-            assert sums.test().ci == pytest.approx(wanted.ci, abs=1e-12)
-        differences = one.paired.differences
-        assert (differences.wins, differences.losses) == ((delta > 0).sum(), (delta < 0).sum())
-        assert one.values.mean == pytest.approx(own.mean(), abs=1e-12)
-        assert one.values.std_dev == pytest.approx(own.std(), abs=1e-12)
-        assert one.n_undefined == own.isna().sum()
-        assert one.paired.only_in_candidate == (own.notna() & other.isna()).sum()
-    path = tmp_path / "sums.jsonl"
-    assert on_spark.write_summaries(found, path) == path.stat().st_size
-    assert read_summaries(str(path)) == found
-
-
-def test_the_digest_of_labels_is_that_of_the_tracker(spark: Any, tmp_path: Path) -> None:
-    frame = run_of(20)
-    labels = frame[["group", "item", "label"]].dropna()
-    with nt.Tracker(tmp_path / "t.db") as tracker:
-        tracker.ingest(frame[["group", "item", "score"]], labels=labels, name="run")
-        ((stored,),) = tracker.query("SELECT digest FROM label_sets").rows
-    assert on_spark.labels_digest(on(spark, labels)) == on_spark.labels_digest(on(spark, frame)) == stored
-
-
-def test_sums_of_columns_that_are_not_there_are_refused(spark: Any) -> None:
-    run = on_spark.evaluate(on(spark, run_of(20)), METRICS, by="segment")
-    with pytest.raises(InputError) as refused:
-        on_spark.summarize(run, by="country")
-    wanted_words = "the columns are segment, group, metric, value, not group, metric, value, country"
-    assert str(refused.value) == f"{wanted_words}; give the result of evaluate"
-
-
 def test_a_table_is_evaluated_as_it_is_stored(spark: Any, tmp_path: Path) -> None:
     frame = run_of(50)
     frame.to_parquet(tmp_path / "run.parquet")
@@ -277,11 +211,13 @@ def test_the_command_ingests_what_spark_reads(spark: Any, database_url: str) -> 
     frame = run_of(60)
     on(spark, frame.rename(columns={"group": "user", "item": "sku"})).createOrReplaceTempView("nightly")
     words = ["--group", "user", "--item", "sku", "--metric", "ndcg@10"]
+    share = ["--groups-share", "1/4", "--name", "share"]
+    assert run_program(["--db", database_url, "ingest", "nightly", "--engine", "spark", *words, *share]) == 0
     assert run_program(["--db", database_url, "ingest", "nightly", "--engine", "spark", *words]) == 0
     with nt.Tracker(database_url) as tracker:
         assert tracker.query("SELECT count(*) AS n FROM items WHERE run = 'nightly'").rows == [(len(frame),)]
-        outcome = tracker.ingest(frame, name="nightly", metrics="ndcg@10").outcome
-    assert outcome == "already stored"  # to the last bit
+        for given in ({"name": "nightly"}, {"name": "share", "groups_share": "1/4"}):
+            assert tracker.ingest(frame, metrics="ndcg@10", **given).outcome == "already stored"  # to the last bit
 
 
 @pytest.mark.parametrize(
@@ -306,16 +242,17 @@ def test_the_command_says_what_spark_cannot_read(
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_a_run_is_logged_by_the_executors(spark: Any, postgres_schema: None, postgres_url: str, apart: bool) -> None:
+@pytest.mark.usefixtures("postgres_schema")
+def test_a_run_is_stored_as_ingest_stores_it(spark: Any, database_url: str, apart: bool) -> None:
     frame = run_of(60).drop(columns="segment")
     labels = frame[["group", "item", "label"]].dropna() if apart else None
     rows = frame[["group", "item", "score"]] if apart else frame
     given = {"name": "nightly", "metrics": METRICS, "tags": {"by": "spark"}}
-    logged = on_spark.log_run(
-        on(spark, rows), postgres_url, labels=None if labels is None else on(spark, labels), items="all", **given
-    )
+    of_spark = {"labels": None if labels is None else on(spark, labels), "source": "shop.nightly"}
+    logged = on_spark.log_run(on(spark, rows), database_url, **of_spark, **given)
     assert logged.outcome == "stored"
-    with nt.Tracker(postgres_url) as tracker:
+    assert on_spark.log_run(on(spark, rows), database_url, **of_spark, **given).outcome == "already stored"
+    with nt.Tracker(database_url) as tracker:
         again = tracker.ingest(rows, labels=labels, **given)
         assert again == dataclasses.replace(
             logged,
@@ -323,22 +260,85 @@ def test_a_run_is_logged_by_the_executors(spark: Any, postgres_schema: None, pos
             metrics=tuple(dataclasses.replace(one, is_new=False) for one in logged.metrics),
         )
         stored = tracker.sql("SELECT requested_as, group_key, value FROM group_history")
+        assert tracker.query("SELECT source FROM run_details").rows == [("shop.nightly",)]
+        assert tracker.query("SELECT count(*) FROM items").rows == [(len(rows),)]
+        other = on(spark, rows.assign(score=rows["score"] + 0.5 * (rows["item"] == "d3")))
+        with pytest.raises(NameTakenError, match="run 'nightly' of dataset 'default' is already stored with other"):
+            on_spark.log_run(other, tracker, **of_spark, **given)
+        assert on_spark.log_run(other, tracker, replace=True, **of_spark, **given).outcome == "replaced"
     values = stored.pivot(index="group_key", columns="requested_as", values="value")[METRICS].astype(float)
     assert_same_values(values, nt.evaluate(rows, METRICS, labels=labels).per_group)
 
 
-def test_the_command_lets_executors_write(
-    spark: Any, postgres_schema: None, postgres_url: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("postgres_schema")
+def test_a_run_is_stored_under_the_labels_of_the_dataset(spark: Any, database_url: str) -> None:
+    frame = run_of(20)
+    run, labels = frame[["group", "item", "score"]], frame[["group", "item", "label"]].dropna()
+    with nt.Tracker(database_url) as tracker:
+        tracker.add_labels(labels)
+        found = on_spark.log_run(on(spark, run), tracker, name="nightly", metrics=METRICS)
+        wanted = nt.evaluate(run, METRICS, labels=labels).mean
+    assert [one.mean for one in found.metrics] == [wanted[metric] for metric in METRICS]
+
+
+def test_rows_that_cannot_be_stored_are_refused_and_leave_nothing(spark: Any, tmp_path: Path) -> None:
+    frame = run_of(2)
+    twice = pd.concat([frame, frame.head(1)])
+    group, item = frame.loc[0, ["group", "item"]]
+    with nt.Tracker(tmp_path / "t.db") as tracker:
+        with pytest.raises(MetricError, match="rows of a distributed table have no order"):
+            on_spark.log_run(on(spark, frame), tracker, name="nightly", metrics="ndcg(ties=input)@10")
+        with pytest.raises(InputError, match=f"item '{item}' of group '{group}' is in row [0-9]+ already; keep one"):
+            on_spark.log_run(on(spark, twice), tracker, name="nightly")
+        with pytest.raises(InputError, match=r"^there are no rows; give at least one$"):
+            on_spark.log_run(on(spark, frame).limit(0), tracker, name="nightly")
+    assert not (tmp_path / "t.db").exists()
+
+
+def test_a_share_of_the_groups_is_that_of_one_machine(spark: Any) -> None:
+    frame = run_of()
+    share = frame[in_share(frame["group"], "1/4")]
+    assert 40 < share["group"].nunique() < 110
+    assert_same_values(
+        pivoted(on_spark.evaluate(on(spark, frame), METRICS, groups_share="1/4")), nt.evaluate(share, METRICS).per_group
+    )
+    run, labels = (frame[["group", "item", name]].dropna() for name in ("score", "label"))
+    found = on_spark.evaluation(on(spark, run), METRICS, labels=on(spark, labels), groups_share=0.25)
+    assert found.to_frame().equals(nt.evaluate(share, METRICS).to_frame())
+    numbers = frame.assign(group=frame["group"].str[1:].astype(int))
+    of_numbers = on_spark.evaluate(on(spark, numbers), "RR", groups_share="1/4").collect()
+    assert sorted(row["group"] for row in of_numbers) == [one for one in range(300) if in_share([str(one)], "1/4")[0]]
+    with pytest.raises(InputError, match="groups_share=2 is not a share above 0 and at most 1"):
+        on_spark.evaluate(on(spark, frame), METRICS, groups_share=2)
+
+
+@pytest.mark.usefixtures("postgres_schema")
+def test_a_stored_share_is_that_of_one_machine(spark: Any, database_url: str) -> None:
+    frame = run_of().drop(columns="segment")
+    run, labels = (frame[["group", "item", name]].dropna() for name in ("score", "label"))
+    given = {"name": "nightly", "metrics": METRICS, "groups_share": "1/4"}
+    with nt.Tracker(database_url) as tracker:
+        logged = on_spark.log_run(on(spark, run), tracker, labels=on(spark, labels), **given)
+        assert logged.n_groups == in_share(frame["group"].unique(), "1/4").sum()
+        assert tracker.query("SELECT groups_share FROM runs").rows == [("1/4",)]
+        again = tracker.ingest(run, labels=labels, **given)
+        assert (again.outcome, again.notes) == ("already stored", logged.notes)
+        assert [one.mean for one in again.metrics] == [one.mean for one in logged.metrics]
+        share = on(spark, run[run["group"] == "q0"])
+        with pytest.raises(InputError, match=r"^no group is in the share 1/1000000; give a larger share$"):
+            on_spark.log_run(share, tracker, name="none", groups_share="1/1000000")
+
+
+def test_values_of_a_run_are_stored_without_its_rows(spark: Any, tmp_path: Path) -> None:
     frame = run_of(60)
-    on(spark, frame[["group", "item", "score"]]).createOrReplaceTempView("nightly")
-    on(spark, frame[["group", "item", "label"]].dropna()).createOrReplaceTempView("judged")
-    words = ["--db", postgres_url, "ingest", "nightly", "--engine", "spark", "--labels", "judged", "--format", "json"]
-    assert run_program([*words, "--items", "none", "--git-commit", "abc"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    assert (row["outcome"], row["n_groups"], row["n_items"]) == ("stored", 60, len(frame))
-    with nt.Tracker(postgres_url) as tracker:
-        assert tracker.query("SELECT run FROM items").rows == []
-        assert tracker.query("SELECT source, git_commit FROM run_details").rows == [("nightly", "abc")]
-    assert run_program(["ingest", "nightly.csv", "--items", "none"]) == 2
-    assert capsys.readouterr().err.splitlines()[-1] == "error: --items belongs to --engine spark; leave it out"
+    values = on_spark.evaluate(on(spark, frame), METRICS).withColumnRenamed("metric", "measure")
+    values.coalesce(1).write.parquet(str(tmp_path / "values"))
+    (file,) = (tmp_path / "values").glob("part-*.parquet")
+    words = ["--db", str(tmp_path / "t.db"), "ingest", "--results", str(file), "--name", "nightly"]
+    words += ["--measure", "ndcg@10", "--metric", "ndcg10", "--direction", "higher", "--range", "0,1"]
+    for _ in range(2):
+        assert run_program(words) == 0
+    with nt.Tracker(tmp_path / "t.db") as tracker:
+        assert tracker.query("SELECT count(*) FROM items").rows == [(0,)]
+        stored = tracker.sql("SELECT group_key, value FROM group_history").set_index("group_key")
+    assert_same_values(stored.astype(float), nt.evaluate(frame, METRICS).per_group[["ndcg@10"]])

@@ -1,7 +1,7 @@
-"""Exactly once, whatever fails: a Spark cluster of two worker processes on this machine, and a real Postgres.
+"""All or nothing, whatever fails: a Spark cluster of two worker processes on this machine, and a real Postgres.
 
-Tasks fail before and after they have committed, run twice by speculation, and lose their executor to a kill -9, while
-an observer looks for a run that is half there. The faults are planted around the program's own code and in the cluster.
+Tasks fail and dawdle, executors and whole drivers are killed with kill -9, while an observer looks for a run that is
+half there. The faults are planted in the rows that are read and in the processes.
 """
 
 from __future__ import annotations
@@ -9,89 +9,55 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from spark_sessions import cluster_session
-from test_staging import METRICS, counts, rows_of
-from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.integrations import spark as on_spark
-from ndcg_tracker.integrations.staging import StagedPart, Staging, logged
-from ndcg_tracker.runs.ingest import RunDetails
 
 pytestmark = [
     pytest.mark.nightly,
     pytest.mark.filterwarnings("ignore:.*(pandas >= 3|distutils|is_datetime64tz|toPandas).*"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-ROUNDS = 20 if LONG else 4
+ROUNDS = 10
 PARTITIONS = 8
+METRICS = ["ndcg@3", "RR", "AP(ties=pessimistic)"]
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with cluster_session(tmp_path_factory.mktemp("spark"), PARTITIONS) as session:
-        yield session
-
-
-def staged_with_faults(rows: Any, log: Path) -> Any:
-    """Return what lets tasks of Spark stage rows, and lets each first attempt fail or dawdle, by its partition."""
-    columns = ", ".join(
-        f"`{field.name}` {({'int': 'bigint', 'str': 'string', 'bool': 'boolean'})[str(field.type)]}"
-        for field in fields(StagedPart)
-    )
-
-    def stage(staging: Staging) -> Sequence[StagedPart]:
-        def faulty(batches: Iterator[Any]) -> Iterator[Any]:
-            import pyarrow as pa
-            from pyspark import TaskContext
-
-            from ndcg_tracker.integrations import batches as cutting
-            from ndcg_tracker.integrations.staging import stage_groups
-
-            cutting._BLOCK_ROWS = 100  # so that an attempt stages several batches
-            context = TaskContext.get()
-            assert context is not None
-            partition, is_first = context.partitionId(), context.attemptNumber() == 0
-            with log.open("a") as file:
-                file.write(f"{partition} {context.attemptNumber()}\n")
-
-            def cut() -> Iterator[Any]:
-                for number, batch in enumerate(batches):
-                    if is_first and partition % 4 == 0 and number == 2:
-                        raise RuntimeError("planted in the middle")
-                    if is_first and partition % 4 == 3:
-                        time.sleep(0.3)
-                    yield batch
-
-            part = stage_groups(cut(), staging, partition)
-            if is_first and partition % 4 == 1:
-                raise RuntimeError("planted after the commit")
-            if is_first and partition % 4 == 2:
-                time.sleep(2.0)  # it has committed, and speculation starts another one
-            yield pa.RecordBatch.from_pylist([asdict(part)])
-
-        return [StagedPart(**row) for row in on_spark._as_arrow(rows.mapInArrow(faulty, columns)).to_pylist()]
-
-    return stage
+def rows_of(n_groups: int, seed: int) -> pa.Table:
+    """Return shuffled rows with ties, unjudged items, and items that were not retrieved."""
+    rng = np.random.default_rng(seed)
+    n = 8 * n_groups
+    columns = {
+        "group": pa.array([f"q{number:02}" for number in np.repeat(np.arange(n_groups), 8)]),
+        "item": pa.array([f"é{item}" if item % 2 else str(item) for item in np.tile(np.arange(8), n_groups)]),
+        "score": pa.array(rng.normal(size=n).round(1), mask=rng.random(n) < 0.1),
+        "label": pa.array(rng.integers(0, 3, n).astype(float), mask=(rng.random(n) < 0.3) | (np.arange(n) < 8)),
+    }
+    return pa.table(columns).take(rng.permutation(n))
 
 
 class Observer:
-    """Looks all the time for a run that is not whole: ``seen`` are the numbers of lists and of means."""
+    """Looks all the time for a run that is not whole: ``seen`` are the numbers of runs, lists, and means."""
 
     def __init__(self, url: str) -> None:
         self._url = url.replace("+psycopg", "")
-        self.seen: set[tuple[int, int]] = set()
+        self.seen: set[tuple[int, int, int]] = set()
+        self.is_written = threading.Event()
+        """Whether somebody was seen in a transaction that has written."""
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._look)
 
@@ -104,10 +70,28 @@ class Observer:
         self._thread.join()
 
     def _look(self) -> None:
-        query = "SELECT (SELECT count(*) FROM ranked_lists), (SELECT count(*) FROM evaluations WHERE mean IS NOT NULL)"
+        query = (
+            "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM ranked_lists), "
+            "(SELECT count(*) FROM evaluations WHERE mean IS NOT NULL), (SELECT count(*) FROM pg_stat_activity "
+            "WHERE backend_xid IS NOT NULL AND datname = current_database())"
+        )
         with psycopg.connect(self._url, autocommit=True) as connection:
-            while not self._is_over.wait(0.01):
-                self.seen.add(connection.execute(query).fetchone())  # type: ignore[arg-type]
+            while not self._is_over.wait(0.005):
+                *found, n_writers = connection.execute(query).fetchone()  # type: ignore[misc]
+                self.seen.add(tuple(found))
+                if n_writers:
+                    self.is_written.set()
+
+
+def assert_stored_once(table: pa.Table, url: str) -> None:
+    """Assert that the run is there as a whole, with the values of one machine to the last bit."""
+    with nt.Tracker(url) as tracker:
+        assert tracker.ingest(table, name="nightly", dataset="shop", metrics=METRICS).outcome == "already stored"
+        stored = tracker.sql("SELECT requested_as, group_key, value FROM group_history")
+    values = stored.pivot(index="group_key", columns="requested_as", values="value")[METRICS].astype(float)
+    wanted = nt.evaluate(table, METRICS).per_group
+    assert len(values) == len(wanted)
+    assert np.array_equal(values.to_numpy(), wanted.loc[values.index].to_numpy(), equal_nan=True)
 
 
 def executors() -> list[int]:
@@ -124,15 +108,42 @@ def executors() -> list[int]:
     return found
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with cluster_session(tmp_path_factory.mktemp("spark"), PARTITIONS) as session:
+        yield session
+
+
+def faulty_rows(frame: Any, log: Path) -> Any:
+    """Return the rows of a frame, whose tasks fail or dawdle in their first attempt, by their partition."""
+
+    def faulty(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        partition, is_first = context.partitionId(), context.attemptNumber() == 0
+        with log.open("a") as file:
+            file.write(f"{partition} {context.attemptNumber()}\n")
+        for number, batch in enumerate(batches):
+            if is_first and partition % 4 == 0 and number == 2:
+                raise RuntimeError("planted in the middle")
+            yield batch
+        if is_first and partition % 4 == 1:
+            raise RuntimeError("planted at the end")
+        if is_first and partition % 4 == 2:
+            time.sleep(2.0)  # speculation starts another one
+
+    return frame.repartition(PARTITIONS).mapInArrow(faulty, frame.schema)
+
+
 @pytest.mark.parametrize("round_number", range(ROUNDS))
-def test_a_run_is_stored_once_whatever_fails(
+def test_a_run_is_stored_once_whatever_tasks_and_executors_do(
     cluster: Any, postgres_schema: None, postgres_url: str, tmp_path: Path, round_number: int
 ) -> None:
     numbers = random.Random(round_number)
     table = rows_of(200, seed=round_number)
-    table.to_pandas().to_parquet(tmp_path / "rows.parquet")
-    frame = cluster.read.parquet(str(tmp_path / "rows.parquet"))
-    rows = on_spark._prepared(frame, METRICS, None, None, None, None, None, None)
+    pq.write_table(table, tmp_path / "rows.parquet")
     n_lists = len(set(table.filter(table["score"].is_valid())["group"].to_pylist()))
     log = tmp_path / "attempts"
     killed: list[int] = []
@@ -140,37 +151,74 @@ def test_a_run_is_stored_once_whatever_fails(
     def kill() -> None:
         while not log.exists():
             time.sleep(0.01)
-        time.sleep(numbers.uniform(0, 2))
+        time.sleep(numbers.uniform(0, 3))
         killed.append(numbers.choice(executors()))
         os.kill(killed[0], signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
-    with Observer(postgres_url) as observer, nt.Tracker(postgres_url) as tracker:
+    rows = faulty_rows(cluster.read.parquet(str(tmp_path / "rows.parquet")), log)
+    with Observer(postgres_url) as observer:
         killer.start()
-        result = logged(
-            tracker.store(),
-            staged_with_faults(rows, log),
-            RunDetails("nightly", "shop"),
-            METRICS,
-            labels="with",
-            kept_share=None,
-        )
+        result = on_spark.log_run(rows, postgres_url, name="nightly", dataset="shop", metrics=METRICS)
         killer.join()
     assert killed
     assert result.outcome == "stored"
-    assert observer.seen <= {(0, 0), (n_lists, len(METRICS))}
+    assert observer.seen <= {(0, 0, 0), (1, n_lists, len(METRICS))}
     attempts = log.read_text().splitlines()
     assert len(attempts) > PARTITIONS
-    with nt.Tracker(postgres_url) as tracker:
-        assert tracker.ingest(table, name="nightly", dataset="shop", metrics=METRICS).outcome == "already stored"
-        stored = tracker.sql("SELECT requested_as, group_key, value FROM group_history")
-    values = stored.pivot(index="group_key", columns="requested_as", values="value")[METRICS].astype(float)
-    wanted = nt.evaluate(table, METRICS).per_group.loc[values.index]
-    assert len(values) == len(nt.evaluate(table, METRICS).per_group)
-    assert np.array_equal(values.to_numpy(), wanted.to_numpy(), equal_nan=True)  # to the last bit
-    found = counts(postgres_url)
-    assert (found["runs"], found["ranked_lists"], found["group_results"]) == (1, n_lists, len(METRICS) * len(values))
-    time.sleep(0.5)
-    assert (found["staged_runs"], counts(postgres_url)["staged_batches"]) == (0, 0)
+    assert_stored_once(table, postgres_url)
     told = f"{len(attempts)} attempts of {PARTITIONS} tasks, an executor killed"
     print(f"round {round_number}: {told}", file=sys.stderr)
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from spark_sessions import session
+from ndcg_tracker.integrations import spark as on_spark
+rows, url, folder, *metrics = sys.argv[1:]
+frame = session(Path(folder)).read.parquet(rows)
+print("begun", flush=True)
+on_spark.log_run(frame, url, name="nightly", dataset="shop", metrics=metrics)
+"""
+
+
+@pytest.mark.parametrize("round_number", range(ROUNDS))
+def test_a_killed_driver_stores_all_or_nothing(
+    postgres_schema: None, postgres_url: str, tmp_path: Path, round_number: int
+) -> None:
+    numbers = random.Random(round_number)
+    table = rows_of(2000, seed=round_number)
+    pq.write_table(table, tmp_path / "rows.parquet")
+    pytest.importorskip("pyspark")  # half a gigabyte, which not everyone has
+    folders = os.pathsep.join(path for path in sys.path if path)
+    command = [sys.executable, "-c", DRIVER, str(tmp_path / "rows.parquet"), postgres_url, str(tmp_path), *METRICS]
+    with (
+        Observer(postgres_url) as observer,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": folders},
+            start_new_session=True,
+        ) as driver,
+    ):
+        assert driver.stdout is not None
+        assert driver.stdout.readline() == b"begun\n"
+        if round_number % 2:
+            time.sleep(numbers.uniform(0, 5))  # in the middle of Spark's work, or of anything else
+        else:
+            while driver.poll() is None and not observer.is_written.wait(0.01):
+                pass
+            time.sleep(numbers.uniform(0, 0.3))  # in the middle of the transaction, or just after it
+        os.killpg(driver.pid, signal.SIGKILL)
+        driver.wait()
+    n_lists = len(set(table.filter(table["score"].is_valid())["group"].to_pylist()))
+    whole = (1, n_lists, len(METRICS))
+    assert observer.seen <= {(0, 0, 0), whole}
+    with nt.Tracker(postgres_url) as tracker:
+        n_runs = tracker.query("SELECT count(*) FROM run_list").rows[0][0]
+        again = tracker.ingest(table, name="nightly", dataset="shop", metrics=METRICS)
+    assert again.outcome == ("already stored" if n_runs else "stored")
+    assert_stored_once(table, postgres_url)
+    print(f"round {round_number}: the driver was killed; {n_runs} run stored", file=sys.stderr)

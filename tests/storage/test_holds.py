@@ -6,11 +6,11 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from runs_of_sums import store_sums
 from small_shop import BM25, LABELS, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.statistics.summary import SliceSummary, Summary
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage.records import Holds, Part
 from ndcg_tracker.storage.store import Store
 
@@ -22,20 +22,20 @@ RESTORE, ADD = (
     "to restore them, ingest its file again under the same name",
     "to add them, ingest all its rows under the same name",
 )
-SUMS = "run the command where its rows are, or store the results of groups with: ndcg-track ingest"
+SUMS = "to store a share of its groups, ingest its rows again with groups_share='1/100'"
 
 KINDS: dict[Holds, tuple[set[Part], str]] = {
     Holds.WHOLE: (set(get_args(Part)), ""),
     Holds.SAMPLE: (
-        {"means", "sums", "groups", "results", "some items"},
+        {"means", "groups", "results", "some items"},
         f"was stored with the items of only 0.125 of its groups; {ADD}",
     ),
-    Holds.NO_ITEMS: ({"means", "sums", "groups", "results"}, f"was stored without items; {ADD}"),
+    Holds.NO_ITEMS: ({"means", "groups", "results"}, f"was stored without items; {ADD}"),
     Holds.SUMS: (
-        {"means", "sums"},
+        {"means"},
         f"was stored as sums over its groups: the groups themselves are not here; {SUMS}",
     ),
-    Holds.PRUNED: ({"means", "sums", "groups", "results"}, f"was pruned at {AT}: its items are gone; {RESTORE}"),
+    Holds.PRUNED: ({"means", "groups", "results"}, f"was pruned at {AT}: its items are gone; {RESTORE}"),
     Holds.MEANS: ({"means", "groups"}, f"was pruned at {AT}: its items and group results are gone; {RESTORE}"),
 }
 
@@ -60,8 +60,8 @@ def fill(url: str) -> None:
             if holds is not Holds.SUMS:
                 name = "other" if holds is None else holds.name
                 tracker.ingest(frame_of(BM25), name=name, labels=labels_frame(), metrics="ndcg@10")
-        tracker.log_summaries([SliceSummary("ndcg@10", Summary.of(np.array([0.5, 0.25])))], name=Holds.SUMS.name)
     with Store.open(url) as store, store.write() as tx:
+        store_sums(tx, Holds.SUMS.name)
         for holds, share in ((Holds.SAMPLE, 0.125), (Holds.NO_ITEMS, 0.0), (Holds.PRUNED, None), (Holds.MEANS, None)):
             run = tx.runs.resolve(holds.name)
             group_ids, ranking = tx.runs.group_ids(run.id), tx.runs.ranking(run.id)
@@ -102,16 +102,12 @@ def test_every_kind_is_known_by_what_is_stored(runs: nt.Tracker) -> None:
 @pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_what_a_question_needs_decides_which_kinds_answer(runs: nt.Tracker, tmp_path: Path, question: str) -> None:
-    """Sums are compared with sums of the same labels, and so with no other run."""
     needed, ask = QUESTIONS[question]
     for kind, (parts, refusal) in KINDS.items():
         folder = tmp_path / kind.name
         folder.mkdir()
         if needed in parts:
             assert ask(runs, kind.name, folder) is not None
-        elif kind is Holds.SUMS and question in ("compare", "gate"):
-            with pytest.raises(NotComparableError):
-                ask(runs, kind.name, folder)
         else:
             with pytest.raises(InputError) as refused:
                 ask(runs, kind.name, folder)

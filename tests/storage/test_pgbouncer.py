@@ -10,15 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
-import pyarrow as pa
 import pytest
 from postgres_server import SUPERUSER, PostgresServer, account_to_run_as, run_as
 from stored_samples import BM25, add_run, outputs_of, started
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import DatabaseError, InputError
-from ndcg_tracker.integrations.staging import StagedPart, Staging, logged, stage_groups
-from ndcg_tracker.runs.ingest import RunDetails
 from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep import health
@@ -132,21 +129,6 @@ def test_a_database_from_its_first_day(pooler: Path, postgres_url: str) -> None:
         tracker.delete_run("hybrid")
     assert database.check(url) == []
     assert {finding.state for finding in health.examine(url)} <= {"ok", "note"}
-
-
-def test_a_run_that_tasks_stage(url: str) -> None:
-    rows = pa.table({"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [2.0, 1.0, 1.0], "label": [0, 1, 1]})
-
-    def stage(staging: Staging) -> list[StagedPart]:
-        tables = enumerate((rows.slice(0, 2), rows.slice(2)))
-        with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(lambda part: stage_groups(part[1].to_batches(), staging, part[0]), tables))
-
-    with nt.Tracker(url) as tracker:
-        for outcome in ("stored", "already stored"):
-            details = RunDetails("nightly")
-            assert logged(tracker.store(), stage, details, ["RR"], labels="with", kept_share=None).outcome == outcome
-        assert tracker.ingest(rows, name="nightly", metrics="RR").outcome == "already stored"
 
 
 @pytest.mark.nightly

@@ -33,7 +33,7 @@ _OPTIONAL = [name for name, one in TABLES.items() if one.part]
 _LATER = {(table, column) for table, one in TABLES.items() for column in one.later}
 _LATER |= {("runs", "dataset"), *(("evaluations", name) for name in _NAMES)}
 _YOUNGER = (
-    *("alias_moves", "prunings", "staged_runs", "staged_batches", "paired_sums"),
+    *("alias_moves", "prunings", "paired_sums"),
     *("designs", "design_runs", "drawn_items", "budget_resets", "seals"),
 )
 EVERYWHERE = {

@@ -61,7 +61,7 @@ def test_every_table_has_its_policy(guarded: str) -> None:
                 "SELECT relname FROM pg_class WHERE relrowsecurity AND relnamespace = 'public'::regnamespace"
             )
         }
-    assert metadata.tables.keys() - kept == {"metrics", "seals", "staged_batches", "staged_runs", "suite_decisions"}
+    assert metadata.tables.keys() - kept == {"metrics", "seals", "suite_decisions"}
 
 
 def test_nothing_of_it_is_read(guarded: str) -> None:
@@ -84,7 +84,7 @@ def test_nothing_of_it_is_read(guarded: str) -> None:
             assert SEALED not in str(rows), name
             n_open = agent.execute(f"SELECT count(*) FROM {name}".encode()).fetchone()
             assert n_open == (len(rows),), name
-        assert unread == {"seals", "staged_batches", "staged_runs"}
+        assert unread == {"seals"}
         assert agent.execute("SELECT count(*) FROM runs").fetchone() == (2,)
         assert agent.execute("SELECT count(*) FROM group_results").fetchone() == (6,)
         assert MARK not in str(agent.execute("SELECT * FROM pg_stats").fetchall())

@@ -165,11 +165,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "labels version 3 is not like version 2: its grades are 0 and 1, those of version 2 are 0, 1 and 4; 1,600 of "
         "2,000 labels have another grade; to compare under version 2",
     ),
-    "summed_as_0": (
-        {"metric": "ndcg@10", "skipping": "ndcg(missing=skip)@10"},
-        "ndcg@10 counts the groups missing from a run as 0, and sums cannot leave them out; if there are any, sum up "
-        "ndcg(missing=skip)@10 for both runs",
-    ),
     "newer_labels": (
         {"newest": 3, "version": 1},
         "labels version 3 is newer than version 1, which the runs share; to use it",
@@ -317,9 +312,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "summaries_only": (
         {"n": 2},
-        "2 runs were pruned to their means: not compared with the runs before and after",
+        "2 runs have no group results here, only means: not compared with the runs before and after",
     ),
-    "sums_only": ({"n": 1}, "1 run was stored as sums: not compared with the runs before and after"),
     "study": (
         {"n": 1200, "n_runs": 1300, "study": "grid 1"},
         "1,200 of these 1,300 runs are trials of study 'grid 1', whose order says little; to see whether the best "

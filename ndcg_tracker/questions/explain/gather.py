@@ -16,6 +16,7 @@ from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, ite
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, check_one_dataset, check_one_sample, typed_metric
+from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -82,6 +83,7 @@ def explained_pair(
     check_one_dataset(baseline, candidate, "explained")
     runs = (baseline, candidate)
     check_one_sample(runs)
+    check_one_share(runs, "explained")
     tx.runs.require("groups", *runs)
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     numbered = partial(numbered_labels, tx, baseline.dataset_id, baseline.dataset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -24,13 +24,11 @@ from ndcg_tracker.questions.gate.decide_bounds import (
     BoundMethod,
     Bounds,
     bounds_of,
-    bounds_of_sums,
     reach_of,
 )
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import zeros_needed
 from ndcg_tracker.statistics.repeats import RunVariance
-from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_test import (
     Information,
     TTest,
@@ -155,7 +153,6 @@ class GateDecision:
     fail_below: float = 0.0
     slices: GateSlices | None = None
     direction: Direction = "higher"
-    of_sums: bool = False
     of_repeats: bool = False
     open: OpenLabels | None = None
     limits: tuple[LimitCheck, ...] = ()
@@ -334,36 +331,6 @@ def population_decision(
     return replace(decision, of_repeats=is_repeated)
 
 
-def sums_decision(
-    sums: PairedSums,
-    margin: float,
-    *,
-    fail_alpha: float = FAIL_ALPHA,
-    pass_level: float = PASS_LEVEL,
-    limits: tuple[float, float] | None = None,
-) -> GateDecision:
-    """Return the decision of ``population_decision`` from sums, by t bounds alone.
-
-    If information is low, the decision is INCONCLUSIVE, because the betting bound that would decide needs the groups.
-    Parameters and raises: see ``population_decision``.
-
-    >>> from ndcg_tracker.statistics.summary import Summary
-    >>> clear = PairedSums(Summary.of(np.tile([0.125, -0.125, 0.0], 1000)))
-    >>> sums_decision(clear, 0.01).decision, sums_decision(PairedSums(Summary.of(np.full(5, 0.1))), 0.01).decision
-    ('pass', 'inconclusive')
-    """
-    checked_margin(margin, "the margin")
-    test = sums.test()
-    if test.mean is None:
-        return GateDecision("inconclusive", "population", margin, 0, None)
-    if not sums.differences.n_nonzero:  # then the groups are known: all are equal
-        of_zeros = partial(population_decision, np.zeros(sums.differences.n), margin, limits=limits)
-        return of_zeros(fail_alpha=fail_alpha, pass_level=pass_level)
-    bounds = bounds_of_sums(sums, fail_alpha, pass_level)
-    decision = by_bounds(test, bounds, margin, (1 - pass_level, fail_alpha), None)
-    return replace(decision, of_sums=True)
-
-
 def by_bounds(
     test: TTest,
     bounds: Bounds,
@@ -472,26 +439,6 @@ def _bounds_of_slice(
 def _standing(test: TTest, mean: float, margin: float) -> float:
     """Return by how many standard errors a slice is above its margin, which orders the slices for Holm's method."""
     return (mean + margin) / test.standard_error if test.standard_error else math.copysign(math.inf, mean + margin)
-
-
-def with_summed_slices(
-    decision: GateDecision,
-    attribute: str,
-    slices: Mapping[str | None, PairedSums],
-    margin: float,
-    *,
-    is_strict: bool = False,
-) -> GateDecision:
-    """Return a decision on all groups as ``with_slices`` does, from the sums of the slices."""
-    checked_margin(margin, "the margin of slices")
-    alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    level = PASS_LEVEL if decision.pass_level is None else decision.pass_level
-    tests = [
-        (SliceTest(attribute, value, sums.test(), sums.information()), partial(bounds_of_sums, sums, pass_level=level))
-        for value, sums in slices.items()
-        if sums.differences.n
-    ]
-    return after_slices(decision, tests, alpha, GateSlices(attribute, margin, is_strict, (), 0, decision.decision))
 
 
 def after_slices(

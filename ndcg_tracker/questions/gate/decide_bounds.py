@@ -15,7 +15,6 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, groups_to_bet, settled
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
-from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_distribution import normal_quantile, quantile, two_sided_t
 from ndcg_tracker.statistics.t_test import (
     Information,
@@ -124,13 +123,6 @@ def bounds_of(
         return _widened(lower, test, runs, pass_level), _widened(upper, test, runs, 1 - fail_alpha)
 
     return Bounds.deciding(information, (t_lower, t_upper), by_betting, (1 - pass_level, fail_alpha))
-
-
-def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA, pass_level: float = PASS_LEVEL) -> Bounds:
-    """Return the bounds that a gate decides by if only sums are known, at least one of which is not 0."""
-    test, information = sums.test(), sums.information()
-    t_lower, t_upper = t_lower_bound(test, level=pass_level), t_upper_bound(test, level=1 - fail_alpha)
-    return Bounds.deciding(information, (t_lower, t_upper), lambda: (None, None), (1 - pass_level, fail_alpha))
 
 
 def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:

@@ -23,11 +23,9 @@ from ndcg_tracker.questions.gate.decide import (
     OpenLabels,
     population_decision,
     set_decision,
-    sums_decision,
     with_harm,
     with_limits,
     with_slices,
-    with_summed_slices,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, GroupsToPass, groups_to_pass, spent_alpha
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, GateFacts, drift_since_pin
@@ -61,10 +59,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     notes += _of_slices(question, runs, decision, regressed)
     notes += _same_run(runs)
     notes += _open_labels(question, runs, decision, comparison)
-    if facts.sums is not None and question.unjudged != "zero":
-        facts_of = {"metric": str(question.metric), "baseline": None, "candidate": None, "stop": "sums"}
-        notes.append(Note("unjudged_zero", facts_of))
-    if is_open and results is not None and results.tie_effect is not None:
+    if is_open and results.tie_effect is not None:
         notes.append(ties_note(results.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))
     n_labels, outcome = _labels_needed(decision, comparison)
@@ -90,7 +85,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
 def _groups_to_pass(facts: GateFacts, margin: float) -> GroupsToPass | None:
     """Return how many groups PASS an unchanged system at the level of a look; None without a look, and if not known."""
     results, look = facts.results, facts.basis.look
-    if look is None or results is None or not margin:
+    if look is None or not margin:
         return None
     counts = np.ones(results.gain.size, dtype=bool) if results.weights is None else results.weights > 0
     gain, weights = results.gain[counts], None if results.weights is None else results.weights[counts]
@@ -134,7 +129,7 @@ def told_with(decision: GateDecision) -> set[Kind]:
 def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
     """Return the decision on all groups and the requested slices that holds whatever unjudged items are worth."""
     decision = _of_parts(question, facts, number)
-    left = None if facts.results is None else facts.results.open
+    left = facts.results.open
     if left is None:
         return decision
     ends = []
@@ -149,7 +144,7 @@ def _of_parts(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
     """Return the decision on all groups, the requested slices and the groups that lose most."""
     decision = _of_slices_asked(question, facts, _of_whole(question, facts, number))
     results = facts.results
-    if question.max_harm is None or results is None:
+    if question.max_harm is None:
         return decision
     if results.weights is not None:
         raise InputError(
@@ -233,8 +228,8 @@ def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices
 
 
 def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
-    """Return the decision of the arithmetic, on the gains of all groups or on their sums."""
-    results, sums, learned = facts.results, facts.sums, facts.basis.learned
+    """Return the decision of the arithmetic on the gains of all groups."""
+    results, learned = facts.results, facts.basis.learned
     budget, tolerance, look = question.alpha_budget, question.tolerance or 0.0, facts.basis.look
     alphas = {"fail_alpha": FAIL_ALPHA if budget is None else spent_alpha(number, budget)}
     if look is not None:
@@ -243,14 +238,6 @@ def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
         )  # that lead to FAIL; PASS needs all of them
         alphas = {"fail_alpha": look.level / n_ways, "pass_level": 1 - look.level}
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
-    if sums is not None:
-        gains = facts.gains(sums.whole)
-        if question.scope == "population":
-            span = question.metric.limits
-            limits = UNBOUNDED if span is None else (span[0] - span[1], span[1] - span[0])
-            return sums_decision(gains, margin, limits=limits, **alphas)
-        return replace(set_decision(np.array([gains.differences.mean]), tolerance), n=gains.differences.n)
-    assert results is not None
     if question.scope == "set":
         sign = -1.0 if facts.is_lower_better else 1.0
         mean = None if results.means is None else sign * (results.means[1] - results.means[0])
@@ -268,7 +255,6 @@ def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
 def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callable[..., GateDecision]:
     """Return a deciding function with the weights, limits and sources of chance of the groups filled in."""
     results, learned = facts.results, facts.basis.learned
-    assert results is not None
     return partial(
         decide,
         weights=results.weights,
@@ -281,13 +267,8 @@ def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callabl
 
 def _of_slices_asked(question: GateQuestion, facts: GateFacts, decision: GateDecision) -> GateDecision:
     """Return the decision after checking each requested slice."""
-    margin, is_strict, sums = question.slice_margin or 0.0, question.strict_slices, facts.sums
-    if sums is not None:
-        if sums.sliced_by is None or sums.slices is None:
-            return decision
-        gains = {value: facts.gains(of_slice) for value, of_slice in sums.slices.items()}
-        return with_summed_slices(decision, sums.sliced_by, gains, margin, is_strict=is_strict)
-    if facts.by is None or facts.results is None:
+    margin, is_strict = question.slice_margin or 0.0, question.strict_slices
+    if facts.by is None:
         return decision
     return _of_groups(facts, partial(with_slices, decision))(facts.results.gain, facts.by, margin, is_strict=is_strict)
 
@@ -295,11 +276,6 @@ def _of_slices_asked(question: GateQuestion, facts: GateFacts, decision: GateDec
 def _slice_tests(facts: GateFacts) -> list[SliceTest]:
     """Return the test of each slice of every attribute."""
     results = facts.results
-    if results is None:
-        attribute, slices = facts.summed_slices
-        gains = {value: facts.gains(sums) for value, sums in slices.items()}
-        named_sums = [(value, sums) for value, sums in gains.items() if value is not None and sums.differences.n]
-        return [SliceTest(attribute or "", value, sums.test(), sums.information()) for value, sums in named_sums]
     chance = results.chance_of_gain
     each = [slice_tests(results.gain, slicing, results.weights, chance=chance) for slicing in facts.slicings]
     return [slice_test for of_attribute in each for slice_test in of_attribute if slice_test.value is not None]
@@ -351,9 +327,9 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, 
     return [closing_note(comparison, left.stop, left.hands, metric, names, n_items)]
 
 
-def _hangs_on_ties(decision: GateDecision, results: PairedResults | None) -> bool:
+def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:
     """Return whether another order of tied items could change the decision, by the rule that gave this one."""
-    effect, delta = None if results is None else results.tie_effect, decision.delta
+    effect, delta = results.tie_effect, decision.delta
     if effect is None or not effect.is_open or delta is None:
         return False
     if decision.harm is not None:  # how far ties move single groups is not known

@@ -27,7 +27,6 @@ from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric
 from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
-from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slices
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
@@ -197,10 +196,6 @@ def facts_of(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateF
     runs, options = basis.runs, question.options
     baseline = runs.baseline.run
     pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
-    if pair.sums is not None:
-        (sums,) = summed_results(tx, runs, by=question.by, cluster=question.cluster)
-        refuse_groups(margin=question.margin == "auto" and "auto", max_harm=str(question.max_harm or ""))
-        return GateFacts(basis, pair.comparison, sums=sums, summed_slices=summed_slices(tx, runs, question.cluster))
     (results,) = pair.results
     ids = results.pairing.group_ids
     by = None if question.by is None else attribute_values(tx, baseline, question.by).of(ids)

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.options import Missing
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
-    from ndcg_tracker.compare.sums import SummedResults
     from ndcg_tracker.rankings import Floats
-    from ndcg_tracker.statistics.summary import PairedSums
     from ndcg_tracker.storage.locks import TurnName
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
@@ -76,17 +74,14 @@ class GateFacts:
     """Everything that a decision on two arms rests on.
 
     ``results``: the results of the groups, sliced ``by`` the requested attribute and by every attribute with few values
-    (``slicings``). For runs that were stored as ``sums``, ``results`` is None and ``summed_slices`` has their attribute
-    and the sums.
+    (``slicings``).
     """
 
     basis: Basis
     comparison: Comparison
-    results: PairedResults | None = None
+    results: PairedResults
     by: Slicing | None = None
     slicings: tuple[Slicing, ...] = ()
-    sums: SummedResults | None = None
-    summed_slices: tuple[str | None, Mapping[str | None, PairedSums]] = (None, {})
 
     @property
     def is_lower_better(self) -> bool:
@@ -95,15 +90,10 @@ class GateFacts:
 
     def with_deltas(self, delta: Floats) -> GateFacts:
         """Return the facts with other differences of the groups, which unjudged items may cause."""
-        assert self.results is not None
         pairing = self.results.pairing
         chance = self.results.chance.shifted(delta - pairing.delta)
         moved = replace(pairing, candidate=pairing.baseline + delta)
         return replace(self, results=replace(self.results, pairing=moved, chance=chance))
-
-    def gains(self, sums: PairedSums) -> PairedSums:
-        """Return the sums of the gains, from those of the differences."""
-        return sums.reversed() if self.is_lower_better else sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -391,8 +391,8 @@ def _by_bounds(decision: GateDecision) -> str:
     if bound is None and low.get("of_labels"):
         above = f"delta is not shown to be {goal} ({few_answers(low)})"
     elif bound is None:
-        why = "sums are not enough" if decision.of_sums else "no range of the metric is known"
-        why = "the bound that would decide does not cover repeats" if decision.of_repeats else why
+        why = "the bound that would decide does not cover repeats"
+        why = why if decision.of_repeats else "no range of the metric is known"
         above = f"delta is not shown to be {goal} (low information, and {why})"
     elif decision.decision == "pass":
         above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from operator import not_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -353,11 +352,7 @@ def _steps_of_version(
     pruned = tx.runs.prunings()
     are_kept = [record.run_id not in pruned or each[0].size > 0 for record, each in zip(records, results, strict=True)]
     if not all(are_kept):
-        of_sums = ["groups" not in pruned[record.run_id].holds for record in compress(records, map(not_, are_kept))]
-        if False in of_sums:
-            notes.append(Note("summaries_only", {"n": of_sums.count(False)}))
-        if True in of_sums:
-            notes.append(Note("sums_only", {"n": of_sums.count(True)}))
+        notes.append(Note("summaries_only", {"n": are_kept.count(False)}))
         records, results = list(compress(records, are_kept)), list(compress(results, are_kept))
         if len(records) < 2:
             return {}

@@ -176,13 +176,15 @@ class FoundStep:
 
 
 def sample_notes(records: Sequence[HistoryRecord]) -> list[Note]:
-    """Return the notes on each sample of items that runs rank."""
+    """Return the notes on each sample of items that runs rank, and on runs that keep different shares of the groups."""
+    shares = dict.fromkeys(record.groups_share or "all" for record in records)
+    of_shares = [Note("history_of_shares", {"shares": [*shares]})] if len(shares) > 1 else []
     samples = dict.fromkeys(record.sampled for record in records)
     names = {sample: [record.run for record in records if record.sampled == sample] for sample in samples}
     if len(samples) < 2:
-        return [sampled_note(sample) for sample in samples if sample is not None]
+        return [*of_shares, *(sampled_note(sample) for sample in samples if sample is not None)]
     some = [(sample, len(names[sample]), names[sample][0]) for sample in samples if sample is not None]
-    return [Note("history_of_samples", {"samples": some, "n_runs": len(records)})]
+    return [*of_shares, Note("history_of_samples", {"samples": some, "n_runs": len(records)})]
 
 
 def by_task(records: Sequence[HistoryRecord]) -> list[list[HistoryRecord]]:

@@ -26,6 +26,7 @@ from ndcg_tracker.compare.run_pair import (
     label_set_ref,
     no_group_of_labels,
 )
+from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -120,7 +121,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         runs = [run for run in runs if run not in gone]
     if len(runs) < 2:
         under = "" if question.labels is None else f" under version {label_set.version} of the labels"
-        alike = " and the same items" if any(note.kind == "runs_of_other_samples" for note in notes) else ""
+        alike = " and the same items" if any(note.kind.startswith("runs_of_other_s") for note in notes) else ""
         adding = [command_line(note.command) for note in notes if note.kind == "runs_lacking"]
         raise ReferenceNotFoundError(
             f"a leaderboard needs two runs or more with {metrics[0]}{alike}{under}, but there "
@@ -317,13 +318,16 @@ def of_one_sample(runs: list[RunRecord], notes: list[Note], *, is_named: bool) -
     """Return the largest set of runs that rank the same items, on a tie the latest; note or refuse the others."""
     if is_named:
         check_one_sample(runs)
+        check_one_share(runs, "ranked together")
     count = Counter(run.sample for run in runs)
     newest = {run.sample: at for at, run in enumerate(runs)}
-    sample = max(count, key=lambda of: (count[of], newest[of]), default=(None, None))
+    sample = max(count, key=lambda of: (count[of], newest[of]), default=(None, None, None))
     others = [run for run in runs if run.sample != sample]
     if others:
         facts: dict[str, Fact] = {"n": len(others), "first": others[0].name, "sampled": sample[0]}
-        notes.append(Note("runs_of_other_samples", facts))
+        is_share = sample[2] != others[0].groups_share
+        of_share: dict[str, Fact] = {"n": len(others), "first": others[0].name, "share": sample[2] or "all"}
+        notes.append(Note("runs_of_other_shares", of_share) if is_share else Note("runs_of_other_samples", facts))
     if sample[0] is not None:
         notes.append(sampled_note(sample[0]))
     return [run for run in runs if run not in others]

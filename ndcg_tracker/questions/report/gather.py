@@ -98,7 +98,6 @@ def suite_report(
 ) -> RunsReport:
     """Return everything that the page shows about systems on a suite: all datasets together, and each by itself.
 
-    Datasets whose runs were stored as sums have no page, and with such datasets there is no table of all systems.
     Parameters: see ``runs_report``; ``by_tag`` and raises: see ``compared_on_suite``.
     """
     from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages have one dataset
@@ -111,15 +110,14 @@ def suite_report(
     question = LeaderboardQuestion(
         (), metrics, missing=options.missing, labels=options.labels, suite=suite, by_tag=by_tag, judge=options.judge
     )
-    with_groups = [pair for pair in pairs if pair.sums is None]
-    n_lists = max(_FEWEST_LISTS, LISTS // max(1, len(with_groups)))
+    n_lists = max(_FEWEST_LISTS, LISTS // max(1, len(pairs)))
     names = [comparisons[0].baseline, *dict.fromkeys(comparison.candidate for comparison in comparisons)]
     asked = [word for metric in metrics for word in ("--metric", metric.requested_as)]
     others = [*(["--by-tag", by_tag] if by_tag else []), *_options_given(options, texts=texts), "--output", output]
     return RunsReport(
-        tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in with_groups),
+        tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in pairs),
         command=("ndcg-track", "report", *names, "--suite", suite, *asked, *others),
-        suite=SuiteOverview(comparisons, suite_tables(tx, question) if len(with_groups) == len(pairs) else ()),
+        suite=SuiteOverview(comparisons, suite_tables(tx, question)),
     )
 
 

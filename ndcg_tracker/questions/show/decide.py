@@ -84,6 +84,7 @@ class ShownRun:
     collapsed: str | None
     documents_in_ten: float | None
     tie_order: str | None
+    groups_share: str | None
     evaluations: tuple[ShownMean, ...]
     coverages: tuple[ShownCoverage, ...]
     by_group: ShownMean | None

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ndcg_tracker.compare.gather_results import Evaluated
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.run_pair import adding_words, known_metric
+from ndcg_tracker.compare.shares import Evaluated
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, MetricError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.kernel.mean import aggregated
@@ -109,6 +109,7 @@ def shown_run(
         run.collapsed,
         run.documents_in_ten,
         run.tie_order,
+        run.groups_share,
         means,
         tuple(
             ShownCoverage(version, coverage.cutoff, coverage.judged_share)

@@ -55,7 +55,7 @@ def facts(shown: ShownRun) -> list[tuple[str, Any]]:
     """Return the facts on a run besides its means, as names and values, without empty ones."""
     as_json = show_object(shown)
     names = ("run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups", "n_items")
-    names_after = ("digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten", "tie_order")
+    names_after = ("digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten", "tie_order", "groups_share")
     pairs = [(name, _pairs(as_json[name])) for name in (*names, *names_after)]
     pairs.append(("aliases", " ".join(f"@{name}" for name in shown.aliases)))
     newest = max((coverage.label_set_version for coverage in shown.coverages), default=0)

@@ -45,19 +45,18 @@ UPDATED = {
 A run gets its date when it is complete; ``db check`` finds a different date of a run with results.
 """
 DELETED = (
-    *("drawn_items", "label_lists", "label_sets", "prunings", "staged_batches", "staged_runs", "suite_datasets"),
+    *("drawn_items", "label_lists", "label_sets", "prunings", "suite_datasets"),
     "texts",
 )
 """Where a writer deletes: the items of an unanswered design that is planned again, streamed labels that turn out to be
-stored already, the mark of a pruned run that it ingests again, staged runs that are published or abandoned, suites, and
+stored already, the mark of a pruned run that it ingests again, suites, and
 empty texts."""
 
 _OF_DATASET = "{} NOT IN (SELECT dataset_id FROM seals WHERE is_sealed)"
-_OWN = {"datasets": "id", "staged_runs": "", "staged_batches": "", "seals": "", "metrics": "", "suite_decisions": ""}
+_OWN = {"datasets": "id", "seals": "", "metrics": "", "suite_decisions": ""}
 """Tables without a dataset column: the table of datasets, tables that an agent does not read or reads only in part, and
 tables that belong to no dataset."""
 _OWNED = {"run_id": "runs", "label_set_id": "label_sets", "evaluation_id": "evaluations", "design_id": "designs"}
-_UNREAD = ("staged_runs", "staged_batches")
 _READ_IN_PART = {"seals": ("dataset_id", "is_sealed")}
 _RECORDED = ("decisions", "suite_decisions")
 """Where an agent inserts: the decisions of gates."""
@@ -209,7 +208,7 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
         yield filled("GRANT EXECUTE ON FUNCTION {f} TO {writer}", f=sql.SQL(function), writer=writer)
 
     if agents:
-        read = listed(name(table) for table in (VERSION_TABLE, *TABLES) if table not in (*_UNREAD, *_READ_IN_PART))
+        read = listed(name(table) for table in (VERSION_TABLE, *TABLES) if table not in _READ_IN_PART)
         yield filled("GRANT SELECT ON {r} TO {agent}", r=listed([read, all_views]), agent=agents[0])
         for table, columns in _READ_IN_PART.items():
             some = listed(map(sql.Identifier, columns))

@@ -6,11 +6,9 @@ import itertools
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from command_line import CommandLine
 from exchanged import first_value, with_column
@@ -22,7 +20,6 @@ import ndcg_tracker as nt
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.integrations.pytest_plugin import NdcgGate
 from ndcg_tracker.questions.gate.decide_bounds import look_level
-from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 
 pq = pytest.importorskip("pyarrow.parquet")
 _numbers = itertools.count()
@@ -433,22 +430,6 @@ def test_runs_without_lists_are_known_by_their_content(tracker: nt.Tracker) -> N
     assert look(tracker, "b", **asked, baseline="c") == 1
     tracker.rename_run("a", "z")
     assert look(tracker, "c", **asked, baseline="z") == 3
-
-
-def test_the_levels_decide_on_sums(tracker: nt.Tracker) -> None:
-    rng = np.random.default_rng(1)
-    before = rng.beta(2, 3, 3000)
-    after = before + np.where(rng.random(3000) < 0.6, rng.normal(0, 0.06, 3000), 0)
-    paired = PairedSums(Summary.of(after - before), float(before.mean()))
-    of_after = SliceSummary("ndcg@10", Summary.of(after), paired=paired)
-    of_before = replace(of_after, values=Summary.of(before), paired=None)
-    tracker.log_summaries([of_before], name="before")
-    tracker.log_summaries([of_after], name="after", baseline="before")
-    asked: dict[str, Any] = {"baseline": "before", "margin": 0.02}
-    for number in (1, 2):
-        found = tracker.gate("after", **another(asked), budget=0.05, looks=10).to_dict()
-        assert (found["pass_level"], found["fail_alpha"]) == (0.995, 0.005)
-        assert (found["decision"], found["look"]["number"]) == ("pass", number)
 
 
 POSITIVE = "give for example 0.05"

@@ -7,12 +7,10 @@ from ranked_runs import frame_of_ranks, labels_of_ranks
 
 import ndcg_tracker as nt
 from ndcg_tracker.compare.slices import Slicing
-from ndcg_tracker.questions.gate.decide import population_decision, sums_decision, with_slices
-from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
+from ndcg_tracker.questions.gate.decide import population_decision, with_slices
 from ndcg_tracker.questions.gate.decide_suite import macro_decision, with_datasets
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound
-from ndcg_tracker.statistics.summary import PairedSums, Summary
 
 __all__ = ["pinned"]
 SAME = np.ones(400, dtype=np.bool_)
@@ -140,11 +138,3 @@ def test_slices_and_datasets_of_zeros() -> None:
         found = with_datasets(macro, deltas, 0.01, same={"same": is_same, "moved": False}).slices
         assert found is not None
         assert {row.value: row.status for row in found.rows}["same"] == ("within" if is_same else "open")
-
-
-def test_sums_of_equal_values_go_by_the_range_too() -> None:
-    sums = PairedSums(Summary.of(np.zeros(400)))
-    decisions = [
-        sums_decision(sums, 0.01, limits=limits).decision for limits in (None, (-1.0, 1.0), (-9.0, 9.0), UNBOUNDED)
-    ]
-    assert decisions == ["pass", "pass", "inconclusive", "inconclusive"]

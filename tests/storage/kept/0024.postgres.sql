@@ -23,6 +23,8 @@ BEGIN PERFORM 1 FROM runs WHERE id = redone AND stored_by = session_user::text F
         OR EXISTS (SELECT 1 FROM design_runs WHERE run_id = redone)
     THEN RETURN false; END IF
     ; DELETE FROM group_results WHERE evaluation_id IN (SELECT id FROM evaluations WHERE run_id = redone)
+    ; DELETE FROM paired_sums WHERE baseline_run_id = redone
+        OR evaluation_id IN (SELECT id FROM evaluations WHERE run_id = redone)
     ; DELETE FROM evaluations WHERE run_id = redone
     ; DELETE FROM coverages WHERE run_id = redone
     ; DELETE FROM ranked_lists WHERE run_id = redone

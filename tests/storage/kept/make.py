@@ -24,16 +24,14 @@ HERE = Path(__file__).resolve().parent
 for _folder in (HERE, HERE.parent, HERE.parents[1]):  # pytest puts them there by itself
     sys.path.append(str(_folder))
 
-import numpy as np  # noqa: E402
 from postgres_server import PostgresServer  # noqa: E402
 from rankings_of import labels_of  # noqa: E402
 from restored import content_of, statements_of  # noqa: E402
+from runs_of_sums import store_sums  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
-from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary  # noqa: E402
-from ndcg_tracker.storage import database, schema, store  # noqa: E402
+from ndcg_tracker.storage import database, store  # noqa: E402
 from ndcg_tracker.storage.records import DesignRunRecord  # noqa: E402
-from ndcg_tracker.storage.session import Session  # noqa: E402
 from ndcg_tracker.storage.upkeep import handshake as revisions  # noqa: E402
 
 SHOP = {
@@ -88,7 +86,6 @@ def fill(url: str) -> None:
         tx.write.runs.delete(run_of["deleted"])
         ids, _ = tx.groups.all(dataset.id)
         tx.write.groups.set_attributes(dataset.id, {int(ids[0]): {"locale": "de", "length": 4.5}})
-        _leave_staged(tx._session)
     with nt.Tracker(url) as tracker:
         more = frame(MORE_LABELS, "label")
         tracker.ingest(frame(BETTER, "score"), name="newest", labels=more, **of_shop)
@@ -98,7 +95,9 @@ def fill(url: str) -> None:
         tracker.add_texts(TEXTS, dataset="shop")
         tracker.add_labels(labels_of(LABELS), dataset="shop", source="answers.jsonl", judge="modèle 7b")
         tracker.rescore(["dense"], dataset="shop", metrics="ndcg@10", judge="modèle 7b")
-        _store_sums(tracker)
+        with tracker.store().write() as tx:
+            store_sums(tx, "week 1", dataset="clicks")
+            store_sums(tx, "week 2", dataset="clicks", baseline="week 1")
         _leave_design(tracker)
         budget = {"budget": 0.05, "looks": 40}
         tracker.set_alias("prod", "bm25", dataset="shop", **budget)
@@ -127,27 +126,6 @@ def _leave_design(tracker: nt.Tracker) -> None:
         group_id = tx.designs.items(design.id)[0].group_id
         tx.write.designs.draw(other, {(group_id, "a"): 0.1 + 0.2, (group_id, "b"): 1.0})
         tx.write.designs.answer(other, "zoë", [((group_id, "a"), 4.0)], [((group_id, "日本語"), 1.0)])
-
-
-def _store_sums(tracker: nt.Tracker) -> None:
-    """Store two runs as sums, with slices and clusters."""
-    before, after = np.array([0.1 + 0.2, 0.5, 0.25, 0.75]), np.array([0.5, 0.5, 1 / 3, 0.25])
-    values = [SliceSummary("ndcg@10", Summary.of(one), 1, "0" * 31 + "f") for one in (before, after)]
-    totals = {1: Summary.of((after - before)[:2]), 2: Summary.of((after - before)[2:].sum(keepdims=True))}
-    paired = PairedSums(Summary.of(after - before), float(before.mean()), 0, 0, 1, totals)
-    whole = replace(values[1], paired=paired, cluster="user")
-    tracker.log_summaries(values[:1], name="week 1", dataset="clicks")
-    slices = [whole, replace(whole, attribute="länd", slice="日本"), replace(whole, attribute="länd", values=Summary())]
-    slices[2] = replace(slices[2], paired=PairedSums(clusters={}))
-    tracker.log_summaries(slices, name="week 2", baseline="week 1", dataset="clicks")
-
-
-def _leave_staged(session: Session) -> None:
-    """Leave what executors of Spark wrote for a run that nobody published."""
-    at = "2026-11-20T02:00:00.000000Z"
-    run = {"dataset": "shop", "run": "nightly", "started_by": "etl@driver-7, process 4711", "created_at_utc": at}
-    key = {"staged_run_id": session.insert(schema.staged_runs, run), "attempt": "5f0c", "number": 0, "partition": 3}
-    session.execute(schema.staged_batches.insert(), key | {"n_groups": 2, "content": b"\x00\xff"})
 
 
 def sqlite_dump(path: Path) -> str:

@@ -29,6 +29,8 @@ UPGRADED = kept_revisions() if LONG else [kept_revisions()[0], *kept_revisions()
 
 MOVED = {("designs", f"{side}_run{part}") for side in ("baseline", "candidate") for part in ("_id", "")}
 """Columns whose content is elsewhere in a newer schema."""
+GONE = {"staged_runs", "staged_batches"}
+"""Tables that newer schemas do not have: they held parts of runs that were never stored."""
 
 
 def engine_of(url: str) -> str:
@@ -47,7 +49,9 @@ def test_a_kept_database_is_upgraded(database_url: str, revision: str) -> None:
     assert database.current(database_url) == State(kind, revision)
     columns = columns_of(database_url)
     assert all(rows_of(database_url, columns).values()), "every table has rows"
-    columns = {name: [column for column in columns[name] if (name, column) not in MOVED] for name in columns}
+    columns = {
+        name: [column for column in columns[name] if (name, column) not in MOVED] for name in columns.keys() - GONE
+    }
     before = rows_of(database_url, columns)
     result = database.upgrade(database_url)
     assert (result.before, result.after) == (revision, newest)
@@ -60,7 +64,7 @@ def test_a_kept_database_is_upgraded(database_url: str, revision: str) -> None:
 
 def test_the_runs_of_a_design_are_kept_up_and_down(database_url: str) -> None:
     restore(database_url, "0016")
-    columns = columns_of(database_url)
+    columns = {name: of_table for name, of_table in columns_of(database_url).items() if name not in GONE}
     before = rows_of(database_url, columns)
     migrate(database_url, "upgrade", "head")
     with Store.open(database_url) as store, store.read() as tx:
