@@ -42,7 +42,7 @@ CREATE TABLE runs (
 	parameters TEXT NOT NULL, 
 	tags TEXT NOT NULL, 
 	n_groups INTEGER NOT NULL, 
-	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, sampled TEXT, sample_digest TEXT, collapsed TEXT, documents_in_ten DOUBLE, tie_order TEXT, groups_share TEXT, 
+	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, sampled TEXT, sample_digest TEXT, collapsed TEXT, documents_in_ten DOUBLE, tie_order TEXT, stored_by TEXT, groups_share TEXT, 
 	CONSTRAINT ck_runs_counts CHECK (n_groups >= 0 AND n_items >= 0), 
 	CONSTRAINT fk_runs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_runs_dataset_id_name UNIQUE (dataset_id, name)
