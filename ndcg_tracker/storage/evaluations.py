@@ -219,14 +219,6 @@ class EvaluationReads:
                 results[evaluation_id] = shared_ids[key], values
         return [results[evaluation_id] for evaluation_id in evaluation_ids]
 
-    def all_sums(self, evaluation_id: int) -> list[tuple[PairedSumsRecord, str]]:
-        """Return the sums of an evaluation's differences to each baseline, and when they were stored."""
-        table = schema.paired_sums
-        query = sa.select(table.c.baseline_run_id, table.c.created_at_utc).where(table.c.evaluation_id == evaluation_id)
-        rows = self._session.rows(query.order_by(table.c.baseline_run_id))
-        records = ((self.sums(evaluation_id, row.baseline_run_id), row.created_at_utc) for row in rows)
-        return [(record, at) for record, at in records if record is not None]
-
     def sums(self, evaluation_id: int, baseline_run_id: int) -> PairedSumsRecord | None:
         """Return the sums of an evaluation's differences to a baseline, None where there are none."""
         table = schema.paired_sums

@@ -385,7 +385,6 @@ class RunWrites:
         *,
         summaries_only: bool = False,
         kept_share: float | None = None,
-        created_at_utc: str | None = None,
     ) -> None:
         """Record that the items of a run were deleted, or never stored (see ``PruningRecord``).
 
@@ -394,7 +393,7 @@ class RunWrites:
         groups, _ = packed(group_ids, np.zeros(group_ids.size))
         row = {
             "run_id": run_id,
-            "created_at_utc": checked_time(created_at_utc),
+            "created_at_utc": utc_now(),
             "summaries_only": summaries_only,
             "packed_group_ids": groups,
             "kept_share": kept_share,

@@ -19,7 +19,6 @@ from ndcg_tracker.storage.schema import (
     aliases,
     datasets,
     decisions,
-    designs,
     evaluations,
     group_results,
     groups,
@@ -30,11 +29,12 @@ from ndcg_tracker.storage.schema import (
     prunings,
     ranked_lists,
     runs,
-    suite_decisions,
     texts,
 )
 
 _STRAY = "without their owner or group"
+NUMBERED = ("decisions", "suite_decisions", "designs", "alias_moves")
+"""The tables whose rows the program never deletes: on SQLite they are numbered from 1 without a gap."""
 
 
 def broken_references(
@@ -107,7 +107,7 @@ def lost_records(connection: Connection) -> list[str]:
     losses = []
     if connection.dialect.name == "sqlite":
         given = dict(tuple(row) for row in connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence"))
-        for table in (decisions, suite_decisions, designs, alias_moves):
+        for table in map(metadata.tables.__getitem__, NUMBERED):
             query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.max(table.c.id), 0))
             n_rows, last_id = connection.execute(query).one()
             n_given = max(last_id, given.get(table.name, 0))
