@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.rankings import Index
-from ndcg_tracker.rankings.grouping import places_in
+from ndcg_tracker.rankings.grouping import grouped, places_in
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, Unweighted
 from ndcg_tracker.runs.check import check_content
@@ -22,6 +22,7 @@ from ndcg_tracker.runs.older_exports import FILES, OlderExport
 from ndcg_tracker.runs.parts import refuse_of_both_parts
 from ndcg_tracker.runs.rules import Rules
 from ndcg_tracker.runs.scoring import settle_weights
+from ndcg_tracker.statistics.summary import sample_std_dev
 from ndcg_tracker.storage.copying import COLUMNS, OF_RUNS
 from ndcg_tracker.storage.records import LabelOrigin, with_extended
 from ndcg_tracker.storage.runs import RunDetails
@@ -248,9 +249,13 @@ class _Import:
 
     def _store(self, name: str, rows: list[Row]) -> None:
         """Store some rows of a table."""
-        self._tx.write.copies.insert(name, [self._mapped(name, row) for row in rows])
-        for row in rows if name in OWNERS else ():
-            part, write = self._owned(name, row), self._tx.write
+        owned = [self._owned(name, row) for row in rows] if name in OWNERS else []
+        for row, (_, values, *_) in zip(rows, owned, strict=True) if name == "evaluations" else ():
+            if row["std_dev"] is None:  # version 0.1.0 did not write it
+                row["std_dev"] = sample_std_dev(values[~np.isnan(values)])
+        write = self._tx.write
+        write.copies.insert(name, [self._mapped(name, row) for row in rows])
+        for row, part in zip(rows, owned, strict=False):
             if name == "label_sets":
                 labels = LabelLists.from_rows(*part)
                 write.labels.append(row["id"], row["dataset_id"], labels)
@@ -277,7 +282,8 @@ class _Import:
             self._versions[row["dataset_id"], row["version"]] = row["version"] = before + 1
             row["extends"] = self._versions.get((row["dataset_id"], row["extends"]))
         elif name == "evaluations":
-            row["label_set_version"] = self._versions[row["dataset_id"], row["label_set_version"]]
+            of_labels = row["dataset_id"], row["label_set_version"]
+            row["label_set_version"] = self._versions.get(of_labels, of_labels[1])
         elif name == "budget_resets":
             covered = [new for old, new in self._ids["decisions"].items() if old <= row["after_decision_id"]]
             row["after_decision_id"] = max(covered, default=0)
@@ -291,7 +297,10 @@ class _Import:
         owner |= {"run": row["name"]} if name == "runs" else {"label_set_version": row.get("version")}
         if name == "evaluations":
             owner = {column: row[column] for column in ("dataset", "run", "label_set_version", "metric")}
-        return self._reader.part(OWNERS[name], row[N_ROWS], owner)
+        part = self._reader.part(OWNERS[name], row[N_ROWS], owner)
+        if name == "evaluations" and len(grouped(part[0]).keys) < len(part[0]):
+            raise self._reader.error(OWNERS[name], f"has a group twice in {row['metric']} of run {row['run']!r}")
+        return part
 
     def _tell(self, run_id: int, outcome: str) -> None:
         run = self._tx.runs.with_id(run_id)

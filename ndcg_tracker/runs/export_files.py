@@ -269,6 +269,19 @@ class ExportReader:
         about = [(name, kind) for name, kind in LARGE[table].items() if name not in owner and kind in _READ]
         return [_READ[kind](_whole(taken[name]), name, stream) for name, kind in about]
 
+    def groups_of(self, table: str) -> list[tuple[Any, Any]]:
+        """Return dataset and key of all groups of a large table, in the order in which they come first."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path, names = self.folder / f"{table}.parquet", ["dataset", "group_key"]
+        found: dict[tuple[Any, Any], None] = {}
+        with self._streams[table].readable("cannot be read"), pq.ParquetFile(path) as file:
+            for batch in parquet_batches(file, path, names, _BATCH):
+                once = pa.table(batch).group_by(names, use_threads=False).aggregate([])
+                found |= dict.fromkeys(zip(*(once[name].to_pylist() for name in names), strict=True))
+        return list(found)
+
     def check_read(self) -> None:
         """Raise InputError if a large table has rows without an owner."""
         for name in LARGE:
@@ -314,7 +327,7 @@ class _Rows:
         import pyarrow.parquet as pq
 
         self._path = path
-        with self._readable("not a readable Parquet file"):
+        with self.readable("not a readable Parquet file"):
             if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block and ignore signals
                 raise self.error("is not a regular file")
             file = opening.enter_context(pq.ParquetFile(path, page_checksum_verification=True))
@@ -335,7 +348,7 @@ class _Rows:
 
         parts = [self._waiting]
         n_found = self._waiting.num_rows
-        with self._readable("cannot be read"):
+        with self.readable("cannot be read"):
             while n_found < n_rows:
                 batch = pa.Table.from_batches([next(self._batches)])
                 for name in self._lacking:
@@ -354,7 +367,8 @@ class _Rows:
         return InputError(what, where=self._path, advice=ADVICE)
 
     @contextmanager
-    def _readable(self, what: str) -> Iterator[None]:
+    def readable(self, what: str) -> Iterator[None]:
+        """Raise InputError, which says what it is, for whatever reading a broken file raises."""
         import pyarrow as pa
 
         try:

@@ -34,6 +34,8 @@ class OlderExport:
             self._files[name] = list(reader.rows(name))
         self._ids: dict[str, dict[Any, int]] = defaultdict(dict)
         self._made: dict[str, dict[Any, Row]] = defaultdict(dict)
+        for key in [*reader.groups_of("labels"), *reader.groups_of("items")]:
+            self._id("groups", key)
         for row in self._files["groups"]:
             self._id("groups", (row["dataset"], row["group_key"]))
         made: dict[str, Callable[[Row], Row]] = {
