@@ -60,7 +60,7 @@ class Rules:
             try:
                 _check(name, column.name, value)
             except (InputError, MetricError) as error:
-                return f"has a {column.name} that cannot be: {error}"
+                return f"has a wrong {column.name}: {error}"
             for named in column.foreign_keys:
                 if value not in self._rows[named.column.table.name]:
                     return f"names {column.name} {value}, which is not there"
@@ -80,6 +80,10 @@ class Rules:
         """Return whether a design has the next number of its dataset."""
         of_dataset = (of["dataset_id"] == design["dataset_id"] for of in self._rows["designs"].values())
         return bool(design["number"] == sum(of_dataset) + 1)
+
+    def has_group(self, group_id: int) -> bool:
+        """Return whether a group is there, or it is 0 for every group."""
+        return group_id == 0 or group_id in self._rows["groups"]
 
     def has_its_groups(self, pruning: Row) -> bool:
         """Return whether a pruned run has its groups, or only sums and no group."""
@@ -210,7 +214,10 @@ _RULES: dict[str, Sequence[_Rule]] = {
     ],
     "budget_resets": [_LISTS],
     "seals": [_BUDGET],
-    "texts": [(lambda _, row: row["group_id"] > 0 or bool(row["item_key"]), "is of no group and no item")],
+    "texts": [
+        (lambda _, row: row["group_id"] > 0 or bool(row["item_key"]), "is of no group and no item"),
+        (lambda rules, row: rules.has_group(row["group_id"]), "names a group that is not there"),
+    ],
     "suite_decisions": [_DECISION, (lambda _, row: _are_runs(row["runs"]), "has runs that no decision has")],
     "designs": [
         (lambda _, row: _can_be_design(row), "has looks, a budget, a scale or answers that cannot be"),

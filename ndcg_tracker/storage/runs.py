@@ -385,6 +385,7 @@ class RunWrites:
         *,
         summaries_only: bool = False,
         kept_share: float | None = None,
+        created_at_utc: str | None = None,
     ) -> None:
         """Record that the items of a run were deleted, or never stored (see ``PruningRecord``).
 
@@ -393,7 +394,7 @@ class RunWrites:
         groups, _ = packed(group_ids, np.zeros(group_ids.size))
         row = {
             "run_id": run_id,
-            "created_at_utc": utc_now(),
+            "created_at_utc": checked_time(created_at_utc),
             "summaries_only": summaries_only,
             "packed_group_ids": groups,
             "kept_share": kept_share,

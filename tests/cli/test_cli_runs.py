@@ -189,8 +189,6 @@ def test_prune(shop: CommandLine) -> None:
     )
     integrity = next(row for row in shop.rows("doctor") if row["check"] == "integrity")
     assert integrity["found"].startswith("2 runs, of which 1 pruned; nothing else is missing; views, indexes")
-    told = shop.said("export", "--all", "-o", "out").splitlines()
-    assert told[0] == "note: 1 run without items: pruned, or stored without all items"
     assert shop.refused("runs", "prune", "--older-than", "old") == (
         "--older-than old is not an age; write 90d, 12w or a date such as 2026-01-31"
     )

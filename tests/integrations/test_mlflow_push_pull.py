@@ -49,7 +49,7 @@ def other(tmp_path: Path) -> Iterator[nt.Tracker]:
 
 def content(tracker: nt.Tracker, run: str, dataset: str, folder: Path) -> dict[str, list[dict[str, Any]]]:
     """Return a run with its items, labels, means and results as an export has them, times and tags left out."""
-    tracker.export_runs(folder, [run], dataset=dataset, record=False)
+    tracker.export_runs(folder, [run], dataset=dataset)
     found = {path.stem: pq.read_table(path).to_pylist() for path in folder.iterdir()}
     for row in found["runs"]:
         del row["created_at_utc"], row["tags"]

@@ -124,7 +124,7 @@ FORGERIES = [
     Forgery("number of results", "evaluations", _bm25("n_rows", 4), "its rows are not in the order"),
     Forgery("number of results below 0", "evaluations", _bm25("n_rows", -4), "rows left, not the -4 of"),
     Forgery("another cutoff for the same results", "evaluations", _bm25("metric", "ndcg@1"), "its rows are not in "),
-    Forgery("metric that is unknown", "evaluations", _bm25("metric", "ndcg@@"), "has a metric that cannot be"),
+    Forgery("metric that is unknown", "evaluations", _bm25("metric", "ndcg@@"), "has a wrong metric: "),
     Forgery("metric of another spelling", "evaluations", _bm25("metric", "ndcg@03"), "its rows are not in the order"),
     Forgery("name with control characters", "evaluations", _bm25("requested_as", "\x1b[2J"), "cannot be printed"),
     Forgery("evaluation twice", "evaluations", lambda rows: rows[:1] + rows, "row 2 is there twice"),
