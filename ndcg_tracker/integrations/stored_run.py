@@ -134,7 +134,9 @@ def _ranking(items: Any, labels: Any, groups: Any) -> Any:
     keys = ["group_key", "item_key"]
     joined = items.select([*keys, "rank", "score"]).join(labels.select([*keys, "grade"]), keys, join_type="full outer")
     weighted = groups.filter(pc.is_valid(groups["weight"])).select(["key", "weight"])
-    weighted = weighted.rename_columns(["group_key", "weight"])
+    weighted = weighted.rename_columns(["group_key", "weight"]).cast(
+        pa.schema([("group_key", items["group_key"].type), ("weight", pa.float64())])
+    )
     others = weighted.filter(pc.equal(weighted["group_key"], ""))["weight"].to_pylist()
     if weighted.num_rows:
         joined = joined.join(weighted, ["group_key"])
