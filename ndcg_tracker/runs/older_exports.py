@@ -1,4 +1,4 @@
-"""Exports of versions 0.1.0 and 0.2.0: names stand where a database has numbers."""
+"""Exports of versions 0.1.0 and 0.2.0, which have names in place of numbers."""
 
 from __future__ import annotations
 
