@@ -9,7 +9,7 @@ import ndcg_tracker as nt
 
 GROUPS = [f"query {number}" for number in range(1, 7) for _ in range(2)]
 SHOP = {"group": GROUPS, "item": ["a", "b"] * 6, "label": [2, 1] * 6}
-NEWEST = "(SELECT max(label_set_version) FROM 'label_sets.parquet' WHERE judge = '')"  # else every version counts
+NEWEST = "(SELECT max(version) FROM 'label_sets.parquet' WHERE judge = '')"  # else every version counts
 WORST = f"""
     SELECT group_key, new.value - old.value AS delta
     FROM 'group_results.parquet' old

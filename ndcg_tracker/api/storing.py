@@ -440,18 +440,18 @@ def import_runs(
     folder: str | os.PathLike[str],
     *,
     dataset: str | None = None,
-    record: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Imported:
-    """Store an export of ``export_runs``, all of it or nothing; existing content stays unchanged.
+    """Store an export of ``export_runs``, all of it or nothing, and check it as ``db check`` does.
 
-    ``dataset``: another name for the dataset of an export that holds one. ``record``: also import aliases, decisions of
-    gates, suites and designs. An alias that points elsewhere here stays, with a note, and so do the designs of a
-    dataset. ``progress``: called with how many runs are stored, and how many there are. Raises: InputError,
-    ConflictError.
+    A copy of a whole database goes into an empty one, on either engine. Runs that were exported by name get the same
+    names here, which must be free, with the labels that they were evaluated under; a run of the same content is here
+    already and stays as it is. ``dataset``: another name for the dataset of such runs, if it is a single one.
+    ``progress``: called with how many runs are checked, and how many there are. Raises: InputError for an export that
+    contradicts itself, with its file and row; ConflictError for a name or a version of labels with other content here.
     """
     from ndcg_tracker.runs.exchange import import_all
     from ndcg_tracker.runs.export_files import ExportReader
 
-    with ExportReader(Path(folder)) as reader, self.store(create=True).write("content") as tx:
-        return import_all(tx, reader, dataset, record=record, progress=progress)
+    with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:
+        return import_all(tx, reader, dataset, progress=progress)

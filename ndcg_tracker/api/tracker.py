@@ -532,25 +532,22 @@ class Tracker:
         references: Sequence[str] = (),
         *,
         dataset: str | None = None,
-        texts: bool = False,
-        record: bool = True,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> Exported:
-        """Write runs (none named: all, of ``dataset`` if given) with everything that belongs to them as Parquet files.
+        """Write a copy of the whole database, or named runs with their labels, as Parquet files.
 
-        The folder must not exist yet. Without names, pruned runs are written without their items. ``texts``: also the
-        texts of their datasets (``add_texts``). ``record``: also aliases with their history, decisions of gates, and
-        suites, if they concern only these runs; without names also the designs of ``labels_sample`` with their answers.
-        ``progress``: called with how many runs are written, and how many there are. Returns: how much was written.
-        Raises: ReferenceNotFoundError; InputError if it cannot be written, and for a named run that was pruned.
+        ``folder``: it must not exist yet. ``references``: the runs, with their labels and the weights and attributes of
+        their groups; none: those of ``dataset``, or without it the whole database with everything in it. ``progress``:
+        called with how many runs are written, and how many there are. Returns: how much was written, and a note on
+        what belongs to the datasets of named runs and was left out. Raises: ReferenceNotFoundError; InputError if it
+        cannot be written, for a named run that was pruned, and for the whole of a database with sealed data.
         """
         from ndcg_tracker.runs.exchange import export
 
         with self.store().read() as tx:
-            runs = tx.runs.chosen(references, dataset)
-            tx.runs.require("items", *(runs if references else ()))
-            datasets = () if references else [one for one in tx.datasets.all() if dataset in (None, one.name)]
-            return export(tx, runs, os.fspath(folder), datasets=datasets, texts=texts, record=record, progress=progress)
+            runs = tx.runs.chosen(references, dataset) if references or dataset is not None else None
+            tx.runs.require("items", *(runs or ()))
+            return export(tx, runs, os.fspath(folder), progress=progress)
 
 
 def holder_of(dataset: str | None, location: str | None, *, read_only: bool = False) -> Tracker:

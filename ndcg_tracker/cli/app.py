@@ -35,7 +35,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "groups": ("cli.runs:groups", "Manage attributes (for slices) and weights of groups: set, list."),
         "texts": ("cli.runs:texts", "Manage query texts, item titles and links: add, list, delete."),
         "datasets": ("cli.runs:datasets", "Seal datasets, so that only gates read them: split, seal."),
-        "import": ("cli.exchange:import_runs", "Import exported runs and everything that belongs to them."),
+        "import": ("cli.exchange:import_runs", "Import a copy of a database, or exported runs."),
         "pull": ("cli.exchange:pulls", "Fetch runs from other trackers."),
         "demo": ("cli.demo:demo", "Try it out: track four runs of a small, made-up shop search."),
     },
@@ -70,7 +70,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "rescore": ("cli.runs:rescore", "Evaluate stored runs under newer labels or more metrics."),
         "db": ("cli.database:app", "Manage the database: upgrade, check, back up, restore, grant."),
         "doctor": ("cli.database:doctor", "Check a database; with conventions, show why NDCG values differ."),
-        "export": ("cli.exchange:export_runs", "Export runs and everything that belongs to them as Parquet files."),
+        "export": ("cli.exchange:export_runs", "Export runs, or the whole database, as Parquet files."),
         "push": ("cli.exchange:pushes", "Send runs to other trackers."),
     },
 }

@@ -20,15 +20,11 @@ def export_runs(
     runs: options.SomeRuns = None,
     every: options.EveryRun = False,
     dataset: options.AnyDataset = None,
-    texts: Annotated[
-        bool, typer.Option("--texts", help="Include query texts, titles and links (see ndcg-track texts).")
-    ] = False,
-    record: options.Record = True,
 ) -> None:
-    """Export runs and everything that belongs to them as Parquet files.
+    """Export named runs with their labels, or with --all the whole database, as Parquet files.
 
-    The folder contains items, labels, evaluations, group results and what people did with the runs. It appears complete
-    or not at all. With --all and --texts it contains the complete database.
+    The folder appears complete or not at all. --all takes everything that the database has; with --dataset it takes the
+    runs of this dataset. An export of runs says what it leaves out.
 
     Example: ndcg-track export --all --output runs
     """
@@ -39,64 +35,41 @@ def export_runs(
     if bool(runs) == every:
         raise InputError("name the runs to export, or give --all")
     with options.tracker() as tracker, drawn_progress("exporting to", output, "runs", 1) as progress:
-        result = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts, record=record, progress=progress)
-    if result.n_pruned:
-        options.say(f"note: {counted(result.n_pruned, 'run')} without items: pruned, or stored without all items")
+        result = tracker.export_runs(output, runs or (), dataset=dataset, progress=progress)
     options.say(
         f"exported {counted(result.n_runs, 'run')} with {counted(result.n_items, 'item')}, "
         f"{counted(result.n_label_sets, 'label set')} and {counted(result.n_results, 'group result')} to {output}; "
         "checked: the files have all their rows"
     )
-    _say_record("with", result.n_aliases, result.n_decisions, result.n_designs)
+    for note in result.notes:
+        options.say(note)
 
 
 def import_runs(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder written by ndcg-track export.")],
-    dataset: Annotated[str | None, typer.Option(help="New name for the dataset, if the export has only one.")] = None,
-    record: options.Record = True,
+    dataset: Annotated[
+        str | None, typer.Option(help="New name for the dataset of named runs, if it is a single one.")
+    ] = None,
     format: options.Output = "text",
 ) -> None:
-    """Import exported runs and everything that belongs to them.
+    """Import a copy of a database into an empty one, or exported runs into names that are free.
 
-    Numbers stay the same to the bit, and everything is stored in one transaction. Runs that already exist keep their
-    data and get the evaluations that they lack. The command recomputes results from items and labels, and refuses
-    results that differ.
+    Numbers stay the same to the bit, and everything is stored in one transaction. The command checks every row,
+    recomputes results from items and labels, and refuses results that differ.
 
     Example: ndcg-track import runs
     """
     from ndcg_tracker.cli.input_files import drawn_progress
+    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker, drawn_progress("importing", folder, "runs", 1) as progress:
-        result = tracker.import_runs(folder, dataset=dataset, record=record, progress=progress)
+        result = tracker.import_runs(folder, dataset=dataset, progress=progress)
     for note in result.notes:
         options.say(f"note: {note}")
-    _say_record("stored", result.n_aliases, result.n_decisions, result.n_designs)
-    names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations", "n_not_verifiable"]
-    options.show_fields(format, names, result.runs)
-    options.say(
-        "checked: digests of runs and labels; results recomputed from them"
-        f"{_not_verifiable(sum(run.n_not_verifiable for run in result.runs))}"
-    )
-
-
-def _say_record(how: str, n_aliases: int, n_decisions: int, n_designs: int) -> None:
-    """Say how many aliases, decisions and designs there are, if there are any."""
-    from ndcg_tracker.words.texts import counted
-
-    said = []
-    if n_aliases or n_decisions:
-        aliases = f"{n_aliases:,} alias{'' if n_aliases == 1 else 'es'}"
-        said.append(f"{aliases} and {counted(n_decisions, 'gate decision')}")
-    if n_designs:
-        said.append(f"{counted(n_designs, 'design')} for people who check a judge")
-    if said:
-        options.say(f"{how} {', and '.join(said)}")
-
-
-def _not_verifiable(n: int) -> str:
-    from ndcg_tracker.words.texts import counted
-
-    return f", but {counted(n, 'evaluation')} not verifiable" if n else ""
+    options.show_fields(format, ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"], result.runs)
+    n, n_unknown = counted(result.n_evaluations, "evaluation"), result.n_not_verifiable
+    unknown = f"; not verifiable: {n_unknown:,} of {n}" if n_unknown else ""
+    options.say(f"checked: every row, all digests, and {result.n_results:,} results of groups, computed again{unknown}")
 
 
 pushes = options.command_group("Send runs to other trackers.")

@@ -83,10 +83,6 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
 Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
 Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
-Record = Annotated[
-    bool,
-    typer.Option("--record/--no-record", help="Include aliases with their moves, gate decisions, suites and designs."),
-]
 OnSuite = Annotated[
     str | None, typer.Option("--suite", metavar="NAME", help="Use every dataset of this suite, and all together.")
 ]

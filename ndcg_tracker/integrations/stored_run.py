@@ -133,14 +133,18 @@ def _ranking(items: Any, labels: Any, groups: Any) -> Any:
 
     keys = ["group_key", "item_key"]
     joined = items.select([*keys, "rank", "score"]).join(labels.select([*keys, "grade"]), keys, join_type="full outer")
-    weighted = groups.filter(pc.is_valid(groups["weight"]))
+    weighted = groups.filter(pc.is_valid(groups["weight"])).select(["key", "weight"])
+    weighted = weighted.rename_columns(["group_key", "weight"]).cast(
+        pa.schema([("group_key", items["group_key"].type), ("weight", pa.float64())])
+    )
+    others = weighted.filter(pc.equal(weighted["group_key"], ""))["weight"].to_pylist()
     if weighted.num_rows:
-        joined = joined.join(weighted.select(["group_key", "weight"]), ["group_key"])
+        joined = joined.join(weighted, ["group_key"])
     joined = joined.sort_by([("group_key", "ascending"), ("rank", "ascending"), ("item_key", "ascending")])
     columns = {"group": "group_key", "item": "item_key", "score": "score", "label": "grade"}
     table = {name: joined[column] for name, column in columns.items()}
     if weighted.num_rows:
-        table["weight"] = pc.fill_null(joined["weight"], 1.0)  # the default weight of a group
+        table["weight"] = pc.fill_null(joined["weight"], *(others or [1.0]))  # of groups without one
     return pa.table(table)
 
 

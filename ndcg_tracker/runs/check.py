@@ -27,8 +27,10 @@ from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.runs.labels import label_source
+from ndcg_tracker.runs.rules import Rules
 from ndcg_tracker.runs.scoring import Scores, stored_weights
 from ndcg_tracker.statistics.t_test import sample_std_dev
+from ndcg_tracker.storage.copying import COLUMNS
 from ndcg_tracker.storage.records import NO_LABELS_HERE, SUMMED_JUDGE
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.health import unlocked
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.scoring import Scores
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 
 SHARES_AGREE = 1e-12
@@ -140,27 +143,56 @@ def check_database(location: str, progress: Progress | None = None) -> Checked:
     with Store.open(location) as store:
         path = store.location.path
         with store.read(opens_seals=True) as tx:
-            checked = Checked(tx.damage())
-            _Contents(tx, checked).look(progress)
+            checked = check_content(tx, None, progress, given="stored")
         if path is not None and os.access(path.absolute().parent, os.W_OK):
             checked.damage += unlocked(path)
+    return checked
+
+
+def check_content(
+    tx: ReadTransaction, made: Written | None, progress: Progress | None = None, *, given: str = "stated"
+) -> Checked:
+    """Check all rows of a database, or only the runs and labels that a transaction has made.
+
+    ``given``: whether results are "stored", or "stated" in an export.
+    """
+    checked = Checked(tx.damage() if made is None else [])
+    contents = _Contents(tx, checked, made, given)
+    if made is None and not checked.damage:
+        contents.look_at_rows()
+    contents.look(progress)
     return checked
 
 
 class _Contents:
     """The content of runs and labels, read once and compared with digests, counts and results."""
 
-    def __init__(self, tx: ReadTransaction, checked: Checked) -> None:
+    def __init__(self, tx: ReadTransaction, checked: Checked, made: Written | None, given: str) -> None:
         self._tx = tx
         self._checked = checked
+        self._made = made
+        self._given = given
         self._without_all, self._without_any = tx.runs.without("items"), tx.runs.without("some items")
         self._label_sets: dict[int, LabelSetRecord] = {}
         self._sources: dict[int, Callable[[], KnownLabels]] = {}
+
+    def look_at_rows(self) -> None:
+        """Hold every row against the rules for its table."""
+        rules = Rules(self._tx)
+        for name, columns in COLUMNS.items():
+            keys = [column for column, of in columns.items() if of.primary_key]
+            for row in (row for rows in self._tx.copies.rows(name) for row in rows):
+                told = rules.broken(name, row)
+                if told is not None:
+                    where = ", ".join(f"{key} {row[key]!r}" for key in keys)
+                    self._checked.damage.append(f"{name}: the row with {where} {told}")
 
     def look(self, progress: Progress | None) -> None:
         """Compare everything and record the damage; for sealed datasets only whether there is any."""
         of_dataset: dict[int, list[RunRecord]] = defaultdict(list)
         for run in self._tx.runs.without_facts():
+            if self._made is not None and run.id not in self._made.runs:
+                continue
             of_dataset[run.dataset_id].append(run)
         datasets = self._tx.datasets.all()
         sealed = [dataset for dataset in datasets if self._tx.datasets.is_sealed(dataset.name)]
@@ -176,6 +208,8 @@ class _Contents:
     def _look_at(self, dataset: DatasetRecord, runs: list[RunRecord], progress: Progress | None, n_runs: int) -> None:
         for label_set in self._tx.labels.sets(dataset.id, None):
             self._label_sets[label_set.id] = label_set
+            if self._made is not None and label_set.id not in self._made.label_sets:
+                continue
             self._tell(f"labels version {label_set.version} of dataset {dataset.name!r}", self._of_labels(label_set))
         weights = stored_weights(self._tx, dataset.id)
         if weights is not None:  # what is stored is checked, whatever it is
@@ -274,7 +308,7 @@ class _Contents:
             self._checked.n_computed += not told.rests_on_weights
             self._checked.n_results += given.values.size
             if told.difference is not None:
-                yield f"{_named(evaluation)}: {difference_text(told.difference, 'stored')}"
+                yield f"{_named(evaluation)}: {difference_text(told.difference, self._given)}"
             yield from _of_std_dev(evaluation, metric, given)
         if is_whole:
             computed = scores.coverage()
@@ -282,7 +316,7 @@ class _Contents:
                 if share.cutoff in computed and not are_close(share.judged_share, computed[share.cutoff], SHARES_AGREE):
                     difference = Difference("judged_share", share.judged_share, computed[share.cutoff])
                     where = "the whole lists" if share.cutoff is None else f"the top {share.cutoff}"
-                    yield f"{where}: {difference_text(difference, 'stored')}"
+                    yield f"{where}: {difference_text(difference, self._given)}"
 
     def _stored(self, evaluation: EvaluationRecord) -> tuple[Index, StatedResults]:
         results = self._tx.evaluations.results(evaluation.id, components=True)
@@ -304,7 +338,7 @@ class _Contents:
         given = StatedResults(*means, *counts, values, nothing, nothing, [None] * ids.size)
         difference = difference_of_means(metric, given)
         if difference is not None:
-            yield f"{_named(evaluation)}: {contradiction_text(difference, 'stored')}"
+            yield f"{_named(evaluation)}: {contradiction_text(difference, self._given)}"
         if values.size:
             yield from _of_std_dev(evaluation, metric, given)
 

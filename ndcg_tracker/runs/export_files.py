@@ -6,10 +6,8 @@ import json
 import os
 import shutil
 import stat
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -20,66 +18,37 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.groups_share import parse_share
 from ndcg_tracker.rankings.keys import Keys, arrow_texts, keys_of_arrow
-from ndcg_tracker.rankings.ranking import BY_INPUT
 from ndcg_tracker.render.whole_file import told_of_place
-from ndcg_tracker.runs.samples import is_sample
+from ndcg_tracker.storage.copying import COLUMNS, OF_RUNS, kind_of
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.ranking import LabelLists, Ranking
-    from ndcg_tracker.storage.runs import RunDetails
+    from ndcg_tracker.storage.copying import Row
 
 _ROWS_AT_ONCE = 1 << 17
 Column = Keys | Floats | Index | Sequence[Any] | str | int | None
 """Ids, doubles (NaN is null), whole numbers, values of any kind (None is null), or one value for all rows."""
-Row = dict[str, Any]
 _BATCH = 1 << 18  # rows
+ADVICE = "export the runs again"
 
 
 class Kind(StrEnum):
-    """The kinds of columns; names and ids may not be null."""
+    """The kinds of columns of the large tables; names and ids may not be null."""
 
     NAME = "name"
     """Text that many rows share: stored as a dictionary."""
-    TEXT = "text"
-    TIME = "time"
-    """Text that the reader of a record checks to be a time."""
-    JSON = "json"
-    """An object, as text."""
     KEY = "key"
     """The id of a group or item."""
     COUNT = "count"
-    FLAG = "flag"
-    """0 or 1."""
     NUMBER = "number"
+    TEXT = "text"
 
 
-_ARROW = {Kind.KEY: "large_string", Kind.COUNT: "int64", Kind.FLAG: "int64", Kind.NUMBER: "float64"}
+_ARROW = {Kind.KEY: "large_string", Kind.COUNT: "int64", Kind.NUMBER: "float64"}
 """The Arrow types of the kinds that are not plain text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of an export.
-
-    ``columns``: all, in their order; the last ones are ``later``: exports of older versions lack them, and they are
-    read as null. ``part``: the part of an export that the table belongs to, "" for tables in every export.
-    ``counted_by``: the column of the owners' table that says how many of its rows an owner has. ``needed``: columns
-    that no row may lack, in addition to names and ids.
-    """
-
-    columns: Mapping[str, Kind]
-    later: tuple[str, ...] = ()
-    part: str = ""
-    counted_by: str = ""
-    needed: tuple[str, ...] = ()
-
-    @property
-    def never_null(self) -> list[str]:
-        """The columns that no row may lack."""
-        return [name for name, kind in self.columns.items() if kind in (Kind.NAME, Kind.KEY) or name in self.needed]
+_ARROW_OF = {int: "int64", float: "float64", bool: "bool", bytes: "binary", str: "string", dict: "string"}
+"""The Arrow types of the columns of a table of the database; JSON objects are text."""
 
 
 def _columns(**names: str) -> dict[str, Kind]:
@@ -87,157 +56,61 @@ def _columns(**names: str) -> dict[str, Kind]:
     return {name: Kind(kind) for kind, of_kind in names.items() for name in of_kind.split()}
 
 
-_EVALUATED = _columns(name="dataset run", count="label_set_version")
-_DECIDED = _columns(
-    number="delta ci_low ci_high alpha",
-    text="decision reason acknowledged_reason acknowledged_by",
-    time="created_at_utc",
-)
-_BUDGETS = ("planned_budget", "budget")
-_OPEN = _columns(text="unjudged", number="delta_low delta_high")
-TABLES = {
-    "runs": Table(
-        _columns(
-            name="dataset run",
-            text="digest created_at_utc git_commit source",
-            json="parameters tags",
-            count="n_groups n_items",
-        )
-        | _columns(text="sampled sample_digest collapsed", number="documents_in_ten")
-        | _columns(text="tie_order groups_share"),
-        later=("sampled", "sample_digest", "collapsed", "documents_in_ten", "tie_order", "groups_share"),
-        needed=("digest", "created_at_utc", "parameters", "tags", "n_groups", "n_items"),
-    ),
-    "items": Table(
-        _columns(name="dataset run", key="group_key") | _columns(count="rank", key="item_key", number="score"),
-        counted_by="n_items",
-    ),
-    "label_sets": Table(
-        _columns(name="dataset", count="label_set_version", text="digest source")
-        | _columns(count="n_labels", flag="by_row_number", text="judge created_at_utc")
-        | _columns(count="extends", text="added_by", json="from_runs"),
-        later=("by_row_number", "judge", "created_at_utc", "extends", "added_by", "from_runs"),
-        needed=("label_set_version", "digest", "n_labels"),
-    ),
-    "labels": Table(
-        _columns(name="dataset", count="label_set_version", key="group_key item_key", number="grade"),
-        counted_by="n_labels",
-    ),
-    "evaluations": Table(
-        _EVALUATED
-        | _columns(text="metric", number="mean worst_mean best_mean", count="n_groups n_missing n_undefined n_results")
-        | _columns(text="requested_as", number="std_dev")
-        | _columns(text="created_at_utc"),
-        later=("requested_as", "std_dev", "created_at_utc"),
-        needed=("label_set_version", "metric", "n_results"),
-    ),
-    "group_results": Table(
-        _EVALUATED | _columns(name="metric", key="group_key", number="value dcg ideal_dcg", text="undefined_reason"),
-        counted_by="n_results",
-    ),
-    "label_coverage": Table(_EVALUATED | _columns(count="cutoff", number="judged_share")),
-    "groups": Table(_columns(name="dataset", key="group_key", number="weight", json="attributes")),
-    "texts": Table(_columns(name="dataset", text="group_key item_key text title url"), part="texts"),
-    "datasets": Table(_columns(name="dataset", text="created_at_utc"), part="record"),
-    "aliases": Table(
-        _columns(name="dataset alias run", time="created_at_utc updated_at_utc", number="budget", count="looks"),
-        part="record",
-        later=("budget", "looks"),
-    ),
-    "alias_moves": Table(_columns(name="dataset alias", text="run present_run", time="created_at_utc"), part="record"),
-    "decisions": Table(
-        _columns(name="dataset", text="baseline_run present_baseline candidate_run present_candidate baseline_alias")
-        | _columns(text="metric", count="label_set_version")
-        | _columns(text="scope", number="margin")
-        | _DECIDED
-        | _columns(json="repeats")
-        | _OPEN
-        | _columns(text="checked_by", number="budget", count="looks look", json="baseline_lists"),
-        part="record",
-        later=("repeats", *_OPEN, "checked_by", "budget", "looks", "look", "baseline_lists"),
-    ),
-    "budget_resets": Table(
-        _columns(name="dataset baseline_run", json="baseline_lists", text="reason reset_by")
-        | _columns(time="covered_until_utc created_at_utc"),
-        part="record",
-        needed=("baseline_lists", "reason", "reset_by", "covered_until_utc"),
-    ),
-    "designs": Table(
-        _columns(name="dataset", count="design label_set_version", text="metric seed", flag="not_tuned")
-        | _columns(count="n_looks look planned_budget budget", number="greatest_grade", time="created_at_utc")
-        | _columns(text="checked_by", count="n_runs_before n_label_sets_before"),
-        part="record",
-        needed=("design", "label_set_version", "metric", "seed", "not_tuned", "n_looks", "look", *_BUDGETS),
-    ),
-    "design_runs": Table(
-        _columns(name="dataset", count="design", text="run present_run"), part="record", needed=("design", "run")
-    ),
-    "drawn_items": Table(
-        _columns(name="dataset", count="design", key="group_key item_key")
-        | _columns(number="probability grade", text="answered_at_utc"),
-        part="record",
-        needed=("design",),
-    ),
-    "suites": Table(_columns(name="suite dataset", count="place", text="created_at_utc"), part="record"),
-    "suite_decisions": Table(
-        _columns(name="suite", text="baseline candidate by_tag", json="runs")
-        | _columns(text="metric", number="margin dataset_margin")
-        | _DECIDED
-        | _OPEN
-        | _columns(text="judge"),
-        part="record",
-        later=(*_OPEN, "judge"),
-    ),
-    "prunings": Table(
-        _columns(name="dataset run", text="created_at_utc", flag="summaries_only", number="kept_share")
-        | _columns(count="n_groups n_kept_items"),
-        part="pruned",
-    ),
-    "pruned_groups": Table(_columns(name="dataset run", key="group_key"), part="pruned", counted_by="n_groups"),
+LARGE = {
+    "items": _columns(name="dataset run", key="group_key") | _columns(count="rank", key="item_key", number="score"),
+    "labels": _columns(name="dataset", count="label_set_version", key="group_key item_key", number="grade"),
+    "group_results": _columns(name="dataset run", count="label_set_version")
+    | _columns(name="metric", key="group_key", number="value dcg ideal_dcg", text="undefined_reason"),
 }
-"""All tables. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how many rows of
-``items``, ``labels`` and ``group_results`` belong to each. For a run in ``prunings``, that table has the counts of
-``items`` and ``pruned_groups``. The record (what people did with the runs) has the names of runs at that time and
-their names now. For a design with answers, ``n_runs_before`` and ``n_label_sets_before`` say how many of the dataset's
-runs and versions of labels were stored before the first answer."""
+"""The tables with a row per item, label and result of a group, with names in place of numbers."""
+N_ROWS = "n_rows"
+"""The further column of runs, label sets and evaluations: how many rows of the large tables each has.
+
+These rows are in the order of their owners."""
+OWNERS = {"runs": "items", "label_sets": "labels", "evaluations": "group_results"}
+"""The tables whose rows own rows of a large table, and which."""
 
 
 def arrow_schema(table: str) -> Any:
-    """Return the columns of a table as an Arrow schema."""
+    """Return the columns of a table as an Arrow schema: those of a large one, or those of a table of the database."""
     import pyarrow as pa
 
-    columns = TABLES[table].columns.items()
-    return pa.schema([(name, pa.type_for_alias(_ARROW.get(kind, "string"))) for name, kind in columns])
+    if table in LARGE:
+        types = {name: _ARROW.get(kind, "string") for name, kind in LARGE[table].items()}
+    else:
+        types = {name: _ARROW_OF[kind_of(column)] for name, column in COLUMNS[table].items()}
+        types |= {N_ROWS: "int64"} if table in OWNERS else {}
+    return pa.schema([(name, pa.type_for_alias(of_name)) for name, of_name in types.items()])
 
 
 class ExportWriter:
     """Writes the tables of an export into a new folder, which appears when it is complete.
 
-    ``parts``: which parts to write. ``n_rows``: how many rows each table has. Raises: InputError if the folder
-    already exists or cannot be created.
+    ``tables``: which tables of the database to write. ``n_rows``: how many rows each table has. Raises: InputError if
+    the folder already exists or cannot be created.
     """
 
-    def __init__(self, folder: Path, parts: Sequence[str] = ()) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, tables: Iterable[str]) -> None:
+        self.folder = folder
         self._writable = partial(told_of_place, str(folder))
         self._writers: dict[str, Any] = {}
-        self._waiting: dict[str, list[Any]] = {name: [] for name, table in TABLES.items() if table.part in ("", *parts)}
-        self.n_rows = dict.fromkeys(TABLES, 0)
+        self._waiting: dict[str, list[Any]] = {name: [] for name in (*tables, *LARGE)}
+        self.n_rows = dict.fromkeys(self._waiting, 0)
 
     def __enter__(self) -> Self:
         import pyarrow.parquet as pq
 
-        if self._folder.exists():
-            raise InputError("already exists", where=self._folder, advice="give another folder")
+        if self.folder.exists():
+            raise InputError("already exists", where=self.folder, advice="give another folder")
         with self._writable():
-            self._unfinished = Path(mkdtemp(prefix=f".{self._folder.name}-", dir=self._folder.absolute().parent))
+            self._unfinished = Path(mkdtemp(prefix=f".{self.folder.name}-", dir=self.folder.absolute().parent))
         with ExitStack() as opening, self._writable():  # the first bytes are written here
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
             for name in self._waiting:
                 writer = pq.ParquetWriter(
                     self._unfinished / f"{name}.parquet",
                     arrow_schema(name),
-                    use_dictionary=[column for column, kind in TABLES[name].columns.items() if kind is Kind.NAME],
+                    use_dictionary=[column for column, kind in LARGE.get(name, {}).items() if kind is Kind.NAME],
                     compression="zstd",
                     write_page_checksum=True,
                 )
@@ -254,30 +127,33 @@ class ExportWriter:
                         writer.close()
                         self._check(name)
                     self._unfinished.chmod(0o777 & ~_umask())
-                    self._unfinished.rename(self._folder)
+                    self._unfinished.rename(self.folder)
         finally:
             with suppress(OSError):
                 self._open.close()  # removes the unfinished folder
 
-    def add(self, table: str, given: Mapping[str, Column], n_rows: int = 1, records: Sequence[object] = ()) -> None:
-        """Add rows to a table: its columns by name, each of ``n_rows`` values, or one value for all rows.
-
-        Columns that are not given come from the records, one per row, which have attributes of these names.
-        """
+    def add(self, table: str, columns: Mapping[str, Column], n_rows: int) -> None:
+        """Add rows to a large table: its columns by name, each of ``n_rows`` values, or one value for all rows."""
         import pyarrow as pa
 
-        if not n_rows:
-            return
-        kinds = TABLES[table].columns
-        columns: dict[str, Column] = {
-            name: [getattr(record, name) for record in records] for name in kinds.keys() - given
-        }
-        columns |= given
         schema = arrow_schema(table)
-        arrays = [_array(columns[field.name], kinds[field.name], field.type, n_rows) for field in schema]
-        self.n_rows[table] += n_rows
+        if n_rows:
+            arrays = [_array(columns[field.name], field.type, n_rows) for field in schema]
+            self._add(table, pa.Table.from_arrays(arrays, schema=schema))
+
+    def add_rows(self, table: str, rows: list[Row]) -> None:
+        """Add rows to a table of the database, as they are there."""
+        import pyarrow as pa
+
+        texts = [
+            {name: _json(value) if isinstance(value, dict) else value for name, value in row.items()} for row in rows
+        ]
+        self._add(table, pa.Table.from_pylist(texts, arrow_schema(table)))
+
+    def _add(self, table: str, rows: Any) -> None:
+        self.n_rows[table] += rows.num_rows
         waiting = self._waiting[table]
-        waiting.append(pa.Table.from_arrays(arrays, schema=schema))
+        waiting.append(rows)
         if sum(part.num_rows for part in waiting) >= _ROWS_AT_ONCE:
             with self._writable():
                 self._flush(table)
@@ -297,7 +173,7 @@ class ExportWriter:
         n_rows = pq.read_metadata(self._unfinished / f"{table}.parquet").num_rows
         if n_rows != self.n_rows[table]:
             raise InputError(
-                f"{table}.parquet has {n_rows} rows of {self.n_rows[table]}", where=self._folder, advice="export again"
+                f"{table}.parquet has {n_rows} rows of {self.n_rows[table]}", where=self.folder, advice="export again"
             )
 
 
@@ -311,7 +187,7 @@ def _umask() -> int:
     return mask
 
 
-def _array(column: Column, kind: Kind, arrow_type: Any, n_rows: int) -> Any:
+def _array(column: Column, arrow_type: Any, n_rows: int) -> Any:
     import pyarrow as pa
 
     if isinstance(column, Keys):
@@ -321,122 +197,100 @@ def _array(column: Column, kind: Kind, arrow_type: Any, n_rows: int) -> Any:
         return pa.array(column, type=arrow_type, mask=missing)
     if column is None or isinstance(column, str | int):
         return pa.repeat(pa.scalar(column, type=arrow_type), n_rows)
-    if kind in _STORED:
-        column = [None if value is None else _STORED[kind](value) for value in column]
     return pa.array(column, type=arrow_type)
 
 
 class ExportReader:
-    """Reads the tables of an export, which ``ExportWriter`` wrote.
+    """Reads the tables of an export, which ``ExportWriter`` of this or an older version wrote.
 
-    Raises: InputError for a folder or file that is missing, broken, or has other columns than ``TABLES`` says.
+    ``is_older``: whether versions 0.1.0 or 0.2.0 wrote it (see ``older_exports``). ``is_whole``: whether it is a copy
+    of a whole database. Raises: InputError for a folder or file that is missing or broken, or has other columns.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._open = ExitStack()
         self._streams: dict[str, _Rows] = {}
+        self.is_older = (folder / "label_coverage.parquet").exists()
+        self.is_whole = (folder / "decisions.parquet").exists()
 
     def __enter__(self) -> Self:
-        if not self._folder.is_dir():
-            raise InputError("no such folder", where=self._folder, advice="give a folder written by ndcg-track export")
+        if not self.folder.is_dir():
+            raise InputError("no such folder", where=self.folder, advice="give a folder written by ndcg-track export")
+        needed = ("runs", "label_sets", "evaluations") if self.is_older else OF_RUNS
         with ExitStack() as opening:
-            for name, table in TABLES.items():
-                path = self._folder / f"{name}.parquet"
-                if not table.part or path.exists():
-                    self._streams[name] = _Rows(path, name, opening)
+            for name in dict.fromkeys((*LARGE, *needed, *(path.stem for path in self.folder.glob("*.parquet")))):
+                if name in LARGE or name in COLUMNS or self.is_older:
+                    self._streams[name] = _Rows(self.folder / f"{name}.parquet", name, opening, self.is_older)
             self._open = opening.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def rows(self, table: str) -> list[Row]:
-        """Return all rows of a small table, one dict per row; none if the export lacks the table."""
-        if table not in self._streams:
-            return []
-        stream = self._streams[table]
-        taken = stream.take(stream.n_left)
-        for name in TABLES[table].never_null:
-            if taken[name].null_count:
-                raise stream.error(f"has a row without {name}")
-        rows: list[Row] = taken.to_pylist()
-        for name in (name for name, kind in TABLES[table].columns.items() if kind is Kind.FLAG):
-            rows = [row | {name: None if row[name] is None else bool(row[name])} for row in rows]
-        return rows
+    def rows(self, table: str) -> Iterator[Row]:
+        """Yield the rows of a table of the database, without those of the large tables; none if there is no file."""
+        stream = self._streams.get(table)
+        number = 0
+        while stream is not None and stream.n_left:
+            for row in stream.take(min(stream.n_left, _BATCH)).to_pylist():
+                number += 1
+                yield {name: self._value(table, number, name, value) for name, value in row.items()}
 
-    def rows_by(self, table: str, *columns: str) -> dict[tuple[Any, ...], list[Row]]:
-        """Return all rows of a small table by their values in some columns."""
-        rows_of: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-        for row in self.rows(table):
-            rows_of[tuple(row[name] for name in columns)].append(row)
-        return rows_of
+    def _value(self, table: str, number: int, name: str, value: Any) -> Any:
+        column = COLUMNS.get(table, {}).get(name)
+        if value is None or column is None or kind_of(column) is not dict:
+            return value
+        try:
+            facts = json.loads(value)
+        except (ValueError, RecursionError, TypeError):
+            facts = None
+        if not isinstance(facts, dict):
+            raise self.error(table, f"row {number} has {name} that are not a JSON object")
+        return facts
 
-    def part(self, table: str, row: Row) -> Iterator[Any]:
-        """Take the next rows of a table, as many as their owner's row says, and yield their own columns.
+    def part(self, table: str, n_rows: Any, owner: Mapping[str, Any]) -> list[Any]:
+        """Take the next rows of a large table, which belong to an owner, and return their own columns.
 
         Ids come as ``Keys``, numbers as floats (NaN for null), and texts as a list, in the order of the columns.
-        Raises: InputError if there are fewer rows, or rows of another owner; while columns are read, for a null id and
-        for a number that is infinite or NaN.
+        Raises: InputError if there are fewer rows, or rows of another owner; for a null id, and for a number that is
+        infinite or NaN.
         """
         import pyarrow.compute as pc
 
-        stream, columns = self._streams[table], TABLES[table].columns
-        n_rows, owner = row[TABLES[table].counted_by], {name: row[name] for name in columns if name in row}
+        stream = self._streams[table]
         named = ", ".join(f"{name} {value!r}" for name, value in owner.items())
-        if n_rows < 0 or n_rows > stream.n_left:
+        if type(n_rows) is not int or not 0 <= n_rows <= stream.n_left:
             raise stream.error(f"has {stream.n_left} rows left, not the {n_rows} of {named}")
         taken = stream.take(n_rows)
         for name, value in owner.items():
             if n_rows and pc.unique(taken[name]).to_pylist() != [value]:
                 raise stream.error(f"its rows are not in the order in which they were written: those of {named}")
-        about = [(name, kind) for name, kind in columns.items() if name not in owner and kind in _READ]
-        return (_READ[kind](_whole(taken[name]), name, stream) for name, kind in about)
+        about = [(name, kind) for name, kind in LARGE[table].items() if name not in owner and kind in _READ]
+        return [_READ[kind](_whole(taken[name]), name, stream) for name, kind in about]
 
-    def check_read(self, left_out: str = "none") -> None:
-        """Raise InputError if a table, other than those of the part that is left out, has rows without an owner."""
-        for name, stream in self._streams.items():
-            if stream.n_left and TABLES[name].part != left_out:
-                raise stream.error(f"has {stream.n_left} rows without an owner")
+    def groups_of(self, table: str) -> list[tuple[Any, Any]]:
+        """Return dataset and key of all groups of a large table, in the order in which they come first."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-    def check_whole(self, table: str, what: str, items: LabelLists | Ranking, digest: str) -> None:
-        """Raise InputError if the rows of something differ from what was exported."""
-        if items.has_duplicates() or items.digest() != digest:
-            raise self.error(table, f"the content of {what} differs from what was exported")
+        path, names = self.folder / f"{table}.parquet", ["dataset", "group_key"]
+        found: dict[tuple[Any, Any], None] = {}
+        with self._streams[table].readable("cannot be read"), pq.ParquetFile(path) as file:
+            for batch in parquet_batches(file, path, names, _BATCH):
+                once = pa.table(batch).group_by(names, use_threads=False).aggregate([])
+                found |= dict.fromkeys(zip(*(once[name].to_pylist() for name in names), strict=True))
+        return list(found)
 
-    def facts(self, table: str, text: str) -> dict[str, Any]:
-        """Return the JSON object that a text of a table holds (InputError for anything else)."""
-        try:
-            facts = json.loads(text)
-        except (ValueError, RecursionError):
-            facts = None
-        if not isinstance(facts, dict):
-            raise self.error(table, "holds facts that are not a JSON object")
-        return facts
-
-    def details(self, row: Row) -> RunDetails:
-        """Return the facts about a run in a row of the runs (InputError for facts that no export has)."""
-        if not is_sample(row["sampled"]):
-            raise self.error("runs", f"says of run {row['run']!r} that it is sampled {row['sampled']!r}")
-        if row["tie_order"] not in (None, BY_INPUT):
-            raise self.error("runs", f"says of run {row['run']!r} that {row['tie_order']!r} breaks its ties")
-        return {
-            "source": row["source"],
-            "git_commit": row["git_commit"],
-            "parameters": self.facts("runs", row["parameters"]),
-            "tags": self.facts("runs", row["tags"]),
-            "created_at_utc": row["created_at_utc"],
-            "sampled": row["sampled"],
-            "sample_digest": row["sample_digest"],
-            "collapsed": row["collapsed"],
-            "documents_in_ten": row["documents_in_ten"],
-            "tie_order": row["tie_order"],
-            "groups_share": None if row["groups_share"] is None else str(parse_share(row["groups_share"])),
-        }
+    def check_read(self) -> None:
+        """Raise InputError if a large table has rows without an owner."""
+        for name in LARGE:
+            if self._streams[name].n_left:
+                raise self.error(name, f"has {self._streams[name].n_left} rows without an owner")
 
     def error(self, table: str, what: str) -> InputError:
         """Return the error for a broken table."""
-        return self._streams[table].error(what)
+        return InputError(what, where=self.folder / f"{table}.parquet", advice=ADVICE)
 
 
 def _whole(column: Any) -> Any:
@@ -460,8 +314,6 @@ def _numbers(array: Any, column: str, stream: _Rows) -> Floats:
     return values
 
 
-_STORED: dict[Kind, Callable[[Any], str | int]] = {Kind.JSON: _json, Kind.FLAG: int}
-"""How to convert single values for writing."""
 _READ: dict[Kind, Callable[[Any, str, _Rows], Any]] = {
     Kind.KEY: _keys, Kind.NUMBER: _numbers, Kind.TEXT: lambda array, *_: array.to_pylist()
 }  # fmt: skip
@@ -471,20 +323,22 @@ _READ: dict[Kind, Callable[[Any, str, _Rows], Any]] = {
 class _Rows:
     """The rows of one file, read in order; ``opening``: what closes the file."""
 
-    def __init__(self, path: Path, table: str, opening: ExitStack) -> None:
+    def __init__(self, path: Path, table: str, opening: ExitStack, is_older: bool) -> None:
         import pyarrow.parquet as pq
 
         self._path = path
-        with self._readable("not a readable Parquet file"):
+        with self.readable("not a readable Parquet file"):
             if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block and ignore signals
                 raise self.error("is not a regular file")
             file = opening.enter_context(pq.ParquetFile(path, page_checksum_verification=True))
             names = file.schema_arrow.names
         self._batches = parquet_batches(file, path, None, _BATCH)
-        self._schema = arrow_schema(table)
         self.n_left = file.metadata.num_rows
-        self._lacking = [name for name in TABLES[table].later if name not in names]
-        if names != [name for name in self._schema.names if name not in self._lacking]:
+        is_known = table in LARGE or not is_older
+        self._schema = arrow_schema(table) if is_known else file.schema_arrow.remove_metadata()
+        optional = {name for name, column in COLUMNS.get(table, {}).items() if column.nullable}
+        self._lacking = [name for name in self._schema.names if name not in names]
+        if not optional.issuperset(self._lacking) or not set(self._schema.names).issuperset(names):
             raise self.error(f"has columns other than {', '.join(self._schema.names)}")
         self._waiting = self._schema.empty_table()
 
@@ -494,7 +348,7 @@ class _Rows:
 
         parts = [self._waiting]
         n_found = self._waiting.num_rows
-        with self._readable("cannot be read"):
+        with self.readable("cannot be read"):
             while n_found < n_rows:
                 batch = pa.Table.from_batches([next(self._batches)])
                 for name in self._lacking:
@@ -510,10 +364,11 @@ class _Rows:
 
     def error(self, what: str) -> InputError:
         """Return the error for this file."""
-        return InputError(what, where=self._path, advice="export the runs again")
+        return InputError(what, where=self._path, advice=ADVICE)
 
     @contextmanager
-    def _readable(self, what: str) -> Iterator[None]:
+    def readable(self, what: str) -> Iterator[None]:
+        """Raise InputError, which says what it is, for whatever reading a broken file raises."""
         import pyarrow as pa
 
         try:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import ConflictError, InputError, argument
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.words.notes import Note
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import RunRecord
 
 
 def checked_sample(text: object) -> str:
@@ -34,17 +30,6 @@ def is_sample(kept: str | None) -> bool:
         return kept is None or checked_sample(kept) == kept
     except InputError:
         return False
-
-
-def refuse_other_sample(run: RunRecord, sampled: str | None) -> None:
-    """Raise ConflictError for a stored run that is another sample in an export, if it is one there."""
-    if sampled not in (None, run.sampled):
-        raise ConflictError(
-            f"run {run.name!r} of dataset {run.dataset!r} is {kept_as(run.sampled)} here, but {kept_as(sampled)} in "
-            "the export",
-            advice=f"import into another dataset with {argument('dataset')}, or ingest the run again with "
-            f"{argument('sampled', sampled)} and {argument('replace', True)}",
-        )
 
 
 def kept_as(sampled: str | None) -> str:

@@ -257,9 +257,7 @@ class SuiteWrites:
         self._suites = suites
         self._datasets = datasets
 
-    def create(
-        self, name: str, datasets: Sequence[str], *, replace: bool, created_at_utc: str | None = None
-    ) -> SuiteRecord:
+    def create(self, name: str, datasets: Sequence[str], *, replace: bool) -> SuiteRecord:
         """Create a suite of datasets (ConflictError if its name has other datasets, unless ``replace``)."""
         checked_name("suite", name)
         existing = {suite.name: suite for suite in self._suites.all()}.get(name)
@@ -273,7 +271,7 @@ class SuiteWrites:
                 )
             self.delete(name)
         ids = [self._datasets.known(dataset).id for dataset in datasets]
-        table, now = schema.suite_datasets, checked_time(created_at_utc)
+        table, now = schema.suite_datasets, utc_now()
         rows = [
             {"suite": name, "dataset_id": dataset_id, "place": place, "created_at_utc": now}
             for place, dataset_id in enumerate(ids)

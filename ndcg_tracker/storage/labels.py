@@ -166,12 +166,9 @@ class LabelWrites:
         self._session.execute(table.update().where(table.c.id == label_set.id).values(new))
         return replace(label_set, **new)
 
-    def known_by_digest(
-        self, dataset_id: int, digest: str, judge: str, created_at_utc: str | None = None
-    ) -> LabelSetRecord:
+    def known_by_digest(self, dataset_id: int, digest: str, judge: str) -> LabelSetRecord:
         """Create a label set without labels, or with only a digest, and return its record."""
-        origin = LabelOrigin(judge=judge, created_at_utc=created_at_utc)
-        begun = self.begin(dataset_id, origin, by_row_number=None)
+        begun = self.begin(dataset_id, LabelOrigin(judge=judge), by_row_number=None)
         return self.finish(begun, digest, 0, 0)
 
     def discard(self, label_set_id: int) -> None:
@@ -269,38 +266,6 @@ class DesignWrites:
         ]
         self._session.execute(schema.design_runs.insert(), runs)
         return design
-
-    def take_over(self, design: DesignRecord, items: Sequence[Mapping[str, Any]]) -> None:
-        """Store a design from another database: as the next one of its dataset, or as one that continues here.
-
-        ``items``: columns of all drawn items and of all other answers, including those that are here.
-        """
-        table, of_items = schema.designs, schema.drawn_items
-        if design.checked_by is not None:
-            checked_name("judge", design.checked_by)
-        here = next((of for of in self._designs.all(design.dataset_id) if of.number == design.number), None)
-        design = replace(design, id=self.insert(design).id if here is None else here.id)
-        if here is not None:
-            first = ("answered_after_run_id", "answered_after_label_set_id")
-            names = ("look", "planned_budget", "budget", "checked_by", *first)
-            kept = {name: getattr(here, name) for name in first if getattr(here, name) is not None}
-            values = {name: getattr(design, name) for name in names} | kept
-            self._session.execute(table.update().where(table.c.id == design.id).values(values))
-        query = sa.select(of_items.c.group_id, of_items.c.item_key).where(of_items.c.design_id == design.id)
-        known = {(row.group_id, row.item_key) for row in self._session.rows(query)}
-        new = [item for item in items if (item["group_id"], item["item_key"]) not in known]
-        if new:
-            self._session.execute(of_items.insert(), [{"design_id": design.id, **item} for item in new])
-        changed = [
-            {f"its_{name}": value for name, value in item.items()}
-            for item in items
-            if (item["group_id"], item["item_key"]) in known
-        ]
-        if changed:
-            same = (of_items.c.design_id == design.id) & (of_items.c.group_id == sa.bindparam("its_group_id"))
-            update = of_items.update().where(same & (of_items.c.item_key == sa.bindparam("its_item_key")))
-            facts = ("probability", "grade", "answered_at_utc")
-            self._session.execute(update.values({name: sa.bindparam(f"its_{name}") for name in facts}), changed)
 
     def draw(self, design: DesignRecord, drawn: Mapping[Pair, float], **values: Any) -> None:
         """Store the items of a design with their probabilities, including those that it drew before.

@@ -13,12 +13,10 @@ from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError, argument
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.checks import (
     checked_name,
-    checked_time,
     utc_now,
 )
 from ndcg_tracker.storage.datasets import DatasetReads
 from ndcg_tracker.storage.records import (
-    AliasMoveRecord,
     AliasRecord,
     BudgetResetRecord,
     DecisionRecord,
@@ -54,13 +52,6 @@ class AliasReads:
         )
         chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
         return self._session.records(AliasRecord, chosen)
-
-    def moves(self, dataset_id: int) -> list[AliasMoveRecord]:
-        """Return the moves of the aliases of a dataset, oldest first."""
-        table = schema.alias_moves
-        columns = (column for column in table.c if column is not table.c.id)
-        query = sa.select(*columns).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
-        return self._session.records(AliasMoveRecord, query)
 
     def known(self, name: str, dataset: str | None) -> AliasRecord:
         """Return the alias of this name; ReferenceNotFoundError if no dataset or several datasets have it."""
@@ -108,25 +99,6 @@ class AliasWrites:
             self._moved(dataset_id, name, run_id, run.name)
         return next(alias for alias in self._aliases.all(run.dataset) if alias.name == name)
 
-    def take_over(self, moves: Sequence[AliasMoveRecord], alias: AliasRecord | None, named: tuple[int, str]) -> None:
-        """Store moves of an alias from another database, and the run it points to after them; None: it is deleted.
-
-        Parameters: ``named``: its dataset and its name.
-        """
-        table, history = schema.aliases, schema.alias_moves
-        for move in moves:
-            row = {"dataset_id": move.dataset_id, "alias": checked_name("alias", move.alias), "run_id": move.run_id}
-            self._session.execute(
-                history.insert(), row | {"run": move.run, "created_at_utc": checked_time(move.created_at_utc)}
-            )
-        key = (table.c.dataset_id == named[0], table.c.name == named[1])
-        self._session.execute(table.delete().where(*key))
-        if alias is not None:
-            row = {"dataset_id": alias.dataset_id, "name": checked_name("alias", alias.name), "run_id": alias.run_id}
-            row |= {"budget": alias.budget, "looks": alias.looks}
-            times = {name: checked_time(getattr(alias, name)) for name in ("created_at_utc", "updated_at_utc")}
-            self._session.execute(table.insert(), row | times)
-
     def delete(self, dataset_id: int, name: str) -> None:
         """Delete an alias (ReferenceNotFoundError if it does not exist)."""
         table = schema.aliases
@@ -168,13 +140,11 @@ class DecisionReads:
         table = schema.budget_resets
         return self._session.records(BudgetResetRecord, sa.select(table).order_by(table.c.id))
 
-    def on_suite(self, suite: str | None) -> list[SuiteDecisionRecord]:
-        """Return the decisions of gates on a suite (None: on all), oldest first."""
+    def on_suite(self, suite: str) -> list[SuiteDecisionRecord]:
+        """Return the decisions of gates on a suite, oldest first."""
         table = schema.suite_decisions
-        query = sa.select(table).order_by(table.c.id)
-        return self._session.records(
-            SuiteDecisionRecord, query if suite is None else query.where(table.c.suite == suite)
-        )
+        query = sa.select(table).where(table.c.suite == suite).order_by(table.c.id)
+        return self._session.records(SuiteDecisionRecord, query)
 
 
 class DecisionWrites:
@@ -256,11 +226,10 @@ class DecisionWrites:
         reason: str,
         reset_by: str,
         after: int,
-        created_at_utc: str | None = None,
     ) -> None:
         """Record that the looks at a baseline's lists, up to the decision ``after``, no longer count."""
         of_baseline = {"dataset_id": dataset_id, "baseline_run": baseline_run, "baseline_lists": baseline_lists}
-        said = {"reason": reason, "reset_by": reset_by, "created_at_utc": checked_time(created_at_utc)}
+        said = {"reason": reason, "reset_by": reset_by, "created_at_utc": utc_now()}
         self._session.insert(schema.budget_resets, of_baseline | said | {"after_decision_id": after})
 
     def acknowledge(self, decision_id: int, reason: str, by: str, *, on_suite: bool = False) -> None:
@@ -269,15 +238,11 @@ class DecisionWrites:
         values = {"acknowledged_reason": reason, "acknowledged_by": by}
         self._session.execute(table.update().where(table.c.id == decision_id).values(values))
 
-    def take_over(self, values: Mapping[str, Any]) -> None:
-        """Store a decision from another database, given by columns."""
-        self._made.decision_ids.add(self._session.insert(schema.decisions, values))
-
-    def insert_on_suite(self, *, created_at_utc: str | None = None, **values: Any) -> SuiteDecisionRecord:
+    def insert_on_suite(self, **values: Any) -> SuiteDecisionRecord:
         """Store the decision of a gate on a suite, given by columns, and return its record."""
         named = ("delta", "ci_low", "ci_high", "alpha", "delta_low", "delta_high")
         numbers = {name: finite_or_none(values[name]) for name in named}
-        row = {**values, **numbers, "created_at_utc": checked_time(created_at_utc)}
+        row = {**values, **numbers, "created_at_utc": utc_now()}
         return SuiteDecisionRecord(id=self._session.insert(schema.suite_decisions, row), **row)
 
 

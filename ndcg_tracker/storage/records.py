@@ -171,17 +171,6 @@ class AliasRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class AliasMoveRecord:
-    """A move of an alias; ``run``: the name of the run at that time, None where the alias was deleted."""
-
-    dataset_id: int
-    alias: str
-    run_id: int | None
-    run: str | None
-    created_at_utc: str
-
-
-@dataclass(frozen=True, slots=True)
 class SuiteRecord:
     """Named datasets that are compared together, in the given order."""
 

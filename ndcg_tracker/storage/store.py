@@ -20,6 +20,7 @@ from ndcg_tracker.storage.connection import (
     write_transaction,
     writer_locks,
 )
+from ndcg_tracker.storage.copying import CopyReads, CopyWrites
 from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.datasets import (
     DatasetReads,
@@ -68,6 +69,7 @@ class ReadTransaction:
         self.decisions = DecisionReads(session)
         self.designs = DesignReads(session)
         self.texts = TextReads(session)
+        self.copies = CopyReads(session)
 
     def look_again(self) -> None:
         """Clear the cache: a writer on Postgres sees what others have stored meanwhile."""
@@ -120,6 +122,7 @@ class Writes:
         self.decisions = DecisionWrites(session, read.runs.with_id, made)
         self.designs = DesignWrites(session, read.designs)
         self.texts = TextWrites(session, made)
+        self.copies = CopyWrites(session, made)
 
 
 # Migrations and guards are imported where they are used: most commands only read, and most of their time is the start.

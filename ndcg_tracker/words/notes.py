@@ -42,7 +42,7 @@ Kind = Literal[
     "documents_in_ten", "runs_of_other_samples", "history_of_samples",
     "some_groups_missing", "one_score", "all_one", "below_rel", "unstable_sort",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
-    "other_version", "not_verifiable", "alias_kept", "suite_kept", "designs_kept",
+    "other_version", "left_out",
     # MLflow
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",
 ]  # fmt: skip

@@ -249,8 +249,22 @@ def _some_groups_missing(
     return f"{n_missing:,} of {n_labelled:,} groups with labels are not in the run{counts}"
 
 
-def _points(run: str | None) -> str:
-    return "is deleted" if run is None else f"points at {run!r}"
+_LEFT_OUT = {
+    "answers": ("human answer", "human answers"),
+    "designs": ("design", "designs"),
+    "decisions": ("decision", "decisions"),
+    "alias_moves": ("move of an alias", "moves of aliases"),
+    "suite_datasets": ("dataset of a suite", "datasets of suites"),
+    "texts": ("text", "texts"),
+}
+
+
+def _left_out(**n: int) -> str:
+    """Return in words what an export of named runs leaves out: how many rows of each kind."""
+    said = [
+        f"{n[kind]:,} {what if n[kind] == 1 else plurals}" for kind, (what, plurals) in _LEFT_OUT.items() if n[kind]
+    ]
+    return f"left out: {', '.join(said)}; to take everything, type: ndcg-track export --all -o FOLDER"
 
 
 def _lacking(runs: Sequence[tuple[str, int]], n_groups: int) -> str:
@@ -539,22 +553,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "labels version {version} of the export is version {here} of dataset {dataset!r} here, the latest; runs under "
         "older versions need rescore --labels {here} to be comparable"
     ).format,
-    "not_verifiable": lambda run, dataset, metrics: (
-        f"run {run!r} of dataset {dataset!r} has results that cannot be verified: {', '.join(metrics)}; they are "
-        "stored unchanged, and the run gets the tag 'imported=not verifiable'"
-    ),
-    "alias_kept": lambda alias, dataset, here, there: (
-        f"alias @{alias} of dataset {dataset!r} {_points(here)} here, but {_points(there)} in the export; it is not "
-        "changed"
-    ),
-    "suite_kept": lambda suite, datasets: (
-        f"suite {suite!r} has other datasets here and is not changed; in the export it has {', '.join(datasets)}"
-    ),
-    "designs_kept": (
-        "design {design} of dataset {dataset!r} differs from the one in the export, or has other answers here: the "
-        "designs here are not changed, and none is added; to get those of the export as well, import it into another "
-        "dataset"
-    ).format,
+    "left_out": _left_out,
     "not_pushed": (
         "{what} {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and spaces in a name"
     ).format,

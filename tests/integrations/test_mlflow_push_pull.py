@@ -49,14 +49,12 @@ def other(tmp_path: Path) -> Iterator[nt.Tracker]:
 
 def content(tracker: nt.Tracker, run: str, dataset: str, folder: Path) -> dict[str, list[dict[str, Any]]]:
     """Return a run with its items, labels, means and results as an export has them, times and tags left out."""
-    tracker.export_runs(folder, [run], dataset=dataset, record=False)
+    tracker.export_runs(folder, [run], dataset=dataset)
     found = {path.stem: pq.read_table(path).to_pylist() for path in folder.iterdir()}
-    for row in found["runs"]:
-        del row["created_at_utc"], row["tags"]
-    for row in found["runs"] + found["label_sets"]:
-        del row["source"]
-    for row in found["label_sets"] + found["evaluations"]:
-        del row["created_at_utc"]
+    for row in [row for rows in found.values() for row in rows]:
+        for name in [name for name in row if name in ("tags", "source") or name.endswith(("id", "_utc"))]:
+            del row[name]
+    del found["metrics"]
     found["items"].sort(key=lambda row: str(row["group_key"]))  # the ranks stay as they come
     for name in ("labels", "group_results", "groups"):
         found[name].sort(key=str)

@@ -36,15 +36,16 @@ QUESTIONS = {
         "SELECT label_set_version, group_key, item_key, grade FROM labels",
     ),
     "coverage": (
-        "SELECT run, label_set_version, cutoff, judged_share FROM 'label_coverage.parquet'",
+        """SELECT r.name, l.version, nullif(cutoff, 0), judged_share FROM 'coverages.parquet' c
+           JOIN 'runs.parquet' r ON r.id = c.run_id JOIN 'label_sets.parquet' l ON l.id = c.label_set_id""",
         "SELECT run, label_set_version, cutoff, judged_share FROM label_coverage",
     ),
     "attributes": (
-        "SELECT group_key, attributes ->> 'device' FROM 'groups.parquet' WHERE attributes IS NOT NULL",
+        "SELECT key, attributes ->> 'device' FROM 'groups.parquet' WHERE attributes IS NOT NULL",
         "SELECT group_key, value FROM group_attributes WHERE attribute = 'device'",
     ),
     "parameters": (
-        "SELECT run, parameters ->> 'k1' FROM 'runs.parquet' WHERE parameters ->> 'k1' IS NOT NULL",
+        "SELECT name, parameters ->> 'k1' FROM 'runs.parquet' WHERE parameters ->> 'k1' IS NOT NULL",
         "SELECT run, value FROM run_parameters WHERE name = 'k1'",
     ),
 }

@@ -167,9 +167,8 @@ def test_an_export_keeps_the_sample(tracker: nt.Tracker, tmp_path: Path) -> None
     with nt.Tracker(tmp_path / "other.db") as other:
         other.ingest(BM25, name="one", **HERE)
         assert refusal_of(ConflictError, other.import_runs, tmp_path / "out") == (
-            "run 'one' of dataset 'shop' is stored with all its items here, but stored as a sample of 100/50000 in the "
-            "export; import into another dataset with dataset=, or ingest the run again with sampled='100/50000' and "
-            "replace=True"
+            "run 'one' of dataset 'shop' is already stored with other content; import into dataset='NEW', or rename "
+            "the run here with: ndcg-track runs rename one NEW"
         )
         other.ingest(BM25, name="one", sampled="100/50000", replace=True, **HERE)
         assert [run.outcome for run in other.import_runs(tmp_path / "out").runs] == ["already stored"]
@@ -178,7 +177,7 @@ def test_an_export_keeps_the_sample(tracker: nt.Tracker, tmp_path: Path) -> None
     pq.write_table(with_column("sampled", first_value("few"))(pq.read_table(runs)), runs)
     with nt.Tracker(tmp_path / "third.db") as third:
         assert refusal_of(nt.InputError, third.import_runs, tmp_path / "out") == (
-            f"{runs}: says of run 'one' that it is sampled 'few'; export the runs again"
+            f"{runs}: row 1 has a sample that cannot be; export the runs again"
         )
 
 

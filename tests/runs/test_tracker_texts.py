@@ -15,7 +15,6 @@ import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.questions.explain.decide import GroupExplanation
 from ndcg_tracker.runs.groups import StoredText, TextsAdded
-from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.words.texts import GroupTexts, Text
 
 pytestmark = pytest.mark.both_engines
@@ -135,44 +134,33 @@ def test_no_number_and_no_digest_depends_on_texts(shop: nt.Tracker) -> None:
     assert shop.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop").outcome == "already stored"
 
 
-def test_texts_leave_the_database_only_if_asked(shop: nt.Tracker, tmp_path: Path) -> None:
+def test_texts_leave_the_database_only_with_all_of_it(shop: nt.Tracker, tmp_path: Path) -> None:
     shop.add_texts(TEXTS, dataset="shop")
-    shop.add_texts({"item": ["a"], "title": ["elsewhere"]}, dataset="other")
-    shop.export_runs(tmp_path / "plain")
+    shop.export_runs(tmp_path / "plain", dataset="shop")
     assert not (tmp_path / "plain" / "texts.parquet").exists()
     assert "tent" not in "".join(path.read_bytes().decode("latin-1") for path in (tmp_path / "plain").iterdir())
-    shop.export_runs(tmp_path / "told", texts=True)
-    upgrade(f"{tmp_path}/copy.db")
+    shop.export_runs(tmp_path / "told")
     with nt.Tracker(f"{tmp_path}/copy.db") as copy:
-        copy.import_runs(tmp_path / "plain")
-        assert copy.texts("shop") == []
-        copy.add_texts({"group": ["q1"], "text": ["tents, light"]}, dataset="shop")
-        copy.import_runs(tmp_path / "told")
-        assert copy.texts("other") == shop.texts("other")
-        changed = {(one.group, one.item): one for one in copy.texts("shop")}
-        assert changed.pop(("q1", None)) == StoredText("q1", None, "tents, light", None, None)
-        assert list(changed.values()) == [one for one in shop.texts("shop") if (one.group, one.item) != ("q1", None)]
-        copy.delete_texts("shop")
         copy.import_runs(tmp_path / "told")
         assert copy.texts("shop") == shop.texts("shop")
 
 
 def test_an_export_with_texts_of_nothing_is_refused(shop: nt.Tracker, tmp_path: Path) -> None:
     shop.add_texts(TEXTS, dataset="shop")
-    shop.export_runs(tmp_path / "out", dataset="shop", texts=True)
+    shop.export_runs(tmp_path / "out")
     path = tmp_path / "out" / "texts.parquet"
     table = pq.read_table(path)
-    for name, value, message in (
-        ("item_key", None, "has a text without a group or an item"),
-        ("item_key", "a\0", "an item id contains a NUL character"),
-        ("title", "\0", "a text contains a NUL character"),
+    for column, value, message in (
+        ("group_id", 0, "row 1 is of no group and no item"),
+        ("group_id", 77, "row 1 names a group that is not there"),
+        ("title", "\0", "row 1 has a text with a NUL character in title"),
     ):
-        values = table.column(name).to_pylist()
-        changed = table.set_column(table.column_names.index(name), table.schema.field(name), [[value, *values[1:]]])
-        pq.write_table(changed, path)
-        with pytest.raises(InputError, match=message):
-            shop.import_runs(tmp_path / "out", dataset="new")
-    assert "new" not in {run.dataset for run in shop.runs()}
+        rows = table.to_pylist()
+        pq.write_table(
+            type(table).from_pylist([rows[0] | {column: value, "item_key": ""}, *rows[1:]], table.schema), path
+        )
+        with nt.Tracker(f"{tmp_path}/copy.db") as copy, pytest.raises(InputError, match=message):
+            copy.import_runs(tmp_path / "out")
 
 
 def test_delete(shop: nt.Tracker) -> None:

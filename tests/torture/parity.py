@@ -239,7 +239,7 @@ def _compare_exports(
         return
     places = [folder / "from-sqlite", folder / "from-postgres"]
     for tracker, place in zip(trackers, places, strict=True):
-        tracker.export_runs(place, texts=True)
+        tracker.export_runs(place)
     names = [sorted(file.name for file in place.iterdir()) for place in places]
     differences.n_asked += len(names[0])
     if names[0] != names[1]:

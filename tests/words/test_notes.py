@@ -369,23 +369,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "(without a judge)",
     ),
     "after_that": ({}, "after that, ask again"),
-    "alias_kept": (
-        {"alias": "prod", "dataset": "shop", "here": "bm25", "there": None},
-        "alias @prod of dataset 'shop' points at 'bm25' here, but is deleted in the export; it is not changed",
-    ),
-    "designs_kept": (
-        {"design": 2, "dataset": "shop"},
-        "design 2 of dataset 'shop' differs from the one in the export, or has other answers here: the designs here "
-        "are not changed, and none is added; to get those of the export as well, import it into another dataset",
-    ),
-    "suite_kept": (
-        {"suite": "beir", "datasets": ["fiqa", "scifact"]},
-        "suite 'beir' has other datasets here and is not changed; in the export it has fiqa, scifact",
-    ),
-    "not_verifiable": (
-        {"run": "bm25", "dataset": "shop", "metrics": ["external:clicks", "ndcg@10"]},
-        "run 'bm25' of dataset 'shop' has results that cannot be verified: external:clicks, ndcg@10; they are stored "
-        "unchanged, and the run gets the tag 'imported=not verifiable'",
+    "left_out": (
+        {"answers": 51, "designs": 2, "decisions": 1, "alias_moves": 0, "suite_datasets": 0, "texts": 0},
+        "left out: 51 human answers, 2 designs, 1 decision; to take everything, type: "
+        "ndcg-track export --all -o FOLDER",
     ),
     "runs_of_other_groups": (
         {"n": 2, "first": "covid"},

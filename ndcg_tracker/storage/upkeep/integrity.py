@@ -67,6 +67,8 @@ _REFERENCES = (
      AND o.id IN (SELECT max(id) FROM alias_moves GROUP BY dataset_id, alias)"""),
 )  # fmt: skip
 """Each possible damage, the id of its owner (None: a transaction cannot cause it), and the rows that have it."""
+NUMBERED = ("decisions", "suite_decisions", "designs", "alias_moves")
+"""The tables whose rows the program never deletes: on SQLite they are numbered from 1 without a gap."""
 
 
 def broken_references(connection: Connection, made: Written | None = None) -> list[str]:
@@ -121,7 +123,7 @@ def lost_records(connection: Connection) -> list[str]:
     Such records have every number from 1 to the last one; on Postgres a transaction that was rolled back leaves a gap.
     """
     losses = []
-    for name in ("decisions", "suite_decisions", "designs", "alias_moves") if _is_sqlite(connection) else ():
+    for name in NUMBERED if _is_sqlite(connection) else ():
         numbers = f"SELECT max(id) AS n FROM {name} UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '{name}'"
         query = f"SELECT coalesce(max(n), 0), (SELECT count(*) FROM {name}) FROM ({numbers})"
         n_given, n_rows = connection.exec_driver_sql(query).one()

@@ -1,0 +1,107 @@
+"""Read and write rows of any table as they are, for copies of a database; the schema says which tables and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.storage import schema
+from ndcg_tracker.storage.column_types import JsonText
+from ndcg_tracker.storage.session import Session
+from ndcg_tracker.storage.upkeep.integrity import Written
+
+Row = dict[str, Any]
+_WIDE = ("label_lists", "ranked_lists", "group_results")
+_PACKED = ("packed_group_ids", "packed_values")
+COLUMNS = {
+    name: {column.name: column for column in table.c if table is not schema.evaluations or column.name not in _PACKED}
+    for name, table in schema.metadata.tables.items()
+    if name not in _WIDE and not name.startswith("staged_")
+}
+"""The columns of all tables that are copied row by row, in an order in which no row refers to a later table.
+
+Lists of items and labels, and group results, are copied by the owner; their packed copies are made again."""
+OF_RUNS = ("datasets", "groups", "label_sets", "runs", "metrics", "evaluations", "coverages")
+"""The tables that belong to runs, which an export of named runs has as well."""
+BESIDE_RUNS = ("designs", "decisions", "alias_moves", "suite_datasets", "texts")
+"""Tables that an export of named runs leaves out, and says so."""
+_OWNERS = {"datasets": "dataset_id", "label_sets": "label_set_id", "runs": "run_id"}
+_ROWS_AT_ONCE = 10_000
+
+
+def kind_of(column: sa.Column[Any]) -> type[Any]:
+    """Return the type of the values of a column."""
+    return dict if isinstance(column.type, JsonText) else column.type.python_type
+
+
+class CopyReads:
+    """Reads rows of any table."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def rows(self, name: str, chosen: Mapping[str, Collection[int]] | None = None) -> Iterator[list[Row]]:
+        """Yield the rows of a table in blocks, by primary key; ``chosen``: which datasets, runs and label sets."""
+        table, columns = schema.metadata.tables[name], COLUMNS[name].values()
+        query = sa.select(*columns).order_by(*table.primary_key)
+        for column in columns:
+            owner = _OWNERS.get(name) if column.name == "id" else column.name
+            if owner in (chosen or {}):
+                query = query.where(column.in_(sorted((chosen or {})[str(owner)])))
+        result = self._session.connection.execute(query)
+        names = tuple(result.keys())
+        while block := result.fetchmany(_ROWS_AT_ONCE):
+            yield [dict(zip(names, row, strict=True)) for row in block]
+
+    def is_empty(self) -> bool:
+        """Return whether the database has no dataset."""
+        return not self._session.rows(sa.select(schema.datasets.c.id).limit(1))
+
+    def has_seals(self) -> bool:
+        """Return whether the database has sealed datasets."""
+        return bool(self._session.rows(sa.select(schema.seals.c.dataset_id).where(schema.seals.c.is_sealed).limit(1)))
+
+    def n_beside_runs(self, dataset_ids: Collection[int]) -> dict[str, int]:
+        """Return how many rows datasets have in the tables that do not belong to runs, and how many answers."""
+        found = {}
+        for name in BESIDE_RUNS:
+            table = schema.metadata.tables[name]
+            query = sa.select(sa.func.count()).where(table.c.dataset_id.in_(sorted(dataset_ids)))
+            found[name] = int(self._session.rows(query)[0][0])
+        designs, items = schema.designs, schema.drawn_items
+        query = sa.select(sa.func.count(items.c.grade)).select_from(items.join(designs))
+        found["answers"] = int(self._session.rows(query.where(designs.c.dataset_id.in_(sorted(dataset_ids))))[0][0])
+        return found
+
+
+class CopyWrites:
+    """Writes rows of any table."""
+
+    def __init__(self, session: Session, made: Written) -> None:
+        self._session = session
+        self._made = made
+
+    def insert(self, name: str, rows: Sequence[Row]) -> None:
+        """Insert rows of a table with all their columns. Raises: InputError if the database refuses some."""
+        for row in rows if name in ("runs", "label_sets") else ():
+            getattr(self._made, name)[row["id"]] = row["digest"]
+        try:
+            self._session.execute(schema.metadata.tables[name].insert(), rows)
+        except IntegrityError as error:
+            raise InputError(f"has a row that the database refuses ({' '.join(str(error.orig).split())})") from None
+
+    def count_on(self, used: Mapping[str, int]) -> None:
+        """Let new rows get ids above those of the copied rows, and above ``used``, by table."""
+        for name, columns in COLUMNS.items():
+            if "id" not in columns or columns["id"].identity is None:
+                continue
+            last = max(used.get(name, 0), self._session.execute(sa.select(sa.func.max(columns["id"]))).scalar() or 0)
+            if self._session.connection.dialect.name != "sqlite":
+                sequence = f"pg_get_serial_sequence('{name}', 'id')"
+                self._session.execute(sa.text(f"SELECT setval({sequence}, {max(last, 1)}, {last > 0})"))
+            elif name == "runs" and last:
+                self._session.execute(sa.text(f"UPDATE sqlite_sequence SET seq = {last} WHERE name = 'runs'"))

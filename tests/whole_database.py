@@ -1,0 +1,95 @@
+"""Databases with all that a database may hold."""
+
+from typing import Any
+
+import numpy as np
+from judged_worlds import world
+from rankings_of import labels_of
+from small_shop import BM25, DENSE, LABELS, frame_of
+
+import ndcg_tracker as nt
+from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
+
+WORLD, OF_LLAMA, TRUE = world()
+PAIR = ("dense", "stylish")
+OF_JUDGE: dict[str, Any] = {"judge": "llama", "dataset": "shop"}
+
+
+def fill_designs(tracker: nt.Tracker) -> None:
+    """Store designs of every kind: in looks, with what is kept apart, with random numbers of their own, unanswered."""
+    tracker.ingest(WORLD["other"], labels=OF_LLAMA, judge="llama", name="first", dataset="books")
+    for name, frame in WORLD.items():
+        tracker.ingest(frame, labels=OF_LLAMA, judge="llama", name=name, dataset="shop")
+    tracker.labels_sample(*PAIR, budget=120, looks=2, seed="s", scale=4, **OF_JUDGE)
+    answer(tracker, 1)
+    unseen = {"group": ["q1", "q7"], "item": ["d9", "new"], "label": [1, 0]}
+    tracker.add_answers(unseen, design=1, judge="human", dataset="shop", keep_others=True)
+    tracker.labels_sample("dense", "other", budget=60, looks=2, scale=4, **OF_JUDGE)
+    answer(tracker, 2)
+    tracker.ingest(WORLD["other"], labels=OF_LLAMA, judge="llama", name="tuned", dataset="shop")
+    tracker.labels_sample("dense", "tuned", budget=40, scale=4, **OF_JUDGE)
+    answer(tracker, 3, n=4)
+    tracker.labels_sample("stylish", "tuned", budget=90, scale=4, not_tuned=True, **OF_JUDGE)
+
+
+def answer(tracker: nt.Tracker, design: int, n: int | None = None, grade: int | None = None) -> None:
+    """Answer the open items of a design as people would, or with a grade."""
+    pairs = [pair for pair, (*_, old, _) in items_of(tracker)[design].items() if old is None][:n]
+    frame: dict[str, list[Any]] = {
+        "group": [group for group, _ in pairs],
+        "item": [item for _, item in pairs],
+        "label": [TRUE[pair] if grade is None else grade for pair in pairs],
+    }
+    tracker.add_answers(frame, design=design, judge="human", dataset="shop")
+
+
+def items_of(tracker: nt.Tracker, dataset: str = "shop") -> dict[int, dict[tuple[str, str], tuple[Any, ...]]]:
+    """Return probability, grade and time of what each design drew and of what is kept apart."""
+    with tracker.store().read() as tx:
+        ids, keys = tx.groups.all(tx.datasets.known(dataset).id)
+        key_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
+        found: dict[int, dict[tuple[str, str], tuple[Any, ...]]] = {}
+        for design in tx.designs.all(tx.datasets.known(dataset).id):
+            found[design.number] = {
+                (key_of[item.group_id], item.item_key): (item.probability, item.grade, item.answered_at_utc)
+                for item in tx.designs.items(design.id)
+            }
+            found[design.number] |= {
+                (key_of[item.group_id], item.item_key): (None, item.grade, item.answered_at_utc)
+                for item in tx.designs.kept_apart(design.id)
+            }
+        return found
+
+
+def fill_all(tracker: nt.Tracker) -> None:
+    """Store all that a database may hold: what people did, runs without items, and labels that no run has."""
+    metrics = ["ndcg@3", "AP"]
+    for month, (name, run) in enumerate((("pruned", DENSE), ("means", BM25), ("old", DENSE), ("bm25", BM25)), 1):
+        tracker.ingest(
+            frame_of(run), labels=frame_of(LABELS, "label"), name=name, metrics=metrics, git_commit="abc",
+            parameters={"k1": "0.9"}, tags={"stage": name}, created_at=f"2025-0{month}-01T00:00:00Z",
+        )  # fmt: skip
+    tracker.ingest(frame_of(BM25), name="gone", metrics=metrics, git_commit="")
+    for name, run in (("bm25", DENSE), ("old", BM25)):
+        tracker.ingest(frame_of(run), labels=frame_of(LABELS, "label"), name=name, dataset="books", metrics=metrics)
+    tracker.add_labels(labels_of({"q1": {"a": 1}}), judge="gpt")
+    tracker.set_groups({"group": ["q1", "q2"], "weight": [2.0, 1.0], "locale": ["de", "en"]}, dataset="default")
+    tracker.add_texts({"group": ["q1"], "title": ["shoes"]})
+    tracker.set_alias("baseline", "old", "default")
+    tracker.gate("bm25", baseline="@baseline", metric="ndcg@3", margin=0.5, dataset="default")
+    tracker.gate("gone", baseline="bm25", metric="ndcg@3", margin=0.5, dataset="default")
+    for alias, run in (("baseline", "bm25"), ("champion", "gone"), ("champion", "bm25")):
+        tracker.set_alias(alias, run, "default")
+    tracker.delete_alias("champion", "default")
+    tracker.create_suite("both", ["default", "books"])
+    tracker.gate_suite("both", "bm25", baseline="old", metric="ndcg@3", margin=0.5)
+    tracker.rename_run("gone", "lost")
+    tracker.delete_run("lost")
+    tracker.prune("2025-01-15", apply=True)
+    tracker.prune("2025-02-15", summaries_only=True, apply=True)
+    tracker.log_results({"q1": 7.0, "q2": 9.0}, name="measured", metric="latency", direction="lower", range=(0, 100))
+    values, differences = Summary.of(np.array([0.5, 0.25])), Summary.of(np.array([0.25, -0.5]))
+    tracker.log_summaries([SliceSummary("ndcg@10", values)], name="sums")
+    tracker.log_summaries(
+        [SliceSummary("ndcg@10", values, paired=PairedSums(differences, 0.4))], name="more sums", baseline="sums"
+    )
