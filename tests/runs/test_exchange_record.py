@@ -82,7 +82,7 @@ def all_of(tracker: nt.Tracker) -> dict[str, list[tuple[object, ...]]]:
             ]
         for run in tx.runs.all():
             own = tx.runs.prunings(run.id).get(run.id)
-            gone = None if own is None else (own.created_at_utc, own.summaries_only, own.kept_share, own.is_of_sums)
+            gone = None if own is None else (own.created_at_utc, own.summaries_only, own.kept_share)
             keys = tx.groups.keys(run.dataset_id, tx.runs.group_ids(run.id)).to_list()
             found[f"run {run.dataset} {run.name}"] = [
                 (run.digest, run.n_groups, run.n_items, gone, sorted(keys)),
