@@ -132,7 +132,7 @@ class RunRecord:
 
     @property
     def sample(self) -> tuple[str | None, str | None, str | None]:
-        """The sample of items that it ranks, and its share of the groups: runs alike in both are listed together."""
+        """The sample of items that it ranks, and its share of the groups: runs with the same ones are listed together."""
         return self.sampled, self.sample_digest, self.groups_share
 
     @property
@@ -337,7 +337,7 @@ class HistoryRecord:
 
     @property
     def sample(self) -> tuple[str | None, str | None, str | None]:
-        """The sample of items that it ranks, and its share of the groups: only runs alike in both are compared."""
+        """The sample of items that it ranks, and its share of the groups: only runs with the same ones are compared."""
         return self.sampled, self.sample_digest, self.groups_share
 
 
