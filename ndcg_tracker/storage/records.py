@@ -132,7 +132,7 @@ class RunRecord:
 
     @property
     def sample(self) -> tuple[str | None, str | None, str | None]:
-        """The sample of items that it ranks, and its share of the groups: runs with the same ones are listed together."""
+        """The sample of items that it ranks, and its share of the groups: leaderboards rank runs of one kind."""
         return self.sampled, self.sample_digest, self.groups_share
 
     @property
