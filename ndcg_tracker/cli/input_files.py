@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -167,6 +167,7 @@ def columns_of(
     from ndcg_tracker.metrics.language.dialects import are_by_rank
     from ndcg_tracker.rankings.groups_share import parse_share
 
+    share = None if groups_share is None else parse_share(groups_share)
     of_run = Columns(
         group=group,
         item=item,
@@ -179,12 +180,9 @@ def columns_of(
         by_rank=are_by_rank(metrics or ()),
         documents=documents,
         allow=allowed(allow or ()),
-        groups_share=None if groups_share is None else parse_share(groups_share),
+        groups_share=share,
     )
-    return of_run, replace(
-        Columns(group=group, item=item, label=label, is_shared=True, documents=documents),
-        groups_share=of_run.groups_share,
-    )
+    return of_run, Columns(group, item, label=label, is_shared=True, documents=documents, groups_share=share)
 
 
 def labels_by_judge(

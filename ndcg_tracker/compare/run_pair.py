@@ -154,9 +154,15 @@ class RunPair:
     def notes(self) -> list[Note]:
         """Return what to know of what the runs rank, and a note where the labels that both share are not the latest."""
         runs = [side.run for side in self.sides]
-        shares = {side.share for side in self.sides if side.share is not None}
-        smaller = [Note("smaller_share", {"share": share, "run": _keeping(runs, share)}) for share in shares]
-        ranked = [*smaller, *ranked_notes(runs), *(note for arm in self.arms for note in arm.notes)]
+        share = next((side.share for side in self.sides if side.share is not None), None)
+        smaller = [
+            Note("smaller_share", {"share": share, "run": run.name}) for run in runs if share == run.groups_share
+        ]
+        ranked = [
+            *(smaller[:1] if share else ()),
+            *ranked_notes(runs),
+            *(note for arm in self.arms for note in arm.notes),
+        ]
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return ranked
@@ -313,11 +319,6 @@ def check_one_sample(runs: Sequence[RunRecord]) -> None:
             f"runs {first.name!r} and {other.name!r} rank different sampled items ({first.sampled})",
             advice="draw the sample once, and rank it in both; ideally, rank all items",
         )
-
-
-def _keeping(runs: Sequence[RunRecord], share: str) -> str:
-    """Return the name of the first run that keeps a share of the groups."""
-    return next(run.name for run in runs if run.groups_share == share)
 
 
 def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:

@@ -25,7 +25,7 @@ from ndcg_tracker.errors import Spelling, argument, worded
 from ndcg_tracker.render.report import Column, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.statistics.t_test import Equivalence
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import few_differences, sentence
 from ndcg_tracker.words.texts import counted, interval, p_text, percent, percent_of, points, shown, shown_margin
 
@@ -322,8 +322,6 @@ def labels_text(labels: LabelSetRef) -> str:
     """Return the version of labels, their judge, and their digest if it is known."""
     if labels.judge == EXTERNAL_JUDGE:
         return "none: the results were given as values"
-    if labels.judge == SUMMED_JUDGE:
-        return f"not stored here, digest {labels.digest[:12] if labels.digest.strip('0') else 'unknown'}"
     digest = f", digest {labels.digest[:12]}" if labels.digest else ""
     return f"version {labels.version}{whose(labels)}{digest}"
 

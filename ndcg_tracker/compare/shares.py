@@ -1,4 +1,4 @@
-"""Evaluations of runs that keep a share of the groups, beside runs that keep more: both over the smaller share."""
+"""Evaluations of runs that keep different shares of the groups, over the smallest of these shares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ndcg_tracker.errors import NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import mean_within, summary_of
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.rankings.groups_share import in_share
+from ndcg_tracker.rankings.groups_share import in_share, smallest_share
 from ndcg_tracker.statistics.t_test import sample_std_dev
 
 if TYPE_CHECKING:
@@ -93,11 +93,11 @@ def evaluation_in(tx: ReadTransaction, run: RunRecord, record: EvaluationRecord,
 
 def check_one_share(runs: Sequence[RunRecord], what: str) -> None:
     """Raise NotComparableError for runs that keep different shares of the groups; ``what``: what cannot be done."""
-    other = next((run for run in runs if run.groups_share != runs[0].groups_share), None)
+    share = smallest_share(run.groups_share for run in runs)
+    other = next((run for run in runs if run.groups_share != share), None)
     if other is not None:
-        of_both = [f"run {run.name!r} keeps {run.groups_share or 'all'} of the groups" for run in (runs[0], other)]
-        share = next(run.groups_share for run in (runs[0], other) if run.groups_share is not None)
         raise NotComparableError(
-            f"{' and '.join(of_both)}, so they cannot be {what}",
+            f"run {other.name!r} keeps {other.groups_share or 'all'} of the groups, but another keeps only {share}, so "
+            f"they cannot be {what}",
             advice=f"ingest both with {argument('groups_share', share)}",
         )

@@ -35,7 +35,7 @@ def store_results(
     Raises: ConflictError if the dataset has the metric with another direction or range; NameTakenError if the run
     already has other results under it.
     """
-    if details.groups_share is not None:  # a group outside the share is no group of the run
+    if details.groups_share is not None:
         kept = np.flatnonzero(in_share(table.group_keys, details.groups_share))
         table = replace_fields(table, group_keys=table.group_keys.take(kept), values=table.values[kept])
     dataset = tx.write.datasets.ensure(details.dataset)

@@ -136,21 +136,18 @@ def _bell_mccaffrey(variance: Floats, share: Floats, factor: Floats) -> float:
     ``variance``: of the sum of each cluster under the working model.
     """
 
-    def summed(numbers: Floats) -> float:
-        return float(numbers.sum())
-
-    total = summed(variance)
+    total = variance.sum()
     diagonal = factor * (variance - 2 * share * variance + share * share * total)
     of_shares, of_variances = factor * share * share, factor * share * variance
     beside = (  # the sum over all c and d of factor_c factor_d (p_d v_c + p_c v_d - p_c p_d V)^2
-        2 * summed(factor * variance * variance) * summed(of_shares)
-        + 2 * summed(of_variances) ** 2
-        - 4 * total * summed(of_variances) * summed(of_shares)
-        + total * total * summed(of_shares) ** 2
+        2 * (factor * variance * variance).sum() * of_shares.sum()
+        + 2 * of_variances.sum() ** 2
+        - 4 * total * of_variances.sum() * of_shares.sum()
+        + total * total * of_shares.sum() ** 2
     )
     on_diagonal = factor * (2 * share * variance - share * share * total)
-    squares = summed(np.square(diagonal)) + beside - summed(np.square(on_diagonal))
-    return summed(diagonal) ** 2 / squares
+    squares = np.square(diagonal).sum() + beside - np.square(on_diagonal).sum()
+    return float(diagonal.sum() ** 2 / squares)
 
 
 def sample_std_dev(values: Floats) -> float | None:

@@ -133,7 +133,7 @@ class RunRecord:
 
     @property
     def sample(self) -> tuple[str | None, str | None, str | None]:
-        """The sample of items that it ranks, and its share of the groups: runs alike in both are listed together."""
+        """The sample of items that it ranks, and its share of the groups: leaderboards rank runs of one kind."""
         return self.sampled, self.sample_digest, self.groups_share
 
     @property
@@ -327,7 +327,7 @@ class HistoryRecord:
 
     @property
     def sample(self) -> tuple[str | None, str | None, str | None]:
-        """The sample of items that it ranks, and its share of the groups: only runs alike in both are compared."""
+        """The sample of items that it ranks, and its share of the groups: only runs with the same ones are compared."""
         return self.sampled, self.sample_digest, self.groups_share
 
 
@@ -517,23 +517,19 @@ class PruningRecord:
     """The parts that are stored of an incomplete run.
 
     ``summaries_only``: whether the results of its groups are gone, too. ``kept_share``: the share of groups that were
-    stored with items, None for all of them. ``is_of_sums``: whether it was stored as sums over groups that are not
-    known here.
+    stored with items, None for all of them; 0 with ``summaries_only`` for a run that was stored as sums over groups.
     """
 
     run_id: int
     created_at_utc: str
     summaries_only: bool
     kept_share: float | None = None
-    is_of_sums: bool = False
 
     @property
     def holds(self) -> Holds:
         """The parts of the run that are stored."""
-        if self.is_of_sums:
-            return Holds.SUMS
         if self.summaries_only:
-            return Holds.MEANS
+            return Holds.SUMS if self.kept_share == 0 else Holds.MEANS
         if self.kept_share is None:
             return Holds.PRUNED
         return Holds.SAMPLE if self.kept_share else Holds.NO_ITEMS

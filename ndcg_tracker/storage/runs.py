@@ -553,8 +553,5 @@ def _taken_apart(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _prunings() -> sa.Subquery:
-    table = schema.prunings
-    of_sums = sa.and_(table.c.summaries_only, table.c.kept_share == 0, sa.func.length(table.c.packed_group_ids) == 0)
-    is_of_sums = sa.func.coalesce(of_sums, sa.false()).label("is_of_sums")
-    columns = (table.c.run_id, table.c.created_at_utc, table.c.summaries_only, table.c.kept_share)
-    return sa.select(*columns, is_of_sums).subquery()
+    columns = (schema.prunings.c[name] for name in ("run_id", "created_at_utc", "summaries_only", "kept_share"))
+    return sa.select(*columns).subquery()

@@ -169,7 +169,7 @@ def test_only_summaries(shop: nt.Tracker, ready_url: str) -> None:
     assert list(history["run"]) == list(RUNS)
     assert history["delta"].notna().tolist() == [False, False, False, True, True]
     assert (
-        "2 runs were pruned to their means: not compared with the runs before and after"
+        "2 runs have no group results here, only means: not compared with the runs before and after"
         in shop.history_report("ndcg@10").notes
     )
     assert shop.prune("2025-03-01", apply=True).runs == ()  # less is gone already

@@ -334,6 +334,19 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "documents are ranked instead of their chunks: 5.0 distinct documents in the first ten of bm25 and 7.2 "
         "distinct documents in the first ten of dense; whole has no chunks",
     ),
+    "groups_share": ({"share": "1/100"}, "only 1/100 of the groups are kept, chosen by a hash of their ids"),
+    "smaller_share": (
+        {"share": "1/100", "run": "dense"},
+        "only 1/100 of the groups are compared, because 'dense' keeps no others",
+    ),
+    "runs_of_other_shares": (
+        {"n": 2, "first": "dense", "share": "1/100"},
+        "left out: 2 runs, such as dense, because only runs that keep 1/100 of the groups are ranked",
+    ),
+    "history_of_shares": (
+        {"shares": ["all", "1/100"]},
+        "the runs keep different shares of the groups (all, 1/100): there is no search for steps between them",
+    ),
     "runs_of_other_samples": (
         {"n": 2, "first": "dense", "sampled": "100/50000"},
         "left out: 2 runs, such as dense, whose items are not ranked among the same sample of 100/50000",

@@ -120,8 +120,8 @@ def test_runs_of_one_share_are_ranked_and_searched_for_steps_alone(tracker: nt.T
     for number, share in enumerate([None, "1/10", "1/10"]):
         tracker.ingest(run_of(number, 0.5), labels=LABELS, name=f"r{number}", groups_share=share)
     assert refusal_of(NotComparableError, tracker.leaderboard, "r0", "r1") == (
-        "run 'r0' keeps all of the groups and run 'r1' keeps 1/10 of the groups, so they cannot be ranked together; "
-        "ingest both with groups_share='1/10'"
+        "run 'r0' keeps all of the groups, but another keeps only 1/10, so they cannot be ranked together; ingest both "
+        "with groups_share='1/10'"
     )
     assert refusal_of(NotComparableError, tracker.explain, "r0", "r1").startswith("run 'r0' keeps all of the groups")
     assert tracker.explain("r1", "r2") is not None
