@@ -21,9 +21,9 @@ def export_runs(
     every: options.EveryRun = False,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Export named runs with their labels, or with --all the whole database, as Parquet files.
+    """Export runs, or the whole database, as Parquet files.
 
-    The folder appears complete or not at all. --all takes everything that the database has; with --dataset it takes the
+    Named runs come with their labels. The folder appears complete or not at all. --all takes everything that the database has; with --dataset it takes the
     runs of this dataset. An export of runs says what it leaves out.
 
     Example: ndcg-track export --all --output runs
@@ -52,9 +52,9 @@ def import_runs(
     ] = None,
     format: options.Output = "text",
 ) -> None:
-    """Import a copy of a database into an empty one, or exported runs into names that are free.
+    """Import a copy of a database, or exported runs.
 
-    Numbers stay the same to the bit, and everything is stored in one transaction. The command checks every row,
+    A copy goes into an empty database, and runs into names that are free. Numbers stay the same to the bit, and everything is stored in one transaction. The command checks every row,
     recomputes results from items and labels, and refuses results that differ.
 
     Example: ndcg-track import runs

@@ -128,7 +128,7 @@ def _postgres(rest: str) -> Location:
         )
     url = _with_connect_timeout(url)
     if "prepare_threshold" in url.query:
-        raise InputError(f"{display}: no statement is prepared", advice="leave out prepare_threshold")
+        raise InputError("no statement is prepared", where=display, advice="leave out prepare_threshold")
     return Location("postgresql", None, url, display)
 
 

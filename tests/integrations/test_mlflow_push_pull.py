@@ -52,7 +52,7 @@ def content(tracker: nt.Tracker, run: str, dataset: str, folder: Path) -> dict[s
     tracker.export_runs(folder, [run], dataset=dataset)
     found = {path.stem: pq.read_table(path).to_pylist() for path in folder.iterdir()}
     for row in [row for rows in found.values() for row in rows]:
-        for name in [name for name in row if name in ("tags", "source") or name.endswith(("id", "_utc"))]:
+        for name in [name for name in row if name in ("tags", "source", "stored_by") or name.endswith(("id", "_utc"))]:
             del row[name]
     del found["metrics"]
     found["items"].sort(key=lambda row: str(row["group_key"]))  # the ranks stay as they come

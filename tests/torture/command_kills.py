@@ -56,10 +56,9 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
     for engine in setting.engines:
         with database(setting, engine) as other, database(setting, engine) as url:
             if not exported.exists():
-                checked(
-                    here("--db", other, "ingest", str(newer.run), "--labels", str(newer.labels), "--dataset", "far")
-                )
-                checked(here("--db", other, "export", "--all", "--output", str(exported)))
+                far = ["--name", "far", "--dataset", "far"]
+                checked(here("--db", other, "ingest", str(newer.run), "--labels", str(newer.labels), *far))
+                checked(here("--db", other, "export", "far", "--output", str(exported)))
             for material, name, further in zip(
                 materials, ("base", "new", "old"), ([], [], ["--created-at", "2020-01-01"]), strict=True
             ):
