@@ -1,4 +1,4 @@
--- 0024
+-- 0027
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,

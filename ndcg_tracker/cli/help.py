@@ -57,6 +57,9 @@ EXAMPLES: Mapping[str, str] = {
     "runs prune": "runs prune --older-than 90d --keep-tag release",
     "runs delete": "runs delete draft --yes",
     "alias": "alias set baseline bm25",
+    "policy set": "policy set prod --metric ndcg@10 --margin .01 --budget .05 --looks 40",
+    "policy show": "policy show prod",
+    "policy history": "policy history prod",
     "alias set": "alias set baseline bm25",
     "alias list": "alias list",
     "alias delete": "alias delete baseline",
@@ -104,7 +107,7 @@ _HEADINGS: Mapping[str, str] = {
     "missing unjudged suite by_tag name tags tag parameters param branch commit since until last",
     "Files": "reader group item items score label weight columns scores item_to_document collapse sampled stream "
     "engine store_items jobs results summaries metadata",
-    "Decision": "margin scope tolerance repeats aa alpha_budget budget looks max_harm limits acknowledge dry_run "
+    "Decision": "margin scope tolerance repeats aa budget looks max_harm limits acknowledge dry_run "
     "reason on_inconclusive",
     "Statistics": "test ci equivalence cluster tie_bounds unjudged_bounds",
     "Slices": "by slice_margin strict_slices dataset_margin strict_datasets",

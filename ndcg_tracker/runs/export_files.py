@@ -155,11 +155,17 @@ TABLES = {
         part="record",
         later=("repeats", *_OPEN, "checked_by", "budget", "looks", "look", "baseline_lists"),
     ),
+    "policies": Table(
+        _columns(name="dataset alias", json="rules", text="set_by", time="set_at_utc"),
+        part="record",
+        needed=("rules", "set_by", "set_at_utc"),
+    ),
     "budget_resets": Table(
         _columns(name="dataset baseline_run", json="baseline_lists", text="reason reset_by")
-        | _columns(time="covered_until_utc created_at_utc"),
+        | _columns(time="covered_until_utc created_at_utc", text="alias"),
         part="record",
-        needed=("baseline_lists", "reason", "reset_by", "covered_until_utc"),
+        later=("alias",),
+        needed=("reason", "reset_by", "covered_until_utc"),
     ),
     "designs": Table(
         _columns(name="dataset", count="design label_set_version", text="metric seed", flag="not_tuned")

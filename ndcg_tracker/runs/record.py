@@ -145,6 +145,9 @@ class ExportedRecord:
             if reset.dataset_id in self._whole and (until := times.get(reset.after_decision_id)) is not None:
                 of_reset: dict[str, Column] = {"dataset": names[reset.dataset_id], "covered_until_utc": until}
                 writer.add("budget_resets", of_reset | {"baseline_lists": [reset.baseline_lists]}, records=[reset])
+        for policy in self._tx.aliases.policies():
+            if policy.dataset_id in self._whole:
+                writer.add("policies", {"rules": [policy.rules]}, records=[policy])
         for suite in self._tx.suites.all():  # suites whose datasets are all exported completely
             if whole.issuperset(suite.datasets):
                 places: dict[str, Column] = {"dataset": list(suite.datasets), "place": range(len(suite.datasets))}
@@ -190,7 +193,7 @@ class ExportedRecord:
     def _write_aliases(self, dataset: DatasetRecord, writer: ExportWriter) -> None:
         aliases = [alias for alias in self._tx.aliases.all(dataset.name) if alias.run_id in self._names]
         names = [alias.name for alias in aliases]
-        writer.add("aliases", {"alias": names}, len(aliases), aliases)
+        writer.add("aliases", {"alias": names, "budget": None, "looks": None}, len(aliases), aliases)
         for move in self._tx.aliases.moves(dataset.id):
             if dataset.id in self._whole or move.alias in names:
                 present = self._names.get(move.run_id or 0)
@@ -221,6 +224,7 @@ class BroughtRecord:
     def store(self) -> tuple[tuple[int, int, int], list[Note]]:
         """Store what is not here yet; return how many aliases, decisions and designs were stored, and notes."""
         n_aliases, notes = self._aliases()
+        self._policies()
         n_decisions = self._decisions()
         notes += self._suites()
         n_designs, further = self._designs()
@@ -264,8 +268,21 @@ class BroughtRecord:
         run_id = self._run_id(row["run"], dataset)
         if run_id is None:
             raise self._reader.error("aliases", f"points @{row['alias']} at run {row['run']!r}, which is not there")
-        columns = row["created_at_utc"], row["updated_at_utc"], row["budget"], row["looks"]
-        return AliasRecord(dataset.id, dataset.name, row["alias"], run_id, row["run"], *columns)
+        times = row["created_at_utc"], row["updated_at_utc"]
+        return AliasRecord(dataset.id, dataset.name, row["alias"], run_id, row["run"], *times)
+
+    def _policies(self) -> None:
+        """Store the policies that are not here yet, and the budgets that aliases had in older versions."""
+        here = {(policy.dataset_id, policy.alias, policy.set_at_utc) for policy in self._tx.aliases.policies()}
+        brought = [(row, self._reader.facts("policies", row["rules"])) for row in self._rows("policies")]
+        for row in self._rows("aliases"):
+            if row["budget"] is not None:
+                shared = {"budget": row["budget"]} | ({} if row["looks"] is None else {"looks": row["looks"]})
+                brought.append((row | {"set_by": "unknown", "set_at_utc": row["updated_at_utc"]}, shared))
+        for row, rules in brought:
+            dataset = self._datasets[row["dataset"]]
+            if (dataset.id, row["alias"], row["set_at_utc"]) not in here:
+                self._tx.write.aliases.set_policy(dataset.id, row["alias"], rules, row["set_by"], row["set_at_utc"])
 
     def _decisions(self) -> int:
         keys = {
@@ -297,9 +314,8 @@ class BroughtRecord:
             made, until = (self._time("budget_resets", row[name]) for name in ("created_at_utc", "covered_until_utc"))
             covered = [of.id for of in self._tx.decisions.all(dataset.id) if of.created_at_utc <= until]
             if (dataset.id, made) not in here and covered:
-                known = row["baseline_run"], self._lists("budget_resets", row["baseline_lists"])
-                facts = {"reason": row["reason"], "reset_by": row["reset_by"], "created_at_utc": made}
-                self._tx.write.decisions.reset(dataset.id, *known, after=max(covered), **facts)
+                facts = row["alias"], row["baseline_run"], row["reason"], row["reset_by"]
+                self._tx.write.aliases.restart(dataset.id, *facts, created_at_utc=made, after=max(covered))
 
     def _suites(self) -> list[Note]:
         notes = []
@@ -437,26 +453,16 @@ class BroughtRecord:
         return runs_of
 
     def _lists_of_look(self, row: Row) -> dict[str, Any] | None:
-        """Return the lists of the baseline that a look stores, None for a decision without a budget."""
-        of_budget = [row[name] is not None for name in ("budget", "look", "baseline_lists")]
-        if not any(of_budget) and row["looks"] is None:
-            return None
-        if (
-            not all(of_budget)
-            or not 0 < row["budget"] < 0.5
-            or min(row["look"], 1 if row["looks"] is None else row["looks"]) < 1
-        ):
+        """Return the lists of the baseline that a look of older versions stores, None for other decisions."""
+        of_budget = [row[name] is not None for name in ("budget", "look")]
+        is_look = (
+            all(of_budget)
+            and 0 < row["budget"] < 0.5
+            and min(row["look"], 1 if row["looks"] is None else row["looks"]) >= 1
+        )
+        if not is_look and (any(of_budget) or row["looks"] is not None):
             raise self._reader.error("decisions", "has a look that no budget has")
-        return self._lists("decisions", row["baseline_lists"])
-
-    def _lists(self, table: str, text: str | None) -> dict[str, Any]:
-        """Return the facts that identify the lists of a baseline (InputError for impossible ones)."""
-        lists = self._reader.facts(table, text or "")
-        of_groups = lists.get("lists")
-        named = [lists.get("digest"), *(of_groups.values() if isinstance(of_groups, dict) else [None])]
-        if not all(isinstance(name, str) for name in named):
-            raise self._reader.error(table, "holds lists that no baseline has")
-        return lists
+        return None if row["baseline_lists"] is None else self._reader.facts("decisions", row["baseline_lists"])
 
     def _repeats(self, table: str, text: str | None, dataset: DatasetRecord) -> dict[str, list[int]] | None:
         """Return the ids here of the runs of arms by side, None if there are none."""

@@ -129,6 +129,7 @@ class GateDecision:
     whether the groups are unknown, so that there are no betting bounds; ``of_repeats``: whether runs are repeated,
     which no betting bound covers. ``open``: how far unjudged items leave the decision open, None if they do not.
     ``harm``: whether few enough groups lose much, None without such a limit; ``of_mean``: the decision without it.
+    ``is_spent``: whether all looks of a budget are spent, so that nothing is decided.
     """
 
     decision: Decision
@@ -162,6 +163,7 @@ class GateDecision:
     of_metric: Decision | None = None
     harm: Harm | None = None
     of_mean: Decision | None = None
+    is_spent: bool = False
 
     @property
     def worth(self) -> Unjudged | None:
