@@ -57,7 +57,8 @@ BACK = """
 """
 # Who may write policies may move an alias that has one; nobody else.
 PINNED = """
-CREATE FUNCTION {schema}.ndcg_tracker_pinned() RETURNS trigger LANGUAGE plpgsql SET search_path = {schema}, pg_temp AS $$
+CREATE FUNCTION {schema}.ndcg_tracker_pinned() RETURNS trigger LANGUAGE plpgsql
+SET search_path = {schema}, pg_temp AS $$
 BEGIN IF NOT has_table_privilege(current_user, '{schema}.policies', 'INSERT') AND EXISTS (
         SELECT 1 FROM policies WHERE (dataset_id, alias) IN ((OLD.dataset_id, OLD.name), (NEW.dataset_id, NEW.name))
     ) THEN RAISE insufficient_privilege USING MESSAGE =

@@ -187,7 +187,8 @@ def _lines(
         yield ""
         yield f"Example: ndcg-track {EXAMPLES[words]}"
     yield from _definitions("Arguments", [(_word(one), _told(one)) for one in arguments], width)
-    options = [*(one for one in command.params if one.param_type_name == "option"), command.get_help_option(context)]
+    options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+    options = [*options, command.get_help_option(context)]
     by_heading: dict[str, list[tuple[str, str]]] = {}
     for option in options:
         heading = _OF_OPTION.get(option.name, "Options") if len(options) > _MANY else "Options"

@@ -256,25 +256,9 @@ def set_policy(
     after the last, every decision is INCONCLUSIVE. Without it, decision i takes 6 / (pi^2 i^2) of the budget.
     ``set_by``: who decided it. Raises: InputError for rules that do not go together; ReferenceNotFoundError.
     """
+    rules = {name: value for name, value in locals().items() if name not in ("self", "alias", "dataset", "set_by")}
     from ndcg_tracker.questions.gate.gather_policy import policy_set
 
-    rules = {
-        "metric": metric,
-        "margin": margin,
-        "max_harm": max_harm,
-        "by": by,
-        "slice_margin": slice_margin,
-        "strict_slices": strict_slices,
-        "limits": limits,
-        "unjudged": unjudged,
-        "judge": judge,
-        "check_with": check_with,
-        "labels": labels,
-        "missing": missing,
-        "cluster": cluster,
-        "budget": budget,
-        "looks": looks,
-    }
     with self.store().write("marks") as tx:
         return policy_set(tx, alias, dataset, rules, set_by)
 

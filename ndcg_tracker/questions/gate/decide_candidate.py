@@ -29,7 +29,7 @@ from ndcg_tracker.questions.gate.decide import (
     with_slices,
     with_summed_slices,
 )
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, GroupsToPass, groups_to_pass
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, GateFacts, drift_since_pin
 from ndcg_tracker.statistics.t_test import Information
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
@@ -82,7 +82,6 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         n_labels_needed=n_labels,
         n_labels_needed_for=outcome,
         look=basis.look,
-        groups_to_pass=_groups_to_pass(facts, decision.margin),
         policy=basis.policy,
         restarted=basis.restarted,
         outside=basis.outside,
@@ -102,21 +101,6 @@ def advisable(decision: GateDecision, mean: float | None) -> GateDecision:
     """
     is_small = mean is not None and decision.margin_needed is not None and decision.margin_needed <= ADVISED * abs(mean)
     return decision if is_small else replace(decision, margin_needed=None)
-
-
-def _groups_to_pass(facts: GateFacts, margin: float) -> GroupsToPass | None:
-    """Return how many groups PASS an unchanged system at the level of a look; None without a look, and if not known."""
-    results, look = facts.results, facts.basis.look
-    if look is None or not look.level or results is None or not margin:
-        return None
-    counts = np.ones(results.gain.size, dtype=bool) if results.weights is None else results.weights > 0
-    gain, weights = results.gain[counts], None if results.weights is None else results.weights[counts]
-    chance = results.chance_of_gain.of(counts)
-    test, _ = chance.test(gain, weights)
-    if test.mean is None or not gain.any():
-        return None
-    limits = results.limits or UNBOUNDED
-    return groups_to_pass(test, gain, weights, margin, look.level, limits=limits, chance=chance)
 
 
 def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int, Decision] | tuple[None, None]:

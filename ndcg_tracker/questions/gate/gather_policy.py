@@ -170,12 +170,11 @@ def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuest
             kept[name] = _KEPT[name](rule, given) if name in _KEPT else None
             if kept[name] is None:
                 stated = rule_text(policy.rules.get(name)) or f"{rule_text(_DEFAULTS[name]) or 'none'}, the default"
+                said = argument(name, rule_text(getattr(given, "requested_as", given)))
                 raise InputError(
-                    f"{argument(name, rule_text(getattr(given, 'requested_as', given)))} is not the policy of @{policy.alias}, which says: {stated}",
-                    advice=(
-                        f"leave it out; only the owner of the policy (set by {policy.set_by}) changes it, with: "
-                        f"{_command(policy.alias, policy.dataset)}"
-                    ),
+                    f"{said} is not the policy of @{policy.alias}, which says: {stated}",
+                    advice=f"leave it out; only the policy's owner (set by {policy.set_by}) changes it, with: "
+                    f"{_command(policy.alias, policy.dataset)}",
                 )
     return replace(own, **kept), policy
 
@@ -192,7 +191,7 @@ def outside_policy(tx: ReadTransaction, question: GateQuestion, runs: RunPair) -
 
 
 def look_of(tx: ReadTransaction, question: GateQuestion, policy: PolicyRecord | None, *, dry_run: bool) -> Look | None:
-    """Return which look under the budget of a policy a decision is, None without one; its level is 0 once all are spent.
+    """Return which look under the budget of a policy a decision is, None without one; its level is 0 after the last.
 
     Raises: InputError for options that do not go with a budget.
     """

@@ -15,7 +15,7 @@ from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import argument
 from ndcg_tracker.questions.gate.decide import Decision, GateDecision
-from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass, LearnedMargin
+from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.compare.sums import SummedResults
+    from ndcg_tracker.questions.gate.question import GateQuestion
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.statistics.summary import PairedSums
     from ndcg_tracker.storage.locks import TurnName
-    from ndcg_tracker.questions.gate.question import GateQuestion
     from ndcg_tracker.storage.records import AliasRecord, BudgetResetRecord, DecisionRecord, PolicyRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
@@ -161,10 +161,8 @@ class Gated:
     its mean. ``regressed_slices``: of all attributes of the groups, if all groups together pass; else none.
     ``judge_alone``: the named judge whose labels nobody checks, "" if there is none. ``n_labels_needed``: about how
     many more answers would decide, ``n_labels_needed_for``: the decision that they would give. ``look``: which look of
-    a budget it is, None without a budget. ``groups_to_pass``: how many groups PASS an unchanged system at its level
-    with 80% power, None if not known. ``decided_before``: whether this very question was decided and recorded before.
-    ``policy``, ``restarted``: see ``Basis``.
-    ``outside``: the alias whose policy does not count, although the baseline is its run; "" for none.
+    a budget it is, None without a budget. ``decided_before``: whether this very question was decided and
+    recorded before. ``policy``, ``restarted``, ``outside``: see ``Basis``.
     """
 
     comparison: Comparison
@@ -181,7 +179,6 @@ class Gated:
     n_labels_needed: int | None = None
     n_labels_needed_for: Decision | None = None
     look: Look | None = None
-    groups_to_pass: GroupsToPass | None = None
     decided_before: bool = False
     policy: PolicyRecord | None = None
     restarted: BudgetResetRecord | None = None

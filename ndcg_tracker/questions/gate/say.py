@@ -28,9 +28,9 @@ from ndcg_tracker.questions.gate.decide import (
     SliceDecision,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
 from ndcg_tracker.questions.gate.gather_policy import rules_words, spent_words
-from ndcg_tracker.questions.gate.say_looks import drifted, look_words, minute, power_words
+from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
+from ndcg_tracker.questions.gate.say_looks import drifted, look_words, minute
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
@@ -82,7 +82,7 @@ _DECISION_KEYS = paths(
 )
 _GATE_KEYS = paths(
     "learned_margin ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone decided_before n_labels_needed n_labels_needed_for look groups_to_pass "
+    "acknowledged=acknowledgement judge_alone decided_before n_labels_needed n_labels_needed_for look "
     "policy outside"
 )
 _FRAME_COLUMNS = paths(
@@ -488,7 +488,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     if look is not None and not look.level and policy is not None:
         pairs.append(("look", f"{look.number:,}: {spent_words(policy.alias, policy.dataset, look.looks or 0)}"))
     elif look is not None:
-        pairs.append(("look", "; ".join([look_words(look), *power_words(gated.groups_to_pass)])))
+        pairs.append(("look", look_words(look)))
     by_labels = []
     if gated.n_labels_needed is not None and gated.n_labels_needed_for is not None:
         planned = f"about {gated.n_labels_needed:,} more answers, planned from the start"

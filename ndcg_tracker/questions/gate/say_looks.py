@@ -13,7 +13,6 @@ from ndcg_tracker.words.notes import Told
 from ndcg_tracker.words.texts import counted, points
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
     from ndcg_tracker.questions.gate.result import SealedGated
 
 _SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin missing look=look.number level=look.level")
@@ -34,20 +33,6 @@ def look_words(look: Look) -> str:
     if look.n_passed is not None:
         of_looks += f" after {look.n_passed} PASS{'' if look.n_passed == 1 else 'es'}"
     return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
-
-
-def power_words(groups: GroupsToPass | None) -> list[str]:
-    """Return how many groups an unchanged system needs to PASS; nothing if that is not known.
-
-    >>> from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
-    >>> power_words(GroupsToPass(1174, "t", 486))
-    ['at this level an unchanged system needs 1,174 groups to PASS with 80% power, by the t bound (486 at one look)']
-    """
-    if groups is None:
-        return []
-    single = "" if groups.n_of_one_look is None else f" ({groups.n_of_one_look:,} at one look)"
-    bound = f"by the {groups.method} bound{single}"
-    return [f"at this level an unchanged system needs {groups.n:,} groups to PASS with 80% power, {bound}"]
 
 
 ADVISED_PASSES = 2
