@@ -75,7 +75,7 @@ def policy_set(
     rules = {
         name: value
         for name, value in given.items()
-        if name in ("metric", "margin") or value not in (None, False, (), [], _DEFAULTS[name])
+        if name in ("metric", "margin") or (value is not None and value not in ([], {}, _DEFAULTS[name]))
     }
     if isinstance(limits := rules.get("limits"), Mapping):
         rules["limits"] = [f"{name}={change}" for name, change in limits.items()]
