@@ -47,6 +47,9 @@ PINS = """
     FROM alias_moves m JOIN policies p ON p.dataset_id = m.dataset_id AND p.alias = m.alias
     WHERE m.run IS NOT NULL AND m.id = (
         SELECT max(n.id) FROM alias_moves n WHERE n.dataset_id = m.dataset_id AND n.alias = m.alias
+    ) AND EXISTS (
+        SELECT 1 FROM decisions d WHERE d.dataset_id = m.dataset_id AND d.baseline_alias = m.alias
+        AND d.look IS NOT NULL AND d.created_at_utc < m.created_at_utc
     )
 """
 BACK = """
@@ -62,7 +65,7 @@ SET search_path = {schema}, pg_temp AS $$
 BEGIN IF NOT has_table_privilege(current_user, '{schema}.policies', 'INSERT') AND EXISTS (
         SELECT 1 FROM policies WHERE (dataset_id, alias) IN ((OLD.dataset_id, OLD.name), (NEW.dataset_id, NEW.name))
     ) THEN RAISE insufficient_privilege USING MESSAGE =
-        'the alias has a policy, so only the owner of the database may move it (its name is in the table policies)'
+        'permission denied for table aliases: the alias has a policy, which only its owner moves'
     ; END IF
     ; RETURN coalesce(NEW, OLD); END $$
 """

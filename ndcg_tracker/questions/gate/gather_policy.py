@@ -156,7 +156,8 @@ def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuest
 
     Raises: InputError for a rule that differs from the policy's and is not stricter (``_KEPT``).
     """
-    pinned = [of for of in tx.aliases.all(question.dataset) if of.name == question.alias]
+    aliases = [] if question.alias is None else tx.aliases.all(question.dataset)
+    pinned = [of for of in aliases if of.name == question.alias]
     policy = tx.aliases.policy(pinned[0].dataset_id, pinned[0].name) if len(pinned) == 1 else None
     if policy is None:
         return question, None

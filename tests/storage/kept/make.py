@@ -102,7 +102,7 @@ def fill(url: str) -> None:
         _leave_design(tracker)
         budget = {"budget": 0.05, "looks": 40}
         tracker.set_alias("prod", "bm25", dataset="shop")
-        tracker.set_policy("prod", margin=0.5, limits={"ms": "+10%"}, unjudged="zero", **budget, set_by="zoë")
+        tracker.set_policy("prod", margin=0.5, unjudged="zero", **budget, set_by="zoë")
         tracker.gate("dense", baseline="@prod", dataset="shop")
         tracker.reset_gate("@prod", reason="é", dataset="shop", reset_by="ada")
         tracker.gate("dense", baseline="@prod", margin=0.25, dataset="shop")
