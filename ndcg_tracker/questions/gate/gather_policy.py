@@ -15,6 +15,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Look
+from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def policy_set(
 ) -> PolicyRecord:
     """Store the rules of the gates against an alias, and return them (see ``Tracker.set_policy``)."""
     pinned = tx.aliases.known(alias.removeprefix("@"), dataset)
+    checked_margin(given["margin"], "the margin")
     rules = {
         name: value
         for name, value in given.items()
