@@ -131,7 +131,10 @@ def test_outside_of_the_policy_is_said_and_recorded(
     assert owned.gate("noisy", baseline="small", margin=0.5).to_dict()["outside"] == ""
     typed = CommandLine(ready_url, capsys)
     words = ("gate", "noisy", "--baseline", "base", "--margin", ".4")
-    assert "### PASS outside the policy of @&#8203;prod: " in typed(*words, "--junit", "gate.xml", "--format", "markdown").out
+    assert (
+        "### PASS outside the policy of @&#8203;prod: "
+        in typed(*words, "--junit", "gate.xml", "--format", "markdown").out
+    )
     assert "PASS outside the policy of @prod" in Path("gate.xml").read_text(encoding="utf-8")
 
 
