@@ -57,7 +57,7 @@ EXAMPLES: Mapping[str, str] = {
     "runs prune": "runs prune --older-than 90d --keep-tag release",
     "runs delete": "runs delete draft --yes",
     "alias": "alias set baseline bm25",
-    "policy set": "policy set prod --metric ndcg@10 --margin .01 --budget .05 --looks 40",
+    "policy set": "policy set prod --margin .01 --budget .05 --looks 40",
     "policy show": "policy show prod",
     "policy history": "policy history prod",
     "alias set": "alias set baseline bm25",

@@ -46,6 +46,7 @@ from ndcg_tracker.questions.gate import Candidate
 from ndcg_tracker.questions.gate.gather_policy import no_policy
 from ndcg_tracker.questions.history import history_answer, refuse_nothing
 from ndcg_tracker.questions.history.gather import HistoryFilter
+from ndcg_tracker.questions.labels.say import agreement_said
 from ndcg_tracker.questions.show import list_runs
 from ndcg_tracker.questions.show.say import listed_as, show_as
 from ndcg_tracker.render.formats import Answer, rows_as
@@ -142,6 +143,10 @@ def _history(tracker: Tracker, metric: str = DEFAULT_METRIC, **given: Any) -> _A
     refuse_nothing(result.history, metric, wanted)
     said = history_answer(result, wanted, new_only=new_steps)
     return _in_formats(said.in_format, *result.notes)
+
+
+def _agreement(tracker: Tracker, *judges: str, **given: Any) -> _Answered:
+    return _in_formats(agreement_said(tracker.labels_agreement(*judges, **given)).in_format)
 
 
 def _sql(tracker: Tracker, query: str, **given: Any) -> _Answered:
@@ -347,7 +352,7 @@ TOOLS: Mapping[str, _Tool] = {
     "labels_needed": _Tool(Tracker.labels_needed),
     "evaluate": _Tool(_evaluate_file, _evaluate_file),
     "sql": _Tool(Tracker.query, _sql, told_by=Tracker.sql, but=("timeout_seconds",)),
-    "labels_agreement": _Tool(Tracker.labels_agreement),
+    "labels_agreement": _Tool(Tracker.labels_agreement, _agreement),
     "diff": _Tool(Tracker.diff),
     "gate": _Tool(_gate, _gate, writes=True),
     "gate_sealed": _Tool(Tracker.gate_sealed, writes=True),

@@ -50,7 +50,7 @@ def test_the_real_program(program: Program, folder: Path) -> None:
         "alias_moves.parquet", "aliases.parquet", "budget_resets.parquet", "datasets.parquet", "decisions.parquet",
         "design_runs.parquet", "designs.parquet", "drawn_items.parquet", "evaluations.parquet",
         "group_results.parquet", "groups.parquet", "items.parquet", "label_coverage.parquet", "label_sets.parquet",
-        "labels.parquet", "runs.parquet", "suite_decisions.parquet", "suites.parquet",
+        "labels.parquet", "policies.parquet", "runs.parquet", "suite_decisions.parquet", "suites.parquet",
     ]  # fmt: skip
     printed = program("--db", "copy.db", "import", "out")
     assert (printed.code, printed.err) == (0, "stored 1 alias and 1 gate decision\n" + CHECKED)

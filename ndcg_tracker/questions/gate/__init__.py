@@ -21,10 +21,10 @@ from ndcg_tracker.questions.report import report
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.gather import GateResult
-    from ndcg_tracker.questions.gate.gather_policy import PolicyAct, ResetBudget
+    from ndcg_tracker.questions.gate.gather_policy import PolicyAct
     from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult
     from ndcg_tracker.questions.report.gather import ReportResult
-    from ndcg_tracker.storage.records import PolicyRecord
+    from ndcg_tracker.storage.records import AliasRecord, PolicyRecord
     from ndcg_tracker.storage.store import HasStore
 
 
@@ -213,8 +213,8 @@ def gate_sealed(
 
 def reset_gate(
     self: HasStore, baseline: str, *, reason: str, dataset: str | None = None, reset_by: str | None = None
-) -> ResetBudget:
-    """Restart the budget of an alias, record it, and return what no longer counts.
+) -> tuple[AliasRecord, int]:
+    """Restart the budget of an alias, record it, and return the alias and how many looks no longer count.
 
     Parameters: ``baseline``: the alias. ``reason``: why. ``reset_by``: who decided it. Raises: InputError for an empty
     reason and if no look counts; ReferenceNotFoundError.

@@ -172,12 +172,12 @@ def reset(asked: Asked, reason: str | None) -> None:
             advice="to override a decision, give its reason with --acknowledge",
         )
     with options.tracker() as tracker:
-        done = tracker.reset_gate(**asked.named, reason=reason, reset_by=person())
-    looks = f"{counted(done.n_looks, 'look')} no longer count{'s' if done.n_looks == 1 else ''}"
-    options.say(f"the budget of @{done.alias} on {done.dataset!r} starts again; {looks}")
+        alias, n_looks = tracker.reset_gate(**asked.named, reason=reason, reset_by=person())
+    looks = f"{counted(n_looks, 'look')} no longer count{'s' if n_looks == 1 else ''}"
+    options.say(f"the budget of @{alias.name} on {alias.dataset!r} starts again; {looks}")
 
 
-policies = options.command_group("Manage policies, the rules of gates against an alias: set, show, history.")
+policies = options.command_group("Manage policies, the rules of an alias: set, show, history.")
 
 PolicyOf = Annotated[str, typer.Argument(metavar="ALIAS", help="The alias, with or without @.")]
 
@@ -204,8 +204,8 @@ def show_policies(
     dataset: options.AnyDataset = None,
     format: options.Output = "text",
 ) -> None:
-    """Show the policies in force, one rule per row."""
-    from ndcg_tracker.questions.gate.gather_policy import no_policy, ordered, rule_text
+    """Show the policies in force."""
+    from ndcg_tracker.questions.gate.gather_policy import no_policy, rules_words
     from ndcg_tracker.render.report import read_by_people
 
     name = None if alias is None else alias.removeprefix("@")
@@ -214,23 +214,15 @@ def show_policies(
     if name is not None and not shown:
         raise no_policy(name, dataset)
     rows = [
-        (
-            of.alias,
-            of.dataset,
-            rule,
-            of.rules[rule] if format == "json" else rule_text(of.rules[rule]),
-            of.set_by,
-            of.set_at_utc,
-        )
+        (of.alias, of.dataset, of.rules if format == "json" else rules_words(of.rules), of.set_by, of.set_at_utc)
         for of in shown
-        for rule in ordered(of.rules)
     ]
-    options.show_rows(format, read_by_people("alias", "dataset", "rule", "value", "set_by", "set_at_utc"), rows)
+    options.show_rows(format, read_by_people("alias", "dataset", "rules", "set_by", "set_at_utc"), rows)
 
 
 @policies.command("history")
 def show_policy_history(alias: PolicyOf, dataset: options.AnyDataset = None, format: options.Output = "text") -> None:
-    """Show who changed a policy, moved its alias or reset its budget, and when."""
+    """Show who changed a policy or its budget, and when."""
     with options.tracker() as tracker:
         acts = tracker.policy_history(alias, dataset)
     options.show_fields(format, ["at_utc", "by", "rule", "before", "after"], acts)

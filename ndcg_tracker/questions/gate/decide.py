@@ -296,7 +296,7 @@ def population_decision(
 
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the allowed drop, finite,
     >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how often
-    FAIL may occur if nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``pass_level``: of the lower
+    FAIL may occur if nothing differs, in (0, .5); ``look_level`` for repeated gating. ``pass_level``: of the lower
     bound, in (.5, 1); 1 - ``look_level`` for the looks of a budget. ``limits``: the range of differences, None for -1
     to 1; no bound lies beyond. ``chance``: clusters of the groups, or repeats; no betting bound covers repeats, so with
     low information the decision is INCONCLUSIVE. ``runs``: how trainings of one system differ, if known; all bounds

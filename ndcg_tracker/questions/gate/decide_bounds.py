@@ -202,26 +202,6 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
     return LearnedMargin(margin, tuple(runs), len(differences), sd, max(differences), level)
 
 
-def spent_alpha(decision_number: int, alpha: float) -> float:
-    """Return the share of an alpha budget that the i-th decision of a gate may spend, instead of FAIL's 1%.
-
-    alpha_i = alpha * 6 / (pi^2 i^2). All shares add up to alpha, so a gate that judges harmless changes for ever gives
-    a false FAIL with probability alpha at most.
-
-    Parameters: ``decision_number``: i, from 1. ``alpha``: the budget, in (0, .5). Raises: InputError for other values.
-    Source: Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section 2 (alpha spending); Euler's sum
-    of 1 / i^2.
-
-    >>> round(spent_alpha(1, 0.05), 4), round(spent_alpha(10, 0.05), 6)
-    (0.0304, 0.000304)
-    """
-    if decision_number < 1:
-        raise InputError(f"the number of a gate's decision must be 1 or more, not {decision_number}")
-    if not 0 < alpha < 0.5:
-        raise InputError(f"an alpha budget must lie between 0 and 0.5, not at {alpha}", advice="give for example 0.05")
-    return alpha * 6 / (math.pi * decision_number) ** 2
-
-
 LEAST_BUDGET, MOST_LOOKS = 1e-9, 1_000_000_000
 LEAST_LEVEL = 1e-15
 """Below this, 1 - level is 1 in double precision, and nothing can PASS."""
@@ -245,8 +225,10 @@ def look_level(look: int, budget: float, looks: int | None = None) -> float:
         raise InputError(f"a budget must lie between 0 and 0.5, not at {budget}", advice="give for example 0.05")
     if budget < LEAST_BUDGET:
         raise InputError(f"a budget of {budget:g} is too small to compute with", advice="give for example 0.05")
+    if look < 1:
+        raise InputError(f"the number of a look must be 1 or more, not {look}")
     if looks is None:
-        return spent_alpha(look, budget)
+        return budget * 6 / (math.pi * look) ** 2
     if looks < 1:
         raise InputError(f"a budget needs 1 look or more, not {looks}")
     if looks > MOST_LOOKS:

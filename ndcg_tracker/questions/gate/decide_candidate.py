@@ -30,7 +30,8 @@ from ndcg_tracker.questions.gate.decide import (
     with_summed_slices,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, GateFacts, drift_since_pin
+from ndcg_tracker.questions.gate.question import Acknowledgement
+from ndcg_tracker.questions.gate.result import Gated, GateFacts, drift_since_pin
 from ndcg_tracker.statistics.t_test import Information
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
 

@@ -19,7 +19,7 @@ from ndcg_tracker.questions.gate.decide import (
     by_bounds,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL, Bounds, bounds_of, reach_of
-from ndcg_tracker.questions.gate.result import Acknowledgement
+from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.stratified import strata_information, stratified, stratum_mean

@@ -32,9 +32,8 @@ from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
 from ndcg_tracker.questions.gate.gather_policy import look_again, look_of, outside_policy, restarts, under_policy
-from ndcg_tracker.questions.gate.question import GateQuestion
+from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 from ndcg_tracker.questions.gate.result import (
-    Acknowledgement,
     Basis,
     Gated,
     GateFacts,

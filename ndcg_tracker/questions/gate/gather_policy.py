@@ -20,7 +20,7 @@ from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
-    from ndcg_tracker.storage.records import BudgetResetRecord, DecisionRecord, PolicyRecord
+    from ndcg_tracker.storage.records import AliasRecord, BudgetResetRecord, DecisionRecord, PolicyRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 _READ: Mapping[str, Callable[[Any], Any]] = {"metric": parse_metric, "max_harm": HarmLimit.of, "limits": Limit.all_of}
@@ -57,15 +57,6 @@ class PolicyAct:
     rule: str
     before: str
     after: str
-
-
-@dataclass(frozen=True, slots=True)
-class ResetBudget:
-    """A budget that was restarted: its alias and dataset, and how many looks no longer count."""
-
-    alias: str
-    dataset: str
-    n_looks: int
 
 
 def policy_set(
@@ -235,7 +226,9 @@ def restarts(tx: ReadTransaction, dataset_id: int, alias: str) -> list[BudgetRes
     return [of for of in tx.decisions.resets() if (of.dataset_id, of.alias) == (dataset_id, alias)]
 
 
-def reset_budget(tx: WriteTransaction, alias: str, dataset: str | None, reason: str, by: str | None) -> ResetBudget:
+def reset_budget(
+    tx: WriteTransaction, alias: str, dataset: str | None, reason: str, by: str | None
+) -> tuple[AliasRecord, int]:
     """Restart the budget of an alias and record it (see ``Tracker.reset_gate``)."""
     reason = " ".join(reason.split())
     if not reason:
@@ -245,7 +238,7 @@ def reset_budget(tx: WriteTransaction, alias: str, dataset: str | None, reason: 
     if not looks:
         raise InputError(f"no look at @{pinned.name} counts", advice="there is nothing to reset")
     tx.write.aliases.restart(pinned.dataset_id, pinned.name, pinned.run, reason, _person(by))
-    return ResetBudget(pinned.name, pinned.dataset, len(looks))
+    return pinned, len(looks)
 
 
 def spent_words(alias: str, dataset: str, looks: int) -> str:

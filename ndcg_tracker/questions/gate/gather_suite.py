@@ -22,8 +22,8 @@ from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
 from ndcg_tracker.questions.gate.decide_candidate import advisable, told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
 from ndcg_tracker.questions.gate.gather import decided_again, is_unchecked, with_acknowledgement
-from ndcg_tracker.questions.gate.question import SuiteGateQuestion
-from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_recorded, question_digest
+from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
+from ndcg_tracker.questions.gate.result import decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
 from ndcg_tracker.render.formats import Answer, Said

@@ -15,7 +15,6 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide_bounds import look_level
-from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence
 
@@ -175,6 +174,14 @@ def refuse_any_drop(metric: Metric, harm: HarmLimit | None = None, **margins: fl
             where=metric.requested_as,
             advice=f"give the loss in absolute points, such as {argument('max_harm', '.3:2%')}",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """Who overrode a decision, and why."""
+
+    reason: str
+    by: str
 
 
 def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -> Acknowledgement | None:

@@ -16,6 +16,7 @@ from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import argument
 from ndcg_tracker.questions.gate.decide import Decision, GateDecision
 from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
+from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.compare.sums import SummedResults
-    from ndcg_tracker.questions.gate.question import GateQuestion
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.statistics.summary import PairedSums
     from ndcg_tracker.storage.locks import TurnName
@@ -138,14 +138,6 @@ class Drift:
     latest_overridden: str | None = None
     latest_overridden_delta: float | None = None
     n_moves_overridden: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Acknowledgement:
-    """Who overrode a decision, and why."""
-
-    reason: str
-    by: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ from ndcg_tracker.questions.gate.decide import (
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.gate.gather_policy import rules_words, spent_words
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
+from ndcg_tracker.questions.gate.question import Acknowledgement
+from ndcg_tracker.questions.gate.result import Gated
 from ndcg_tracker.questions.gate.say_looks import drifted, look_words, minute
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns

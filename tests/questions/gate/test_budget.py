@@ -108,8 +108,8 @@ def made_again(tracker: nt.Tracker) -> None:
 
 
 def reset(tracker: nt.Tracker) -> None:
-    done = tracker.reset_gate("@prod", reason=" new \n season ", reset_by="eve")
-    assert (done.alias, done.dataset, done.n_looks) == ("prod", "shop", 2)
+    alias, n_looks = tracker.reset_gate("@prod", reason=" new \n season ", reset_by="eve")
+    assert (alias.name, alias.dataset, n_looks) == ("prod", "shop", 2)
 
 
 ANEW: dict[str, tuple[Callable[[nt.Tracker], None], list[tuple[str, str]]]] = {
