@@ -95,7 +95,7 @@ def upgrade() -> None:
         sa.Column("set_at_utc", TEXT, nullable=False, comment="When that was, ISO 8601 in UTC."),
         sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name=op.f("fk_policies_dataset_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_policies")),
-        comment="One row per time that somebody set the rules of the gates against an alias; the newest is in force.",
+        comment="One row per time that somebody set the rules of the gates against an alias; the latest is in force.",
         sqlite_autoincrement=True,
     )
     op.add_column("budget_resets", sa.Column("alias", TEXT, comment="Alias of the budget; NULL of older resets."))

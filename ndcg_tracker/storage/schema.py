@@ -385,7 +385,7 @@ policies = Table(
     Column("rules", JsonText, nullable=False, comment="JSON object: the rules of a gate, by option."),
     Column("set_by", TEXT, nullable=False, comment="Who set them."),
     Column("set_at_utc", TEXT, nullable=False, comment="When that was, ISO 8601 in UTC."),
-    comment="One row per time that somebody set the rules of the gates against an alias; the newest is in force.",
+    comment="One row per time that somebody set the rules of the gates against an alias; the latest is in force.",
     sqlite_autoincrement=True,
 )
 

@@ -88,7 +88,7 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "sql": (f"sql '{QUERY}'", {"query": QUERY}),
     "labels_agreement": ("labels agreement --dataset shop", {"dataset": "shop"}),
-    "diff": ("diff bm25 dense", {"baseline": "bm25", "candidate": "dense"}),
+    "diff": ("diff bm25 dense", {"a": "bm25", "b": "dense"}),
 }
 
 

@@ -249,7 +249,7 @@ def set_policy(
 ) -> PolicyRecord:
     """Set the rules of every gate against an alias, in the place of earlier ones, and return them.
 
-    A gate whose baseline is ``@alias`` takes all of them; beside them it takes only stricter ones. On Postgres only the
+    A gate whose baseline is ``@alias`` takes all of them, and with them only stricter ones. On Postgres only the
     owner of the database sets them, moves such an alias or resets its budget. Parameters: as of ``gate``, and
     ``budget``: the chance that any candidate that is worse by the margin PASSes, and likewise of any false FAIL, over
     all decisions at the alias since it was moved or its budget reset. ``looks``: how many decisions share the budget;

@@ -39,7 +39,7 @@ _KEPT: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 """What holds of a rule of the policy and of another one that is given: the stricter one, None if that is not known.
 
-A rule that is not here is never given beside a policy.
+Any other rule is as the policy says.
 """
 
 _DEFAULTS = {of.name: of.default for of in fields(GateQuestion) if of.default is not MISSING}

@@ -845,7 +845,7 @@ CREATE TABLE public.policies (
     set_by text NOT NULL COLLATE pg_catalog."C",
     set_at_utc text NOT NULL COLLATE pg_catalog."C"
 );
-COMMENT ON TABLE public.policies IS 'One row per time that somebody set the rules of the gates against an alias; the newest is in force.';
+COMMENT ON TABLE public.policies IS 'One row per time that somebody set the rules of the gates against an alias; the latest is in force.';
 COMMENT ON COLUMN public.policies.id IS 'Number of the policy.';
 COMMENT ON COLUMN public.policies.dataset_id IS 'Dataset of the alias.';
 COMMENT ON COLUMN public.policies.alias IS 'Name of the alias, without the @.';
@@ -1203,13 +1203,13 @@ COMMENT ON COLUMN public.texts.text IS 'Text of the query, or of the item; NULL 
 COMMENT ON COLUMN public.texts.title IS 'Title; NULL where none was given.';
 COMMENT ON COLUMN public.texts.url IS 'Where to find it, as it was given; NULL where nothing was given.';
 INSERT INTO public.alias_moves VALUES
-	(1, 1, 'baseline', 1, 'bm25', '2026-11-28T14:52:20.998251Z'),
-	(2, 1, 'prod', 1, 'bm25', '2026-11-28T14:52:21.250129Z');
+	(1, 1, 'baseline', 1, 'bm25', '2026-11-28T15:07:44.818299Z'),
+	(2, 1, 'prod', 1, 'bm25', '2026-11-28T15:07:45.023689Z');
 INSERT INTO public.aliases VALUES
-	(1, 'baseline', 1, '2026-11-28T14:52:20.995829Z', '2026-11-28T14:52:20.995829Z'),
-	(1, 'prod', 1, '2026-11-28T14:52:21.248428Z', '2026-11-28T14:52:21.248428Z');
+	(1, 'baseline', 1, '2026-11-28T15:07:44.816307Z', '2026-11-28T15:07:44.816307Z'),
+	(1, 'prod', 1, '2026-11-28T15:07:45.022302Z', '2026-11-28T15:07:45.022302Z');
 INSERT INTO public.budget_resets VALUES
-	(1, 1, 'bm25', '{}', 'é', 'ada', 3, '2026-11-28T14:52:21.302243Z', 'prod');
+	(1, 1, 'bm25', '{}', 'é', 'ada', 3, '2026-11-28T15:07:45.068335Z', 'prod');
 INSERT INTO public.coverages VALUES
 	(1, 1, 10, 0.5625),
 	(1, 1, 0, 0.5625),
@@ -1226,18 +1226,18 @@ INSERT INTO public.coverages VALUES
 	(9, 8, 10, 0.5),
 	(10, 9, 10, 0.5);
 INSERT INTO public.datasets VALUES
-	(1, 'shop', '2026-11-28T14:52:20.715093Z'),
-	(2, 'books', '2026-11-28T14:52:20.827191Z'),
-	(3, 'rows', '2026-11-28T14:52:20.855565Z'),
-	(4, 'clicks', '2026-11-28T14:52:21.169761Z'),
-	(5, 'sealed', '2026-11-28T14:52:21.343885Z'),
-	(6, 'chunks', '2026-11-28T14:52:21.363678Z'),
-	(7, 'lists', '2026-11-28T14:52:21.387730Z');
+	(1, 'shop', '2026-11-28T15:07:44.603077Z'),
+	(2, 'books', '2026-11-28T15:07:44.695948Z'),
+	(3, 'rows', '2026-11-28T15:07:44.716511Z'),
+	(4, 'clicks', '2026-11-28T15:07:44.958720Z'),
+	(5, 'sealed', '2026-11-28T15:07:45.104847Z'),
+	(6, 'chunks', '2026-11-28T15:07:45.122093Z'),
+	(7, 'lists', '2026-11-28T15:07:45.143321Z');
 INSERT INTO public.decisions VALUES
-	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS)', NULL, NULL, '2026-11-28T14:52:20.934723Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, 'a0029a300a2e0db0bbd4ed1b966052c4'),
-	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-28T14:52:20.966262Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, '24c8b5029efeb11478b44bea3ab8a086'),
-	(3, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low), nor below 0: its 99.875% bound is 1; to decide: at most about 1,336 groups like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-28T14:52:21.297278Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '7f2f72bf03c257746f30b152c47bf4a7'),
-	(4, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low), nor below 0: its 99.875% bound is 1; to decide: at most about 1,336 groups like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-28T14:52:21.339550Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '9964192eb252f49f0adef41665ad78cd');
+	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); to decide: at most about 300 groups like these (PASS)', NULL, NULL, '2026-11-28T15:07:44.772942Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, 'a0029a300a2e0db0bbd4ed1b966052c4'),
+	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-28T15:07:44.795065Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, '24c8b5029efeb11478b44bea3ab8a086'),
+	(3, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low), nor below 0: its 99.875% bound is 1; to decide: at most about 1,336 groups like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-28T15:07:45.064025Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '7f2f72bf03c257746f30b152c47bf4a7'),
+	(4, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low), nor below 0: its 99.875% bound is 1; to decide: at most about 1,336 groups like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-28T15:07:45.101217Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '9964192eb252f49f0adef41665ad78cd');
 INSERT INTO public.design_runs VALUES
 	(1, 0, 1, 'bm25'),
 	(1, 1, 2, 'dense'),
@@ -1245,34 +1245,34 @@ INSERT INTO public.design_runs VALUES
 	(2, 1, 2, 'dense'),
 	(2, 2, NULL, 'deleted');
 INSERT INTO public.designs VALUES
-	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-28T14:52:21.218387Z', 8, 6, 1, 1, 4, false, NULL),
-	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-28T14:52:21.218387Z', 8, 6, 5, 2, 20, true, 4);
+	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-28T15:07:44.997457Z', 8, 6, 1, 1, 4, false, NULL),
+	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-28T15:07:44.997457Z', 8, 6, 5, 2, 20, true, 4);
 INSERT INTO public.drawn_items VALUES
 	(1, 2, '''; DROP TABLE runs; --', 0.2224712944651696, NULL, NULL),
 	(1, 3, 'NULL', 1, NULL, NULL),
 	(1, 3, '\N', 0.7385743797189627, NULL, NULL),
 	(1, 4, 'z', 0.432038316128981, NULL, NULL),
-	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-28T14:52:21.234771Z'),
+	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-28T15:07:45.011817Z'),
 	(2, 2, 'b', 1, NULL, NULL),
-	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-28T14:52:21.242164Z'),
-	(2, 2, '日本語', NULL, 1, '2026-11-28T14:52:21.242164Z');
+	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-28T15:07:45.018265Z'),
+	(2, 2, '日本語', NULL, 1, '2026-11-28T15:07:45.018265Z');
 INSERT INTO public.evaluations VALUES
-	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T14:52:20.742908Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-28T14:52:20.732380Z', 1, 1),
-	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-28T14:52:20.746195Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-28T14:52:20.732380Z', 1, 1),
-	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-28T14:52:20.748040Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-28T14:52:20.732380Z', 1, 1),
-	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T14:52:20.778899Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-28T14:52:20.771943Z', 1, 1),
-	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-28T14:52:20.781042Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-28T14:52:20.771943Z', 1, 1),
-	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-28T14:52:20.782779Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-28T14:52:20.771943Z', 1, 1),
-	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-28T14:52:21.178306Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T14:52:21.174784Z', 4, 1),
-	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-28T14:52:21.195440Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T14:52:21.192658Z', 4, 1),
-	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T14:52:20.841270Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-28T14:52:20.836520Z', 2, 1),
-	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T14:52:20.870142Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-28T14:52:20.862695Z', 3, 1),
-	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-28T14:52:21.054864Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-28T14:52:21.043801Z', 1, 2),
-	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-28T14:52:21.057662Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-28T14:52:21.043801Z', 1, 2),
-	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-28T14:52:21.059365Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-28T14:52:21.043801Z', 1, 2),
-	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T14:52:21.161650Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T14:52:20.771943Z', 1, 3),
-	(18, 9, 8, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T14:52:21.375720Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-28T14:52:21.371041Z', 6, 1),
-	(19, 10, 9, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-28T14:52:21.401981Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-28T14:52:21.396769Z', 7, 1);
+	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T15:07:44.627495Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-28T15:07:44.618346Z', 1, 1),
+	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-28T15:07:44.630534Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-28T15:07:44.618346Z', 1, 1),
+	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-28T15:07:44.632366Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-28T15:07:44.618346Z', 1, 1),
+	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T15:07:44.658496Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-28T15:07:44.652567Z', 1, 1),
+	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-28T15:07:44.660324Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-28T15:07:44.652567Z', 1, 1),
+	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-28T15:07:44.661959Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-28T15:07:44.652567Z', 1, 1),
+	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-28T15:07:44.964847Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T15:07:44.962278Z', 4, 1),
+	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-28T15:07:44.977942Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T15:07:44.975693Z', 4, 1),
+	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T15:07:44.708092Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-28T15:07:44.703937Z', 2, 1),
+	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T15:07:44.727024Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-28T15:07:44.722076Z', 3, 1),
+	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-28T15:07:44.860613Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-28T15:07:44.851984Z', 1, 2),
+	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-28T15:07:44.863169Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-28T15:07:44.851984Z', 1, 2),
+	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-28T15:07:44.864813Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-28T15:07:44.851984Z', 1, 2),
+	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T15:07:44.952511Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T15:07:44.652567Z', 1, 3),
+	(18, 9, 8, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T15:07:45.133491Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-28T15:07:45.129005Z', 6, 1),
+	(19, 10, 9, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-28T15:07:45.154465Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-28T15:07:45.150083Z', 7, 1);
 INSERT INTO public.group_results VALUES
 	(1, 1, 0.58688267143572, 2.1309297535714578, 3.6309297535714578, NULL),
 	(1, 2, 0.6199062332840657, 1.6309297535714575, 2.6309297535714578, NULL),
@@ -1376,15 +1376,15 @@ INSERT INTO public.label_lists VALUES
 	(8, 16, '{b}', '{1}'),
 	(9, 17, '{b}', '{1}');
 INSERT INTO public.label_sets VALUES
-	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T14:52:20.717509Z', false, '', NULL, NULL, NULL),
-	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T14:52:20.828351Z', false, '', NULL, NULL, NULL),
-	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-28T14:52:20.858526Z', true, '', NULL, NULL, NULL),
-	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-28T14:52:21.029404Z', false, '', NULL, NULL, NULL),
-	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-28T14:52:21.133351Z', false, 'modèle 7b', NULL, NULL, NULL),
-	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-28T14:52:21.171817Z', NULL, 'sums of other engines', NULL, NULL, NULL),
-	(7, 5, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T14:52:21.344936Z', false, '', NULL, NULL, NULL),
-	(8, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T14:52:21.365029Z', false, '', NULL, NULL, NULL),
-	(9, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T14:52:21.389233Z', false, '', NULL, NULL, NULL);
+	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T15:07:44.605314Z', false, '', NULL, NULL, NULL),
+	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T15:07:44.696994Z', false, '', NULL, NULL, NULL),
+	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-28T15:07:44.718883Z', true, '', NULL, NULL, NULL),
+	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-28T15:07:44.840675Z', false, '', NULL, NULL, NULL),
+	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-28T15:07:44.929512Z', false, 'modèle 7b', NULL, NULL, NULL),
+	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-28T15:07:44.959675Z', NULL, 'sums of other engines', NULL, NULL, NULL),
+	(7, 5, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T15:07:45.105757Z', false, '', NULL, NULL, NULL),
+	(8, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T15:07:45.123333Z', false, '', NULL, NULL, NULL),
+	(9, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T15:07:45.144520Z', false, '', NULL, NULL, NULL);
 INSERT INTO public.metrics VALUES
 	(1, 'ndcg@10'),
 	(2, 'AP'),
@@ -1392,13 +1392,13 @@ INSERT INTO public.metrics VALUES
 INSERT INTO public.ndcg_tracker_version VALUES
 	('0027');
 INSERT INTO public.paired_sums VALUES
-	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-28T14:52:21.197989Z');
+	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-28T15:07:44.979975Z');
 INSERT INTO public.policies VALUES
-	(1, 1, 'prod', '{"looks": 40, "budget": 0.05, "margin": 0.5, "metric": "ndcg@10", "unjudged": "zero"}', 'zoë', '2026-11-28T14:52:21.255528Z');
+	(1, 1, 'prod', '{"looks": 40, "budget": 0.05, "margin": 0.5, "metric": "ndcg@10", "unjudged": "zero"}', 'zoë', '2026-11-28T15:07:45.028940Z');
 INSERT INTO public.prunings VALUES
-	(4, '2026-11-28T14:52:20.978226Z', false, '\x0600000000000000', NULL),
-	(7, '2026-11-28T14:52:21.174235Z', true, '\x', 0),
-	(8, '2026-11-28T14:52:21.192316Z', true, '\x', 0);
+	(4, '2026-11-28T15:07:44.803932Z', false, '\x0600000000000000', NULL),
+	(7, '2026-11-28T15:07:44.961800Z', true, '\x', 0),
+	(8, '2026-11-28T15:07:44.975409Z', true, '\x', 0);
 INSERT INTO public.ranked_lists VALUES
 	(1, 1, '{a,b,c,d}', '{3.5,2.25,2.25,-1}'),
 	(1, 2, '{"''; DROP TABLE runs; --","a\\b\"c",日本語}', '{5,0.30000000000000004,1e-300}'),
@@ -1418,27 +1418,27 @@ break"}', '{1,0.5,0.25}'),
 	(9, 16, '{a,b}', '{3,0.30000000000000004}'),
 	(10, 17, '{b,ä}', '{1,1}');
 INSERT INTO public.runs VALUES
-	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T14:52:20.732380Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
-	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T14:52:20.771943Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
-	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T14:52:20.836520Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
-	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-28T14:52:20.862695Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
-	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T14:52:21.043801Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
-	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-28T14:52:21.174784Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
-	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-28T14:52:21.192658Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
-	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-28T14:52:21.371041Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL, 'ndcg'),
-	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-28T14:52:21.396769Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg');
+	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T15:07:44.618346Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
+	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T15:07:44.652567Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
+	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T15:07:44.703937Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
+	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-28T15:07:44.722076Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
+	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T15:07:44.851984Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
+	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-28T15:07:44.962278Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
+	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-28T15:07:44.975693Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg'),
+	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-28T15:07:45.129005Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL, 'ndcg'),
+	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-28T15:07:45.150083Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg');
 INSERT INTO public.seals VALUES
-	(5, true, 0.05, 40, NULL, '2026-11-28T14:52:21.356939Z');
+	(5, true, 0.05, 40, NULL, '2026-11-28T15:07:45.116002Z');
 INSERT INTO public.staged_batches VALUES
 	(1, '5f0c', 0, 3, 2, '\x00ff');
 INSERT INTO public.staged_runs VALUES
 	(1, 'shop', 'nightly', 'etl@driver-7, process 4711', '2026-11-20T02:00:00.000000Z');
 INSERT INTO public.suite_datasets VALUES
-	('löcal', 1, 0, '2026-11-28T14:52:21.077631Z'),
-	('löcal', 2, 1, '2026-11-28T14:52:21.077631Z'),
-	('shöp', 1, 0, '2026-11-28T14:52:21.081068Z');
+	('löcal', 1, 0, '2026-11-28T15:07:44.881036Z'),
+	('löcal', 2, 1, '2026-11-28T15:07:44.881036Z'),
+	('shöp', 1, 0, '2026-11-28T15:07:44.883837Z');
 INSERT INTO public.suite_decisions VALUES
-	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged', NULL, NULL, '2026-11-28T14:52:21.122009Z', 'range', -0.15497655832101642, 0.05970038570274072, '', '4b8559581b25d8009eb84bcda018f761');
+	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.9207 (one-sided betting bound, as information is low, unjudged items at their worst), nor below 0: its 99% bound is 1 (unjudged items at their best); no dataset has 25 groups, so none was judged', NULL, NULL, '2026-11-28T15:07:44.920650Z', 'range', -0.15497655832101642, 0.05970038570274072, '', '4b8559581b25d8009eb84bcda018f761');
 INSERT INTO public.texts VALUES
 	(1, 1, '', 'light ''shoes''
 [2J', NULL, NULL),
