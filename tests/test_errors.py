@@ -208,12 +208,6 @@ ASKED = {
         "give tolerance= instead",
         ["--scope", "set", "--margin", "0.01"],
     ),
-    "budget and set": (
-        _gate(scope="set", alpha_budget=0.1),
-        "alpha_budget= needs scope='population', because scope='set' compares two means without a test; "
-        "give tolerance= instead",
-        ["--scope", "set", "--alpha-budget", "0.1"],
-    ),
     "tolerance": (
         _gate(tolerance=0.01, margin=0.1),
         "tolerance= belongs to scope='set'; scope='population' takes margin=",
@@ -256,10 +250,6 @@ ASKED = {
 OPTIONS = {
     "margin and set": (
         "--margin needs --scope population, because --scope set compares two means without a test; "
-        "give --tolerance instead"
-    ),
-    "budget and set": (
-        "--alpha-budget needs --scope population, because --scope set compares two means without a test; "
         "give --tolerance instead"
     ),
     "tolerance": "--tolerance belongs to --scope set; --scope population takes --margin",

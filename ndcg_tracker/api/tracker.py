@@ -182,6 +182,9 @@ class Tracker:
     gate_report = of_gate.gate_report
     gate_sealed = of_gate.gate_sealed
     reset_gate = of_gate.reset_gate
+    set_policy = of_gate.set_policy
+    policies = of_gate.policies
+    policy_history = of_gate.policy_history
     history = of_history.history
     history_report = of_history.history_report
     history_of_suite = of_history.history_of_suite
@@ -412,32 +415,22 @@ class Tracker:
             return tx.aliases.all(dataset)
 
     def set_alias(
-        self,
-        alias: str,
-        reference: str,
-        dataset: str | None = None,
-        *,
-        budget: float | None = None,
-        looks: int | None = None,
+        self, alias: str, reference: str, dataset: str | None = None, *, set_by: str = "unknown"
     ) -> RunRecord:
         """Point an alias, given with or without @, at a run and return the run.
 
-        ``budget``, ``looks``: for every gate against these lists from now on (see ``gate``); by default unchanged.
+        ``set_by``: who moves it, which goes on the record of an alias with a policy (``policy_history``).
         """
-        from ndcg_tracker.questions.gate.question import refuse_budget
-
-        refuse_budget(budget, looks)
         with self.store().write("marks") as tx:
             run = tx.runs.resolve(reference, dataset)
-            shared = None if budget is None else (budget, looks)
-            tx.write.aliases.set(run.dataset_id, alias.removeprefix("@"), run.id, shared)
+            tx.write.aliases.set(run.dataset_id, alias.removeprefix("@"), run.id, set_by)
             return run
 
-    def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
-        """Delete an alias and return it."""
+    def delete_alias(self, alias: str, dataset: str | None = None, *, deleted_by: str = "unknown") -> AliasRecord:
+        """Delete an alias and return it; ``deleted_by``: see ``set_alias``."""
         with self.store().write("marks") as tx:
             found = tx.aliases.known(alias.removeprefix("@"), dataset)
-            tx.write.aliases.delete(found.dataset_id, found.name)
+            tx.write.aliases.delete(found.dataset_id, found.name, deleted_by)
             return found
 
     def is_sealed(self, dataset: str) -> bool:

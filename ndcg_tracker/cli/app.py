@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Decide": {
         "gate": ("questions.gate.command:gate", "Decide whether a candidate may replace the baseline."),
         "suite": ("questions.suite.command:app", "Manage suites of datasets, for --suite: create, list, delete."),
+        "policy": ("questions.gate.command:policies", "Manage policies, the rules of an alias: set, show, history."),
         "alias": ("cli.runs:aliases", "Manage aliases, names that move between runs: set, list, delete."),
     },
     "Look": {

@@ -23,8 +23,8 @@ def export_runs(
 ) -> None:
     """Export runs, or the whole database, as Parquet files.
 
-    Named runs come with their labels. The folder appears complete or not at all. --all takes everything that the database has; with --dataset it takes the
-    runs of this dataset. An export of runs says what it leaves out.
+    Named runs come with their labels. The folder appears complete or not at all. --all takes everything that the
+    database has; with --dataset it takes the runs of this dataset. An export of runs says what it leaves out.
 
     Example: ndcg-track export --all --output runs
     """
@@ -54,8 +54,9 @@ def import_runs(
 ) -> None:
     """Import a copy of a database, or exported runs.
 
-    A copy goes into an empty database, and runs into names that are free. Numbers stay the same to the bit, and everything is stored in one transaction. The command checks every row,
-    recomputes results from items and labels, and refuses results that differ.
+    A copy goes into an empty database, and runs into names that are free. Numbers stay the same to the bit, and
+    everything is stored in one transaction. The command checks every row, recomputes results from items and labels,
+    and refuses results that differ.
 
     Example: ndcg-track import runs
     """

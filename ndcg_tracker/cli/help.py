@@ -20,7 +20,7 @@ _HEADINGS: Mapping[str, str] = {
     "missing unjudged suite by_tag name tags tag parameters param branch commit since until last",
     "Files": "reader group item items score label weight columns scores item_to_document collapse groups_share sampled "
     "stream engine jobs results metadata",
-    "Decision": "margin scope tolerance repeats aa alpha_budget budget looks max_harm limits acknowledge dry_run "
+    "Decision": "margin scope tolerance repeats aa budget looks max_harm limits acknowledge dry_run "
     "reason on_inconclusive",
     "Statistics": "test ci equivalence cluster tie_bounds unjudged_bounds",
     "Slices": "by slice_margin strict_slices",
@@ -97,7 +97,8 @@ def _lines(
         yield ""
         yield from [paragraph] if paragraph.startswith(_EXAMPLE) else wrapped(paragraph, width, _INDENT)
     yield from _definitions("Arguments", [(_word(one), _told(one)) for one in arguments], width)
-    options = [*(one for one in command.params if one.param_type_name == "option"), command.get_help_option(context)]
+    options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+    options = [*options, command.get_help_option(context)]
     by_heading: dict[str, list[tuple[str, str]]] = {}
     for option in options:
         heading = _OF_OPTION.get(option.name, "Options") if len(options) > _MANY else "Options"

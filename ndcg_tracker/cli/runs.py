@@ -154,21 +154,17 @@ Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or w
 def set_alias(
     alias: Alias,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The run it points to.")],
-    budget: Annotated[
-        float | None,
-        typer.Option(metavar="A", help="Budget of every gate against it; see gate --budget.", show_default="unchanged"),
-    ] = None,
-    looks: Annotated[
-        int | None, typer.Option(metavar="N", help="How many looks share the budget.", show_default="unlimited")
-    ] = None,
     dataset: options.AnyDataset = None,
+    of_policy: options.OfPolicy = None,
 ) -> None:
     """Point an alias at a run; create it if it does not exist.
 
     Example: ndcg-track alias set baseline bm25
     """
+    from ndcg_tracker.questions.gate.command import person
+
     with options.tracker() as tracker:
-        target = tracker.set_alias(alias, run, dataset, budget=budget, looks=looks)
+        target = tracker.set_alias(alias, run, dataset, set_by=person())
     options.say(f"@{alias.removeprefix('@')} is run {target.name!r} ({target.id}) of dataset {target.dataset!r}")
 
 
@@ -182,7 +178,7 @@ def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "t
 
     with options.tracker() as tracker:
         stored_aliases = tracker.aliases(dataset)
-    columns = ["run", "run_id", "dataset", "updated_at_utc", "budget", "looks"]
+    columns = ["run", "run_id", "dataset", "updated_at_utc"]
     rows = [(alias.name, *(getattr(alias, column) for column in columns)) for alias in stored_aliases]
     options.show_rows(format, read_by_people("alias", *columns), rows)
 
@@ -193,8 +189,10 @@ def delete_alias(alias: Alias, dataset: options.AnyDataset = None) -> None:
 
     Example: ndcg-track alias delete baseline
     """
+    from ndcg_tracker.questions.gate.command import person
+
     with options.tracker() as tracker:
-        deleted = tracker.delete_alias(alias, dataset)
+        deleted = tracker.delete_alias(alias, dataset, deleted_by=person())
     options.say(f"deleted alias @{deleted.name}; run {deleted.run!r} stays")
 
 

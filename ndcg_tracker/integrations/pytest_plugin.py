@@ -1,7 +1,9 @@
 """Use a gate as a test: the fixture ``ndcg_gate``, which pytest finds by itself if ndcg_tracker is installed.
 
     def test_the_new_ranker_may_ship(ndcg_gate):
-        ndcg_gate.check("dense", baseline="@baseline", metric="ndcg@10", margin=0.01)
+        ndcg_gate.check("dense", baseline="@prod")
+
+The alias has a policy (``Tracker.set_policy``); without one, give the rules: ``metric="ndcg@10", margin=0.01``.
 
 ``--ndcg-track-db`` or ``NDCG_TRACK_DB`` gives the database. The test fails on FAIL and, by default, on INCONCLUSIVE,
 with the report of the gate. The decision goes into the JUnit report as properties of the test, and the comparison into
@@ -10,7 +12,7 @@ JUnit report.
 
 A decision is recorded in CI (if the variable ``CI`` is set) and on request: ``check(..., record=True)``,
 ``--ndcg-track-record always``, or ``ndcg_track_record = always`` in pytest's configuration. By default a test
-on a developer's machine changes neither the drift nor the alpha budget of a gate.
+on a developer's machine changes neither the drift nor the budget of a gate.
 """
 
 from __future__ import annotations

@@ -207,7 +207,6 @@ _RULES: dict[str, Sequence[_Rule]] = {
     "coverages": [
         (lambda _, row: row["cutoff"] >= 0 and 0 <= row["judged_share"] <= 1, "has a share or a cutoff that cannot be")
     ],
-    "aliases": [_BUDGET],
     "decisions": [
         _DECISION, _BUDGET, _LISTS,
         (lambda _, row: row["repeats"] is None or _are_repeats(row["repeats"]), "has repeats that no decision has"),

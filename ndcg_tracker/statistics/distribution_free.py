@@ -282,9 +282,6 @@ def wilcoxon_p_value(delta: Floats) -> float | None:
     return max(float(wilcoxon(values[values != 0]).pvalue), SMALLEST_P_VALUE)
 
 
-_PLANNED = 400
-"""The number of samples drawn for planning; with many groups it is smaller: 100, of up to 4,000 groups."""
-_DRAWN, _BLOCK_OF_BETS, _STRETCHES = 5000, 400_000, 16
 CAP = 0.9
 """The share of the capital that one bet may lose; at .75, bounds of 50 to 300 small differences are 1/7 wider."""
 _PRECISION = 1e-10
@@ -292,37 +289,32 @@ _PRECISION = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class _Game:
-    """Numbers in [0, 1] in the order of the bets, the share of a bet that each moves, and the bets; or many, one a row.
+    """Numbers in [0, 1] in the order of the bets, the share of a bet that each moves, and the bets.
 
-    ``means``: the weighted mean of each row.
+    ``mean``: the weighted mean.
     """
 
     numbers: Floats
     shares: Floats
     bets: Floats
-    means: Floats
+    mean: float
 
     @classmethod
     def of(cls, numbers: Floats, shares: Floats, alpha: float) -> _Game:
         """Return the game that is sharp at level ``alpha``."""
-        places = np.arange(1.0, numbers.shape[-1] + 1)
-        sums = np.cumsum(shares * numbers, axis=-1)
-        weight_sums = np.cumsum(shares, axis=-1)
-        squares = np.cumsum(np.square(shares * (numbers - (0.5 + sums) / (1 + weight_sums))), axis=-1)
-        before = np.concatenate([np.zeros((*numbers.shape[:-1], 1)), squares[..., :-1]], axis=-1)  # no looking ahead
+        places = np.arange(1.0, numbers.size + 1)
+        sums, weight_sums = np.cumsum(shares * numbers), np.cumsum(shares)
+        squares = np.cumsum(np.square(shares * (numbers - (0.5 + sums) / (1 + weight_sums))))
+        before = np.concatenate([[0.0], squares[:-1]])  # no looking ahead
         bets = np.sqrt(-2 * math.log(alpha) / places.size / ((0.25 + before) / places))
-        return cls(numbers, shares, bets, sums[..., -1] / weight_sums[..., -1])
+        return cls(numbers, shares, bets, float(sums[-1] / weight_sums[-1]))
 
-    def log_capitals(self, mean: float) -> Floats:
+    def log_capital(self, mean: float) -> float:
         """Return the log of the largest capital reached by betting that the numbers are above this mean, > 0."""
         stakes = np.minimum(self.bets, CAP / mean)
         stakes *= self.numbers - mean
         stakes *= self.shares
-        return np.asarray(np.cumsum(np.log1p(stakes, out=stakes), axis=-1, out=stakes).max(axis=-1, initial=0.0))
-
-    def log_capital(self, mean: float) -> float:
-        """Return the same for one game."""
-        return float(self.log_capitals(mean))
+        return float(np.cumsum(np.log1p(stakes, out=stakes), out=stakes).max(initial=0.0))
 
 
 def betting_lower_bound(delta: Floats, weights: Floats | None = None, *, level: float = 0.95) -> float:
@@ -415,75 +407,6 @@ def zeros_needed(margin: float, *, level: float = 0.95) -> int | None:
     return high
 
 
-def groups_to_bet(
-    delta: Floats, weights: Floats | None, margin: float, alpha: float, power: float = 0.8, most: int = 1_000_000
-) -> int | None:
-    """Return about how many groups the betting bound needs to pass a system that is as good, with a power.
-
-    That is, how many draws from the differences, moved to mean 0, until a share ``power`` of samples have a lower bound
-    at 1 - ``alpha`` above -``margin``: the capital at -margin reaches 1 / alpha. Up to 5,000 groups, samples are
-    drawn (each difference as often as any other, in an order that its content decides), so the power may be off by .03.
-    Beyond that, the log of the capital is the sum of so many small numbers that it moves like a Brownian motion.
-
-    Parameters: ``delta``, ``weights``: as ``betting_lower_bound``, not empty. ``margin``: > 0. ``most``: the largest
-    number tried. Returns: n to a fiftieth, None where ``most`` are not enough. Sources: as
-    ``betting_lower_bound``; Siegmund, "Sequential analysis", 1985, chapter 3 (a Brownian motion that passes a level).
-
-    >>> [groups_to_bet(np.zeros(9), None, 0.01, alpha) for alpha in (0.05, 0.00125)]
-    [350, 761]
-    """
-    delta, weights = settled(delta), np.ones(delta.size) if weights is None else weights
-    order = np.lexsort((delta, weights))
-    order = order[weights[order] > 0]
-    delta, shares = delta[order], weights[order] / weights.max()
-    numbers = (np.clip(delta - float((shares * delta).sum() / shares.sum()), -1, 1) + 1) / 2
-    mean = float((shares * numbers).sum() / shares.sum()) - margin / 2
-    if mean <= 0:
-        return 1
-
-    def beyond(n: int) -> float:
-        """By how much the log capital that a share ``power`` of samples reach exceeds the amount that a bound needs."""
-        if n > _DRAWN:
-            return _by_moments(numbers, shares, mean, alpha, n, power)
-        count = min(_PLANNED, max(100, _BLOCK_OF_BETS // n))
-        places = np.resize(np.arange(numbers.size), (count, n))
-        content_generator(numbers, shares).shuffle(places.reshape(-1))
-        return float(np.quantile(_Game.of(numbers[places], shares[places], alpha).log_capitals(mean), 1 - power)) + (
-            math.log(alpha)
-        )
-
-    low, below = 0, math.log(alpha)
-    spread = math.sqrt(float(np.square(shares * (numbers - mean - margin / 2)).mean())) / float(shares.mean())
-    high = min(most, 1 + int((2 * spread / margin * (math.sqrt(-2 * below) + 1)) ** 2))
-    while (above := beyond(high)) < 0:
-        if high == most:
-            return None
-        low, below, high = high, above, min(most, high + high // 4 + 1)
-    while high - low > 1 + high // 50:
-        root = math.sqrt(low) + (math.sqrt(high) - math.sqrt(low)) * below / (below - above)
-        step = 1 + high // 100
-        middle = min(max(round(root * root), low + step), high - step)
-        value = beyond(middle)
-        low, below, high, above = (low, below / 2, middle, value) if value >= 0 else (middle, value, high, above / 2)
-    return high
-
-
-def _by_moments(numbers: Floats, shares: Floats, mean: float, alpha: float, n: int, power: float) -> float:
-    """Return about the same for very many bets: when the log capital, a Brownian motion, first passes a level."""
-    from scipy.special import log_ndtr, ndtri
-
-    own = float((shares * numbers).sum() / shares.sum())
-    variance = float(np.square(shares * (numbers - own)).mean())
-    places = (np.arange(_STRETCHES) + 0.5) * n / _STRETCHES
-    bets = np.minimum(np.sqrt(-2 * math.log(alpha) / n / (0.25 / places + variance)), CAP / mean)
-    logs = [np.log1p(bet * shares * (numbers - mean)) for bet in bets]
-    drift, square = (n * float(np.mean([of(log) for log in logs])) for of in (np.mean, np.var))
-    level, spread = -math.log(alpha), max(math.sqrt(square), _PRECISION)
-    at_the_end = math.exp(float(log_ndtr((drift - level) / spread)))
-    before = math.exp(min(0.0, 2 * drift * level / spread**2 + float(log_ndtr((-level - drift) / spread))))
-    return spread * float(ndtri(min(max(at_the_end + before, 1e-9), 1 - 1e-9)) - ndtri(power))
-
-
 def share_upper_bound(k: int, n: int, *, level: float = 0.95) -> float:
     """Return the exact one-sided upper confidence bound of a share, of which k of n independent draws are.
 
@@ -548,7 +471,7 @@ def _game(delta: Floats, weights: Floats | None, alpha: float) -> _Game | None:
 
 def _largest_refuted(game: _Game, threshold: float) -> float:
     """Return the largest mean that the capital refutes, or up to 1e-10 less, and never more than the sample mean."""
-    high = float(game.means)
+    high = game.mean
     above = game.log_capital(max(high, _PRECISION)) - threshold
     if above >= 0:  # by chance; no bound exceeds the sample mean
         return high

@@ -364,23 +364,6 @@ def skewness(values: Floats) -> float:
     return float((square * centred).mean()) / scale if scale else 0.0
 
 
-def skewness_spread(values: Floats) -> float:
-    """Return sqrt(n) times the standard error of the skewness of n values like these, 0 if all are equal.
-
-    The root of the mean square of z^3 - g - 3 z - 1.5 g (z^2 - 1), z the standardised values, g their skewness (the
-    influence function); sqrt(6) of normal ones.
-
-    >>> round(skewness_spread(np.random.default_rng(1).normal(0, 1, 100_000)), 1)
-    2.5
-    """
-    centred = values - values.mean() if values.size else values
-    scale = math.sqrt(float(np.square(centred).mean())) if values.size else 0.0
-    if not scale:
-        return 0.0
-    z, g = centred / scale, skewness(values)
-    return math.sqrt(float(np.square(z**3 - g - 3 * z - 1.5 * g * (z * z - 1)).mean()))
-
-
 def clusters_that_count(n: int, sizes: Floats) -> int:
     """Return how many clusters that differ count for the information: ``n``, unless a few large ones are most of it.
 
@@ -531,32 +514,6 @@ def groups_needed(
     if for_fail is not None and (for_pass is None or for_fail < for_pass):
         return for_fail, "fail"
     return (None, None) if for_pass is None else (for_pass, "pass")
-
-
-def groups_with_power(margin: float, test: TTest, alpha: float, power: float = 0.8) -> int | None:
-    """Return the smallest number of groups at which t passes a system that is as good, with a power.
-
-    The first n with margin sqrt(n) / sd >= d, sd = standard error * sqrt(test.n): d is the noncentrality at which
-    the one-sided test at ``alpha`` has this power, about z(1 - alpha) + z(power), so that n is about ((z(1 - alpha) +
-    z(power)) sd / margin)^2.
-
-    Parameters: ``margin``: > 0. ``test``: of differences that vary; its degrees of freedom grow with n. ``alpha``: of
-    the lower bound. Returns: n >= 2, None where none below 10^12 would do. Source: Julious, "Sample sizes for clinical
-    trials with normal data", Statist. Med. 23, 2004 (non-inferiority). Agrees with: scipy.special.nctdtr.
-
-    >>> of_many = t_test(1000, 0.0, 0.138)
-    >>> [groups_with_power(0.01, of_many, alpha) for alpha in (0.05, 0.00125, 0.0001)]
-    [1179, 2850, 3968]
-    """
-    if test.standard_error is None or test.n < 2:
-        return None
-    df = test.df / (test.n - 1)
-    z = normal_quantile(1 - alpha) + (normal_quantile(power) if power > 0.5 else 0.0)
-
-    def needed(n: int) -> float:
-        return noncentrality_found(max(1.0, df * (n - 1)), 2 * alpha, power)
-
-    return _first(margin, test.standard_error * math.sqrt(test.n), needed, 0.9999 * z)
 
 
 def _at(level: float) -> tuple[Callable[[int], float], float]:

@@ -13,6 +13,7 @@ from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError, argument
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.checks import (
     checked_name,
+    checked_time,
     utc_now,
 )
 from ndcg_tracker.storage.datasets import DatasetReads
@@ -20,6 +21,7 @@ from ndcg_tracker.storage.records import (
     AliasRecord,
     BudgetResetRecord,
     DecisionRecord,
+    PolicyRecord,
     RunRecord,
     SuiteDecisionRecord,
 )
@@ -53,6 +55,19 @@ class AliasReads:
         chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
         return self._session.records(AliasRecord, chosen)
 
+    def policies(self, dataset: str | None = None) -> list[PolicyRecord]:
+        """Return every policy that an alias of a dataset (None: of all) ever had, oldest first."""
+        query = sa.select(schema.policies, schema.datasets.c.name.label("dataset")).join_from(
+            schema.policies, schema.datasets
+        )
+        chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
+        return self._session.records(PolicyRecord, chosen.order_by(schema.policies.c.id))
+
+    def policy(self, dataset_id: int, alias: str) -> PolicyRecord | None:
+        """Return the policy of an alias that is in force, None without one."""
+        of_alias = [of for of in self.policies() if (of.dataset_id, of.alias) == (dataset_id, alias)]
+        return of_alias[-1] if of_alias else None
+
     def known(self, name: str, dataset: str | None) -> AliasRecord:
         """Return the alias of this name; ReferenceNotFoundError if no dataset or several datasets have it."""
         aliases = self.all(dataset)
@@ -76,12 +91,10 @@ class AliasWrites:
         self._aliases = aliases
         self._run_of = run_of
 
-    def set(
-        self, dataset_id: int, name: str, run_id: int, budget: tuple[float, int | None] | None = None
-    ) -> AliasRecord:
+    def set(self, dataset_id: int, name: str, run_id: int, by: str = "unknown") -> AliasRecord:
         """Point an alias, created if missing, at a run of the same dataset and return its record.
 
-        ``budget``: of the gates against it, and how many looks share it; None for no change.
+        If it has a policy, its budget starts again, and ``by`` goes on the record.
         """
         checked_name("alias", name)
         run = self._run_of(run_id)
@@ -90,17 +103,16 @@ class AliasWrites:
         table, now = schema.aliases, utc_now()
         key = (table.c.dataset_id == dataset_id, table.c.name == name)
         before = self._session.execute(sa.select(table.c.run_id).where(*key)).scalar()
-        shared = {} if budget is None else dict(zip(("budget", "looks"), budget, strict=True))
-        changed = self._session.execute(table.update().where(*key).values(run_id=run_id, updated_at_utc=now, **shared))
+        changed = self._session.execute(table.update().where(*key).values(run_id=run_id, updated_at_utc=now))
         if not changed.rowcount:
             row = {"dataset_id": dataset_id, "name": name, "run_id": run_id, "created_at_utc": now}
-            self._session.execute(table.insert(), {**row, "updated_at_utc": now, **shared})
+            self._session.execute(table.insert(), {**row, "updated_at_utc": now})
         if before != run_id:
-            self._moved(dataset_id, name, run_id, run.name)
+            self._moved(dataset_id, name, run_id, run.name, by)
         return next(alias for alias in self._aliases.all(run.dataset) if alias.name == name)
 
-    def delete(self, dataset_id: int, name: str) -> None:
-        """Delete an alias (ReferenceNotFoundError if it does not exist)."""
+    def delete(self, dataset_id: int, name: str, by: str = "unknown") -> None:
+        """Delete an alias (ReferenceNotFoundError if it does not exist); ``by``: see ``set``."""
         table = schema.aliases
         alias = name.removeprefix("@")
         key = (table.c.dataset_id == dataset_id, table.c.name == alias)
@@ -109,11 +121,38 @@ class AliasWrites:
                 f"no alias {'@' + alias!r} in this dataset",
                 advice="list all with: ndcg-track alias list",
             )
-        self._moved(dataset_id, alias, None, None)
+        self._moved(dataset_id, alias, None, None, by)
 
-    def _moved(self, dataset_id: int, alias: str, run_id: int | None, run: str | None) -> None:
+    def _moved(self, dataset_id: int, alias: str, run_id: int | None, run: str | None, by: str) -> None:
         row = {"dataset_id": dataset_id, "alias": alias, "run_id": run_id, "run": run, "created_at_utc": utc_now()}
         self._session.execute(schema.alias_moves.insert(), row)
+        if self._aliases.policy(dataset_id, alias) is not None:
+            self.restart(dataset_id, alias, run or "", "deleted" if run is None else f"moved to {run}", by)
+
+    def set_policy(
+        self, dataset_id: int, alias: str, rules: Mapping[str, Any], by: str, set_at_utc: str | None = None
+    ) -> None:
+        """Store the rules of the gates against an alias."""
+        row = {"dataset_id": dataset_id, "alias": checked_name("alias", alias), "rules": rules, "set_by": by}
+        self._session.insert(schema.policies, row | {"set_at_utc": checked_time(set_at_utc)})
+
+    def restart(
+        self,
+        dataset_id: int,
+        alias: str | None,
+        run: str,
+        reason: str,
+        by: str,
+        *,
+        created_at_utc: str | None = None,
+        after: int | None = None,
+    ) -> None:
+        """Record that the looks at an alias up to the decision ``after``, by default all so far, no longer count."""
+        if after is None:
+            after = self._session.execute(sa.select(sa.func.max(schema.decisions.c.id))).scalar() or 0
+        row: dict[str, Any] = {"dataset_id": dataset_id, "alias": alias, "baseline_run": run, "baseline_lists": {}}
+        row |= {"reason": reason, "reset_by": by, "created_at_utc": checked_time(created_at_utc)}
+        self._session.insert(schema.budget_resets, row | {"after_decision_id": after})
 
 
 class DecisionReads:
@@ -127,13 +166,6 @@ class DecisionReads:
         table = schema.decisions
         query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
         return self._session.records(DecisionRecord, query)
-
-    def under_budget(self, after: int = 0) -> list[DecisionRecord]:
-        """Return the decisions under a budget, on all datasets, after a number, oldest first."""
-        table = schema.decisions
-        chosen = sa.select(table).where(table.c.look.is_not(None), table.c.id > after)
-        chosen = chosen.where(self._session.is_open(table.c.dataset_id))
-        return self._session.records(DecisionRecord, chosen.order_by(table.c.id))
 
     def resets(self) -> list[BudgetResetRecord]:
         """Return every restart of a budget, on all datasets, oldest first."""
@@ -177,7 +209,7 @@ class DecisionWrites:
         unjudged: str | None = None,
         open_delta: tuple[float | None, float | None] = (None, None),
         checked_by: str | None = None,
-        budget: tuple[float, int | None, int, Mapping[str, Any] | None] | None = None,
+        budget: tuple[float, int | None, int] | None = None,
         question: str | None = None,
     ) -> DecisionRecord:
         """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record.
@@ -185,8 +217,7 @@ class DecisionWrites:
         ``arms``: if one side is an arm of several runs, the names of both sides and the ids of their runs.
         ``unjudged``: what an unjudged item was worth; ``open_delta``: the least and the greatest delta that such items
         left open. ``checked_by``: who graded the sample that checks the judge. ``budget``: the budget that the looks
-        share, how many there are, the number of this look, and a JSON object that identifies the baseline's lists (None
-        for sealed data). ``question``: the digest of what was asked.
+        share, how many there are, and the number of this look. ``question``: the digest of what was asked.
         """
         names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
@@ -211,26 +242,11 @@ class DecisionWrites:
             "unjudged": unjudged,
             "checked_by": checked_by,
             "question": question,
-            **dict(zip(("budget", "looks", "look", "baseline_lists"), budget or [None] * 4, strict=True)),
+            **dict(zip(("budget", "looks", "look"), budget or [None] * 3, strict=True)),
         }
         record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
         self._made.decision_ids.add(record.id)
         return record
-
-    def reset(
-        self,
-        dataset_id: int,
-        baseline_run: str,
-        baseline_lists: Mapping[str, Any],
-        *,
-        reason: str,
-        reset_by: str,
-        after: int,
-    ) -> None:
-        """Record that the looks at a baseline's lists, up to the decision ``after``, no longer count."""
-        of_baseline = {"dataset_id": dataset_id, "baseline_run": baseline_run, "baseline_lists": baseline_lists}
-        said = {"reason": reason, "reset_by": reset_by, "created_at_utc": utc_now()}
-        self._session.insert(schema.budget_resets, of_baseline | said | {"after_decision_id": after})
 
     def acknowledge(self, decision_id: int, reason: str, by: str, *, on_suite: bool = False) -> None:
         """Record who overrode a decision, and why."""

@@ -166,8 +166,19 @@ class AliasRecord:
     run: str
     created_at_utc: str
     updated_at_utc: str
-    budget: float | None = None
-    looks: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRecord:
+    """The rules of the gates against an alias, without the @: by option, as texts, numbers and lists of texts."""
+
+    id: int
+    dataset_id: int
+    dataset: str
+    alias: str
+    rules: Mapping[str, Any]
+    set_by: str
+    set_at_utc: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +417,10 @@ class DecisionRecord:
 
 @dataclass(frozen=True, slots=True)
 class BudgetResetRecord:
-    """Looks at a baseline's lists that no longer count: those up to the decision ``after_decision_id``."""
+    """Looks at an alias that no longer count: those up to the decision ``after_decision_id``.
+
+    ``alias``: None of older resets, which named the lists of a baseline.
+    """
 
     id: int
     dataset_id: int
@@ -416,6 +430,7 @@ class BudgetResetRecord:
     reset_by: str
     after_decision_id: int
     created_at_utc: str
+    alias: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

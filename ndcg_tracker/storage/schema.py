@@ -304,8 +304,6 @@ aliases = Table(
     Column("run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run that the alias stands for."),
     Column("created_at_utc", TEXT, nullable=False, comment="When the alias was made, ISO 8601 in UTC."),
     Column("updated_at_utc", TEXT, nullable=False, comment="When the alias was last pointed at a run."),
-    Column("budget", REAL, comment="Budget of the gates against it; NULL where they name their own, or have none."),
-    Column("looks", COUNT, comment="How many looks share that budget; NULL where there is no end."),
     PrimaryKeyConstraint("dataset_id", "name"),
     comment="One row per alias of a dataset: a name such as baseline that may move from run to run.",
 )
@@ -383,18 +381,37 @@ decisions = Table(
     sqlite_autoincrement=True,
 )
 
+policies = Table(
+    "policies",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the policy."),
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the alias."),
+    Column("alias", TEXT, nullable=False, comment="Name of the alias, without the @."),
+    Column("rules", JsonText, nullable=False, comment="JSON object: the rules of a gate, by option."),
+    Column("set_by", TEXT, nullable=False, comment="Who set them."),
+    Column("set_at_utc", TEXT, nullable=False, comment="When that was, ISO 8601 in UTC."),
+    comment="One row per time that somebody set the rules of the gates against an alias; the latest is in force.",
+    sqlite_autoincrement=True,
+)
+
 budget_resets = Table(
     "budget_resets",
     metadata,
     Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the reset."),
     Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the baseline."),
     Column("baseline_run", TEXT, nullable=False, comment="Name of the baseline at that time."),
-    Column("baseline_lists", JsonText, nullable=False, comment="JSON object that knows the baseline's lists."),
+    Column(
+        "baseline_lists",
+        JsonText,
+        nullable=False,
+        comment="JSON object that knows the baseline's lists; {} since budgets belong to aliases.",
+    ),
     Column("reason", TEXT, nullable=False, comment="Why they no longer count."),
     Column("reset_by", TEXT, nullable=False, comment="Who said so."),
     Column("after_decision_id", IDENTIFIER, nullable=False, comment="Last decision that no longer counts."),
     Column("created_at_utc", TEXT, nullable=False, comment="When that was, ISO 8601 in UTC."),
-    comment="One row per time that somebody began a budget anew: looks at a baseline's lists that no longer count.",
+    Column("alias", TEXT, comment="Alias of the budget; NULL of older resets."),
+    comment="One row per time that somebody began a budget anew: looks at an alias that no longer count.",
     sqlite_autoincrement=True,
 )
 

@@ -227,12 +227,12 @@ VIEWS = (
         | {
             "budget": "Chance of any false PASS, or FAIL, that its looks share; NULL without a budget.",
             "looks": "How many looks share the budget; NULL for any number, or without a budget.",
-            "look": "Number of this look at the baseline's lists, from 1; NULL without a budget.",
+            "look": "Number of this look under its budget, from 1; NULL without a budget.",
         },
     ),
     View(
         "gate_resets",
-        "One row per restart of a budget: earlier looks at a baseline's lists no longer count.",
+        "One row per restart of a budget: a reset, or a move of its alias; earlier looks no longer count.",
         _DATASET
         | {
             "baseline": "Name of the baseline at that time.",

@@ -219,7 +219,7 @@ def test_aliases(shop: CommandLine) -> None:
     assert shop.rows("alias", "list") == []
     assert shop.said("alias", "set", "prod", "latest~1") == "@prod is run 'bm25' (1) of dataset 'shop'\n"
     (row,) = shop.rows("alias", "list", "--dataset", "shop")
-    assert list(row) == ["alias", "run", "run_id", "dataset", "updated_at_utc", "budget", "looks"]
+    assert list(row) == ["alias", "run", "run_id", "dataset", "updated_at_utc"]
     assert list(row.values())[:4] == ["prod", "bm25", 1, "shop"]
     assert shop.done("alias", "list").splitlines()[1].split()[:4] == ["prod", "bm25", "1", "shop"]
     assert shop.done("alias", "list", "--format", "csv").splitlines()[0] == ",".join(row)

@@ -16,10 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
+import numpy as np
 import pytest
 from agents import HOSTILE, IMPATIENT, MARKED, PROGRAM, TOO_LONG, Agent, write_hostile_files
 from command_line import REPOSITORY, CommandLine
 from mcp.shared.exceptions import MCPError
+from ranked_runs import frame_of_ranks, labels_of_ranks
 from small_shop import BM25, DENSE, frame_of, labels_frame, write_csv
 
 from ndcg_tracker.api.tracker import Tracker
@@ -37,6 +39,10 @@ def _fill(url: str) -> None:
         wide = {"group": [f"g{n}" for n in range(600)] * 2, "item": ["a"] * 600 + [EVIL] * 600}
         wide |= {"score": [1.0] * 600 + [2.0] * 600, "label": [1] * 600 + [0] * 600}
         tracker.ingest(wide, name="wide", dataset="wide")
+        tracker.add_labels(labels_frame(), dataset="shop", judge="llm")
+        tracker.set_alias("prod", "bm25", "shop")
+        tracker.set_alias("mine", "bm25", "shop")
+        tracker.set_policy("prod", margin=0.3, unjudged="zero", budget=0.05, looks=2)
 
 
 @pytest.fixture
@@ -94,6 +100,8 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
         {"file": "bm25.csv", "labels": "labels.csv", "metrics": "ndcg@3"},
     ),
     "sql": (f"sql '{QUERY}'", {"query": QUERY}),
+    "labels_agreement": ("labels agreement --dataset shop", {"dataset": "shop"}),
+    "diff": ("diff bm25 dense", {"a": "bm25", "b": "dense"}),
 }
 
 
@@ -123,19 +131,23 @@ def test_the_gate_alone_records(shop_of_agents: tuple[CommandLine, Agent], rows_
     assert hints is not None
     assert (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint) == (False, False, False)
     taken = set(agent.tools["gate"].input_schema["properties"])
-    assert taken.isdisjoint({"acknowledge", "acknowledged_by", "dry_run"})
-    of_gate = {"candidate": "dense", "baseline": "bm25", "margin": 0.3, "unjudged": "zero"}
+    assert taken == {"candidate", "baseline", "dataset"}
+    of_gate = {"candidate": "dense", "baseline": "@prod"}
     before = rows_in()
     answer, text = agent.told("gate", **of_gate)
     assert rows_in() != before
     decisions = command.rows("sql", "SELECT decision, candidate FROM gate_decisions")
     assert decisions == [{"decision": answer["result"]["decision"], "candidate": "dense"}]
     assert text.startswith(answer["result"]["decision"].upper())
-    words = ["gate", "dense", "--baseline", "bm25", "--margin", "0.3", "--unjudged", "zero", "--format", "json"]
-    again = json.loads(command(*words).out)
+    assert (answer["result"]["look"]["number"], answer["result"]["look"]["looks"]) == (1, 2)
+    again = json.loads(command("gate", "dense", "--baseline", "@prod", "--format", "json").out)
     numbered = dict.fromkeys(("decision_id", "decision_number", "decided_before"))
     assert {**again, **numbered} == {**answer["result"], **numbered}
-    assert agent.refused("gate", **of_gate, acknowledge="I am sure").startswith("there is no argument 'acknowledge'")
+    for name in ("acknowledge", "dry_run", "margin", "unjudged", "metric", "scope", "labels", "missing"):
+        assert agent.refused("gate", **of_gate, **{name: "x"}).startswith(f"there is no argument {name!r}")
+    sets = "its owner sets one with: ndcg-track policy set mine --metric METRIC --margin X --dataset shop"
+    assert agent.refused("gate", candidate="dense", baseline="mine") == f"@mine has no policy; {sets}"
+    assert agent.refused("gate", candidate="dense", baseline="bm25").startswith("there is no alias @bm25; there is ")
 
 
 def test_names_and_texts_that_instruct_are_data(reading: Agent) -> None:
@@ -177,7 +189,7 @@ def test_bad_input_is_one_line(reading: Agent) -> None:
         ("compare", {**PAIR, "top": -1}, "top= cannot be -1; give a whole number from 0"),
         ("compare", {**PAIR, "test": "z"}, "test= cannot be \"z\"; give 't' or 'permutation' or 'wilcoxon'"),
         ("compare", {**PAIR, "labels": "old"}, "labels= cannot be \"old\"; give a whole number or 'newest'"),
-        ("gate", {"candidate": "dense", "baseline": "bm25"}, "the gate needs margin="),
+        ("gate", {"candidate": "dense"}, "baseline= is missing; give a text"),
         ("history", {"dataset": "shop", "metric": "RR"}, "no run of dataset 'shop' has RR; compute it with: "),
         ("evaluate", {"file": "-"}, "file= '-' is standard input, which this protocol uses; name a file"),
         ("evaluate", {"file": "bm25.csv", "group": "@-"}, "group= '-' is standard input, which this protocol uses; "),
@@ -239,12 +251,49 @@ def test_a_gate_that_waits_too_long_decides_nothing(hostile_folder: Path) -> Non
     try:
         with closing(sqlite3.connect(url, isolation_level=None)) as writer:
             writer.execute("BEGIN IMMEDIATE")
-            told = agent.refused("gate", candidate="dense", baseline="bm25", margin=0.3, unjudged="zero")
+            told = agent.refused("gate", candidate="dense", baseline="@prod")
         agent.tries = 20
         advice = "the view gate_decisions says whether it decided: look there before you ask again"
         assert told == f"gate took longer than 3 s; {advice}"
         assert agent.told("sql", query="SELECT * FROM gate_decisions")[0]["result"] == []
-        assert agent.told("gate", candidate="dense", baseline="bm25", margin=0.3, unjudged="zero")
+        assert agent.told("gate", candidate="dense", baseline="@prod")
+    finally:
+        agent.close()
+
+
+def test_no_agent_that_adapts_gets_a_harmful_variant_through(tmp_path: Path) -> None:
+    """30 variants, each .05 worse, with every argument that it can give; a better one then decides as before."""
+    rng, groups = np.random.default_rng(7), 400
+    url = str(tmp_path / "runs.db")
+
+    def with_first(share: float, of: np.ndarray) -> dict[str, list[object]]:
+        """Lists in which this share of the groups has its relevant item at rank 1, else at rank 2."""
+        return frame_of_ranks(np.where(of < share, 1, 2).tolist())
+
+    chance = rng.random(groups)
+    harm = 0.05 / (1 - 1 / np.log2(3))  # a share of groups whose item falls to rank 2
+    with Tracker(url) as tracker:
+        tracker.ingest(with_first(0.6, chance), name="base", labels=labels_of_ranks(groups), dataset="shop")
+        for number in range(30):
+            noisy = np.where(rng.random(groups) < 0.3, rng.random(groups), chance)  # another 30% are drawn anew
+            tracker.ingest(with_first(0.6 - harm, noisy), name=f"variant{number}", dataset="shop")
+        tracker.ingest(with_first(0.9, chance), name="better", dataset="shop")
+        tracker.set_alias("prod", "base")
+        tracker.set_policy("prod", margin=0.01, budget=0.05, looks=40)
+    agent = Agent(url, tmp_path)
+    try:
+        decided = []
+        for number in range(30):
+            asked = {"candidate": f"variant{number}", "baseline": "@prod"}
+            assert agent.refused("gate", **asked, margin=0.2).startswith("there is no argument 'margin'")
+            answer, text = agent.told("gate", **asked, **{"dataset": "shop"} if number % 2 else {})
+            decided.append(answer["result"]["decision"])
+            assert answer["result"]["look"]["number"] == number + 1
+            assert (answer["result"]["margin_needed"], "a margin above" in text) == (None, False)
+        assert decided.count("pass") == 0
+        answer, text = agent.told("gate", candidate="better", baseline="@prod")
+        assert (answer["result"]["decision"], answer["result"]["look"]["number"]) == ("pass", 31)
+        assert text.startswith("PASS at margin 0.01 of ndcg@10 (policy of @prod): better may replace base on shop")
     finally:
         agent.close()
 

@@ -63,7 +63,7 @@ SAMPLES = [
     "explain bm25 dense --group q1",
     "explain bm25 dense --labels-baseline 1 --labels-candidate 2",
     "gate dense --baseline @prod --margin 0.5",
-    "gate bm25 --baseline @prod --margin 0.5 --alpha-budget 0.1",
+    "gate bm25 --baseline @owned",
     "gate bm25 --baseline bm25 --scope set",
     "history --dataset shop",
     "leaderboard --dataset shop --by device",
@@ -82,6 +82,8 @@ SAMPLES = [
     "show bm25",
     "runs prune --older-than 2999-01-01",
     "alias list",
+    "policy show",
+    "policy history owned",
     "labels list --dataset shop",
     "labels diff 1 2 --dataset shop",
     "labels agreement --dataset shop",
@@ -273,6 +275,8 @@ def _shop() -> None:
         tracker.add_texts(about_items, dataset="shop")
         tracker.add_texts({"group": ["q1"], "text": ["light tent"]}, dataset="shop")
         tracker.set_alias("prod", "bm25", "shop")
+        tracker.set_alias("owned", "dense", "shop")
+        tracker.set_policy("owned", margin=0.5, budget=0.05, looks=40)
         tracker.create_suite("both", ["shop"])
         tracker.tag_run("bm25", {"branch": "main"}, dataset="shop")
         tracker.export_runs("out", dataset="shop")

@@ -12,7 +12,6 @@ from ndcg_tracker.statistics.distribution_free import (
     betting_interval,
     betting_p_value,
     bootstrap_interval,
-    groups_to_bet,
     sign_flip_test,
     wilcoxon_p_value,
 )
@@ -42,7 +41,7 @@ def numbers_of(delta: Floats, weights: Floats) -> list[float | None]:
     found += [sign_flip_test(delta, of).p_value for of in (None, weights)]
     for interval in (bootstrap_interval(delta), bootstrap_interval(delta, weights)):
         found += [None, None] if interval is None else interval
-    found += [wilcoxon_p_value(delta), groups_to_bet(delta, weights, 0.1, 0.05)]
+    found += [wilcoxon_p_value(delta)]
     return found
 
 

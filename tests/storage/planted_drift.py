@@ -65,8 +65,9 @@ def differences(one: dict[str, object], other: dict[str, object]) -> list[str]:
 
 
 def without_views(catalogue: dict[str, object]) -> dict[str, object]:
-    """Return a catalogue without the views, which the models do not have."""
-    return {name: facts for name, facts in catalogue.items() if not name.startswith("view ")}
+    """Return a catalogue without the views and the trigger of policies, which the models do not have."""
+    others = ("view ", "trigger ndcg_tracker_pinned")
+    return {name: facts for name, facts in catalogue.items() if not name.startswith(others)}
 
 
 def catalogue_of_models(url: str, models: sa.MetaData) -> dict[str, object]:

@@ -36,7 +36,8 @@ def statements_of(text: str) -> list[str]:
     statements, begun = [], ""
     for line in text.splitlines(keepends=True):
         begun += line
-        if sqlite3.complete_statement(begun):  # quotes, also over lines, are the same on both engines
+        # quotes, also over lines, are the same on both engines, but not what a trigger does
+        if sqlite3.complete_statement(begun.replace("CREATE TRIGGER", "CREATE")):
             statements.append(begun)
             begun = ""
     if begun.strip():

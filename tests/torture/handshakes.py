@@ -57,6 +57,9 @@ COMMANDS = (
     "runs delete bm25 --yes",
     "alias set prod bm25",
     "alias list",
+    "policy set owned --margin .01",
+    "policy show",
+    "policy history owned",
     "alias delete prod",
     "suite create other default",
     "suite list",
@@ -94,6 +97,8 @@ PREPARED = (
     "labels add {files}/labels.csv --judge llm",
     "groups set {files}/groups.csv",
     "alias set prod dense",
+    "alias set owned dense",
+    "policy set owned --margin .02",
     "suite create all default",
 )
 """What every command finds something in."""

@@ -55,18 +55,8 @@ def _races(setting: Setting, engine: str, run: Path, labels: Path) -> Outcome:
             for name in ("base", "candidate"):
                 checked(here("--db", url, "ingest", str(run), "--labels", str(labels), "--name", name))
             checked(here("--db", url, "alias", "set", "prod", "base"))
-            words = [
-                "gate",
-                "candidate",
-                "--baseline",
-                "@prod",
-                "--budget",
-                "0.05",
-                "--looks",
-                "40",
-                "--format",
-                "json",
-            ]
+            checked(here("--db", url, "policy", "set", "prod", "--margin", ".2", "--budget", ".05", "--looks", "40"))
+            words = ["gate", "candidate", "--baseline", "@prod", "--format", "json"]
             asked = [["--db", url, *words, "--margin", str(0.1 + n / 1000)] for n in range(N_GATES)]
             printed = at_once(setting.folder, asked)
             looks = sorted(json.loads(one.out)["look"]["number"] for one in printed if one.code in (0, 3, 4))

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import psycopg
 import pytest
 from command_line import Printed
+from migrated import migrate
 from postgres_server import PostgresServer
 from restored import kept_revisions, restore
 from small_shop import BM25, LABELS, joint_frame, labels_frame, write_csv
@@ -38,6 +39,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
             "SELECT right on table suite_datasets",
         ),
         "labels list": dataset, "labels diff": dataset, "labels agreement": dataset, "groups list": dataset,
+        "policy show": "SELECT right on table policies", "policy history": "SELECT right on table policies",
         "plot history": dataset,
         **dict.fromkeys(
             ("diff", "reproduce", "show", "compare", "explain",
@@ -64,6 +66,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "runs delete": (run, *["DELETE right on table group_results"] * 2),
         "alias set": (run + CALLED_OFF, "UPDATE right on table aliases", ""),
         "alias delete": ("SELECT right on table aliases" + CALLED_OFF, *["DELETE right on table aliases"] * 2),
+        "policy set": ("SELECT right on table aliases" + CALLED_OFF, *["INSERT right on table policies"] * 2),
         "suite create": (dataset + CALLED_OFF, "INSERT right on table suite_datasets", ""),
         "gate --suite": (
             "SELECT right on table suite_datasets",
@@ -159,7 +162,7 @@ def team(
         checked(here("--db", team.url("ndcg"), *GRANT, "--apply"))  # the tables were made by a superuser
         checked(here("--db", team.url(OWNER), *GRANT, "--apply"))
         for command in PREPARED:
-            checked(team.run(WRITER, command))
+            checked(team.run(OWNER if command.startswith("policy") else WRITER, command))
         yield team
     finally:
         dropped(postgres_server, team.name)
@@ -307,6 +310,73 @@ def test_a_writer_replaces_its_own_run_that_nothing_names(team: Team) -> None:
         team.server.drop_database(other.name)
         with psycopg.connect(team.server.conninfo(team.name), autocommit=True) as admin:
             admin.execute(psycopg.sql.SQL("DROP ROLE IF EXISTS {}").format(second))
+
+
+def test_only_the_owner_moves_an_alias_with_a_policy(team: Team) -> None:
+    other = Team(team.server, team.folder, "team_policy")
+    team.server.create_database(other.name, team.name)
+    gate = "gate bm25 --baseline @prod"
+    denied = "permission denied for table aliases: the alias has a policy, which only its owner moves"
+    try:
+        checked(other.run(WRITER, "alias set prod dense"))  # without a policy
+        checked(other.run(WRITER, "alias set free dense"))
+        checked(other.run(OWNER, "policy set prod --margin .9 --budget .05 --looks 2"))
+        for _ in range(2):
+            assert other.run(WRITER, gate).code in (0, 3, 4)
+        for words, right in (
+            ("policy set prod --margin .99", "INSERT right on table policies"),
+            ("alias set prod bm25", "UPDATE right on table aliases"),
+            ("gate reset --baseline @prod --reason x", "INSERT right on table budget_resets"),
+        ):
+            told = other.run(WRITER, words)
+            assert (told.code, f"role {WRITER!r} has no {right}" in told.err) == (2, True), told.err
+        with psycopg.connect(team.server.conninfo(other.name), autocommit=True) as admin:
+            admin.execute(f"GRANT INSERT, UPDATE, DELETE ON aliases TO {WRITER}".encode())  # whatever it may besides
+            row = "(dataset_id, name, run_id, created_at_utc, updated_at_utc)"
+            with psycopg.connect(
+                team.server.conninfo(other.name).replace("user=ndcg", f"user={WRITER}"), autocommit=True
+            ) as writer:
+
+                def refused(statement: str) -> str:
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
+                        writer.execute(statement.encode())
+                    return str(caught.value).splitlines()[0]
+
+                assert refused("UPDATE aliases SET run_id = 1 WHERE name = 'prod'") == denied
+                assert refused("UPDATE aliases SET name = 'prod2' WHERE name = 'prod'") == denied
+                assert refused("DELETE FROM aliases WHERE name = 'prod'") == denied
+                writer.execute("UPDATE aliases SET run_id = run_id WHERE name = 'free'")
+                checked(other.run(OWNER, "alias delete prod"))
+                insert = f"INSERT INTO aliases {row} SELECT dataset_id, 'prod', id, 'x', 'x' FROM runs LIMIT 1"
+                assert refused(insert) == denied
+                assert refused("INSERT INTO policies SELECT * FROM policies").startswith("permission denied for table")
+        checked(other.run(OWNER, "alias set prod dense"))
+        told = checked(other.run(OWNER, "policy history prod --format json")).out
+        assert [one in told for one in ("deleted", "moved to dense")] == [True, True]
+        assert here("--db", other.url(OWNER), "db", "check").code == 0
+        with psycopg.connect(team.server.conninfo(other.name), autocommit=True) as admin:
+            admin.execute("DROP TRIGGER ndcg_tracker_pinned ON aliases")
+        told = here("--db", other.url(OWNER), "db", "check")
+        assert "trigger ndcg_tracker_pinned is missing" in told.out + told.err
+    finally:
+        team.server.drop_database(other.name)
+
+
+def test_an_upgrade_takes_the_right_to_set_policies_from_writers(team: Team) -> None:
+    """They have it by default privileges, and to budget_resets by an earlier db grant."""
+    other = Team(team.server, team.folder, "team_upgraded")
+    team.server.create_database(other.name, team.name)
+    try:
+        migrate(other.url(OWNER), "downgrade", "0024")
+        with psycopg.connect(team.server.conninfo(other.name), autocommit=True) as admin:
+            admin.execute(f"GRANT INSERT ON budget_resets TO {WRITER}".encode())
+        upgrade(other.url(OWNER))
+        query = "SELECT has_table_privilege(%s, 'policies', %s), has_table_privilege(%s, 'budget_resets', %s)"
+        with psycopg.connect(team.server.conninfo(other.name)) as admin:
+            found = [admin.execute(query, (WRITER, kind, WRITER, kind)).fetchone() for kind in ("SELECT", "INSERT")]
+        assert found == [(True, True), (False, False)]
+    finally:
+        team.server.drop_database(other.name)
 
 
 def test_only_the_writer_renews_the_statistics(team: Team) -> None:

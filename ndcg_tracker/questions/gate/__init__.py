@@ -21,9 +21,10 @@ from ndcg_tracker.questions.report import report
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.gather import GateResult
-    from ndcg_tracker.questions.gate.gather_looks import ResetBudget
+    from ndcg_tracker.questions.gate.gather_policy import PolicyAct
     from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult
     from ndcg_tracker.questions.report.gather import ReportResult
+    from ndcg_tracker.storage.records import AliasRecord, PolicyRecord
     from ndcg_tracker.storage.store import HasStore
 
 
@@ -70,10 +71,9 @@ Alike = Annotated[
     str | None,
     Option("Learn --margin auto from the runs tagged aa=NAME.", metavar="NAME", default="the baseline's"),
 ]
-AlphaBudget = Annotated[float | None, Option("Chance of a false FAIL over all decisions of this gate.", metavar="A")]
 Budget = Annotated[
     float | None,
-    Option("Chance of any false PASS, and of any false FAIL, over all looks at these lists.", metavar="A"),
+    Option("Chance of any false PASS, and of any false FAIL, over all decisions at the alias.", metavar="A"),
 ]
 Looks = Annotated[int | None, Option("How many looks share the budget.", metavar="N", default="unlimited")]
 Acknowledge = Annotated[str | None, Option("Override the decision; the reason is recorded.", metavar="REASON")]
@@ -98,7 +98,9 @@ Limits = Annotated[
 ]
 
 SealedDataset = Annotated[str, Option("The sealed dataset that has both runs.", metavar="NAME")]
-SealedMargin = Annotated[float, Option("The allowed drop, in absolute points.", metavar="X")]
+Drop = Annotated[float, Option("The allowed drop, in absolute points.", metavar="X")]
+PolicyAlias = Annotated[str, Option("The alias, with or without @.", metavar="ALIAS", is_positional=True)]
+OfDataset = Annotated[str | None, Option("The dataset of the alias.")]
 
 
 def gate(
@@ -112,9 +114,6 @@ def gate(
     tolerance: Tolerance = None,
     repeats: Repeats = (),
     aa: Alike = None,
-    alpha_budget: AlphaBudget = None,
-    budget: Budget = None,
-    looks: Looks = None,
     missing: MissingGroups = "error",
     dataset: AnyDataset = None,
     acknowledge: Acknowledge = None,
@@ -137,11 +136,8 @@ def gate(
     Parameters: ``candidate``, ``baseline``: run references; a baseline given as ``@alias`` is pinned. ``margin``: the
     allowed drop in scope "population", or "auto" to learn it from ``repeats`` (run references) or from the runs with
     the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way non-inferiority) or "set" (exact
-    arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the probability of a false FAIL over all
-    decisions of this gate, instead of 1% for each. ``budget``: the probability that any candidate worse by the margin
-    PASSes, and likewise of any false FAIL, over all looks at the lists of this baseline under any run name. ``looks``:
-    how many looks share the budget equally; without it, look i takes 6 / (pi^2 i^2) of the budget. The budget of an
-    alias holds for its run under any name. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
+    arithmetic against ``tolerance``, by default 0). If the alias has a policy (``set_policy``), its
+    rules hold; only stricter ones may be given. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
     ``acknowledged_by``: by whom. ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``:
     see ``compare``. ``by``: a group attribute: FAIL if one of its slices of 25 groups or more is shown to have dropped
     by more than ``slice_margin`` (Holm), and no PASS if one regressed that is not shown to have dropped by less.
@@ -166,9 +162,6 @@ def gate(
         tolerance=tolerance,
         repeats=tuple(repeats),
         aa=aa,
-        alpha_budget=alpha_budget,
-        budget=budget,
-        looks=looks,
         missing=missing,
         dataset=dataset,
         top=top,
@@ -199,7 +192,7 @@ def gate_sealed(
     *,
     baseline: Baseline,
     dataset: SealedDataset,
-    margin: SealedMargin,
+    margin: Drop,
     metric: DecidingMetric = DEFAULT_METRIC,
     missing: MissingGroups = "error",
     cluster: ClusterBy = None,
@@ -220,16 +213,72 @@ def gate_sealed(
 
 def reset_gate(
     self: HasStore, baseline: str, *, reason: str, dataset: str | None = None, reset_by: str | None = None
-) -> ResetBudget:
-    """Restart the budget of the gates against a baseline, record it, and return what no longer counts.
+) -> tuple[AliasRecord, int]:
+    """Restart the budget of an alias, record it, and return the alias and how many looks no longer count.
 
-    Parameters: ``baseline``: a run reference. ``reason``: why. ``reset_by``: who decided it. Raises: InputError for an
-    empty reason and if no look counts; ReferenceNotFoundError.
+    Parameters: ``baseline``: the alias. ``reason``: why. ``reset_by``: who decided it. Raises: InputError for an empty
+    reason and if no look counts; ReferenceNotFoundError.
     """
-    from ndcg_tracker.questions.gate.gather_looks import reset_budget
+    from ndcg_tracker.questions.gate.gather_policy import reset_budget
 
     with self.store().write("marks") as tx:
         return reset_budget(tx, baseline, dataset, reason, reset_by)
+
+
+def set_policy(
+    self: HasStore,
+    alias: PolicyAlias,
+    *,
+    margin: Drop,
+    metric: DecidingMetric = DEFAULT_METRIC,
+    max_harm: MaxHarm = None,
+    by: BySlices = None,
+    slice_margin: SliceMargin = None,
+    strict_slices: StrictSlices = False,
+    limits: Limits = (),
+    unjudged: OfUnjudged = "range",
+    judge: Judge = None,
+    check_with: CheckWith = None,
+    labels: LabelsVersion = None,
+    missing: MissingGroups = "error",
+    cluster: ClusterBy = None,
+    budget: Budget = None,
+    looks: Looks = None,
+    dataset: OfDataset = None,
+    set_by: str | None = None,
+) -> PolicyRecord:
+    """Set the rules of every gate against an alias, in the place of earlier ones, and return them.
+
+    A gate whose baseline is ``@alias`` takes all of them, and with them only stricter ones. On Postgres only the
+    owner of the database sets them, moves such an alias or resets its budget. Parameters: as of ``gate``, and
+    ``budget``: the chance that any candidate that is worse by the margin PASSes, and likewise of any false FAIL, over
+    all decisions at the alias since it was moved or its budget reset. ``looks``: how many decisions share the budget;
+    after the last, every decision is INCONCLUSIVE. Without it, decision i takes 6 / (pi^2 i^2) of the budget.
+    ``set_by``: who decided it. Raises: InputError for rules that do not go together; ReferenceNotFoundError.
+    """
+    rules = {name: value for name, value in locals().items() if name not in ("self", "alias", "dataset", "set_by")}
+    from ndcg_tracker.questions.gate.gather_policy import policy_set
+
+    with self.store().write("marks") as tx:
+        return policy_set(tx, alias, dataset, rules, set_by)
+
+
+def policies(self: HasStore, dataset: str | None = None) -> list[PolicyRecord]:
+    """Return the policies in force, by dataset and alias."""
+    with self.store().read() as tx:
+        newest = {(of.dataset_id, of.alias): of for of in tx.aliases.policies(dataset)}
+        return [newest[key] for key in sorted(newest)]
+
+
+def policy_history(self: HasStore, alias: PolicyAlias, dataset: OfDataset = None) -> list[PolicyAct]:
+    """Return every change of the policy of an alias and every restart of its budget, oldest first.
+
+    Raises: InputError for an alias without a policy.
+    """
+    from ndcg_tracker.questions.gate.gather_policy import policy_history
+
+    with self.store().read() as tx:
+        return policy_history(tx, alias, dataset)
 
 
 def gate_report(self: HasStore, result: GateResult, *, output: str = "report.html") -> ReportResult:

@@ -17,6 +17,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate import gate as ask_gate
+from ndcg_tracker.questions.gate import set_policy as ask_policy
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def gate(
         typer.Option(metavar="REASON", help="With gate reset: why earlier looks no longer count.", show_default=False),
     ] = None,
     format: options.Output = "text",
+    of_policy: options.OfPolicy = None,
 ) -> None:
     """Decide whether a candidate may replace the baseline.
 
@@ -82,7 +84,8 @@ def gate(
     --suite decides on the macro mean of a suite, in which each dataset counts once. Add --by dataset and --slice-margin
     to limit the drop of each dataset.
 
-    gate reset --baseline RUN --reason REASON restarts the budget of looks at this baseline, and records the reason.
+    If the baseline is an alias with a policy (policy set), its rules hold, and only stricter ones may be given. gate
+    reset --baseline @ALIAS --reason REASON restarts its budget, and records the reason.
 
     Example: ndcg-track gate dense --baseline @baseline --margin 0.01
     """
@@ -167,13 +170,72 @@ def reset(asked: Asked, reason: str | None) -> None:
         raise InputError("gate reset needs --reason REASON", advice="say why earlier looks no longer count")
     if asked.positional != ("reset",) or not asked.named.keys() <= {"baseline", "dataset"}:
         raise InputError(
-            "--reason belongs to: ndcg-track gate reset --baseline RUN --reason REASON",
+            "--reason belongs to: ndcg-track gate reset --baseline @ALIAS --reason REASON",
             advice="to override a decision, give its reason with --acknowledge",
         )
     with options.tracker() as tracker:
-        done = tracker.reset_gate(**asked.named, reason=reason, reset_by=person())
-    looks = f"{counted(done.n_looks, 'look')} no longer count{'s' if done.n_looks == 1 else ''}"
-    options.say(f"the budget of {done.baseline!r} on {done.dataset!r} starts again; {looks}")
+        alias, n_looks = tracker.reset_gate(**asked.named, reason=reason, reset_by=person())
+    looks = f"{counted(n_looks, 'look')} no longer count{'s' if n_looks == 1 else ''}"
+    options.say(f"the budget of @{alias.name} on {alias.dataset!r} starts again; {looks}")
+
+
+policies = options.command_group("Manage policies, the rules of an alias: set, show, history.")
+
+PolicyOf = Annotated[str, typer.Argument(metavar="ALIAS", help="The alias, with or without @.")]
+
+
+@policies.command("set")
+@takes(ask_policy)
+def set_policy(asked: Asked) -> None:
+    """Set the rules of every gate against an alias.
+
+    They replace earlier rules. gate CANDIDATE --baseline @ALIAS then takes them all, and refuses looser ones.
+
+    Example: ndcg-track policy set prod --margin .01 --budget .05 --looks 40
+    """
+    from ndcg_tracker.questions.gate.gather_policy import rules_words
+
+    with options.tracker() as tracker:
+        policy = asked.of(tracker.set_policy, set_by=person())
+    options.say(f"@{policy.alias} of dataset {policy.dataset!r} has the policy: {rules_words(policy.rules)}")
+
+
+@policies.command("show")
+def show_policies(
+    alias: Annotated[
+        str | None, typer.Argument(metavar="[ALIAS]", help="Only of this alias.", show_default=False)
+    ] = None,
+    dataset: options.AnyDataset = None,
+    format: options.Output = "text",
+) -> None:
+    """Show the policies in force.
+
+    Example: ndcg-track policy show prod
+    """
+    from ndcg_tracker.questions.gate.gather_policy import no_policy, rules_words
+    from ndcg_tracker.render.report import read_by_people
+
+    name = None if alias is None else alias.removeprefix("@")
+    with options.tracker() as tracker:
+        shown = [policy for policy in tracker.policies(dataset) if name in (None, policy.alias)]
+    if name is not None and not shown:
+        raise no_policy(name, dataset)
+    rows = [
+        (of.alias, of.dataset, of.rules if format == "json" else rules_words(of.rules), of.set_by, of.set_at_utc)
+        for of in shown
+    ]
+    options.show_rows(format, read_by_people("alias", "dataset", "rules", "set_by", "set_at_utc"), rows)
+
+
+@policies.command("history")
+def show_policy_history(alias: PolicyOf, dataset: options.AnyDataset = None, format: options.Output = "text") -> None:
+    """Show who changed a policy or its budget, and when.
+
+    Example: ndcg-track policy history prod
+    """
+    with options.tracker() as tracker:
+        acts = tracker.policy_history(alias, dataset)
+    options.show_fields(format, ["at_utc", "by", "rule", "before", "after"], acts)
 
 
 def _gate_on_suite(tracker: Tracker, asked: Asked, suite: str, **further: object) -> SuiteGateResult:

@@ -127,6 +127,7 @@ class GateDecision:
     whether the groups are unknown, so that there are no betting bounds; ``of_repeats``: whether runs are repeated,
     which no betting bound covers. ``open``: how far unjudged items leave the decision open, None if they do not.
     ``harm``: whether few enough groups lose much, None without such a limit; ``of_mean``: the decision without it.
+    ``is_spent``: whether all looks of a budget are spent, so that nothing is decided.
     """
 
     decision: Decision
@@ -159,6 +160,7 @@ class GateDecision:
     of_metric: Decision | None = None
     harm: Harm | None = None
     of_mean: Decision | None = None
+    is_spent: bool = False
 
     @property
     def worth(self) -> Unjudged | None:
@@ -291,7 +293,7 @@ def population_decision(
 
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the allowed drop, finite,
     >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how often
-    FAIL may occur if nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``pass_level``: of the lower
+    FAIL may occur if nothing differs, in (0, .5); ``look_level`` for repeated gating. ``pass_level``: of the lower
     bound, in (.5, 1); 1 - ``look_level`` for the looks of a budget. ``limits``: the range of differences, None for -1
     to 1; no bound lies beyond. ``chance``: clusters of the groups, or repeats; no betting bound covers repeats, so with
     low information the decision is INCONCLUSIVE. ``runs``: how trainings of one system differ, if known; all bounds

@@ -13,15 +13,12 @@ import numpy as np
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats
-from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, groups_to_bet, settled
+from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, settled
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
-from ndcg_tracker.statistics.t_distribution import normal_quantile, quantile, two_sided_t
+from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t
 from ndcg_tracker.statistics.t_test import (
     Information,
     TTest,
-    groups_with_power,
-    skewness_for,
-    skewness_spread,
     t_lower_bound,
     t_upper_bound,
 )
@@ -197,26 +194,6 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
     return LearnedMargin(margin, tuple(runs), len(differences), sd, max(differences), level)
 
 
-def spent_alpha(decision_number: int, alpha: float) -> float:
-    """Return the share of an alpha budget that the i-th decision of a gate may spend, instead of FAIL's 1%.
-
-    alpha_i = alpha * 6 / (pi^2 i^2). All shares add up to alpha, so a gate that judges harmless changes for ever gives
-    a false FAIL with probability alpha at most.
-
-    Parameters: ``decision_number``: i, from 1. ``alpha``: the budget, in (0, .5). Raises: InputError for other values.
-    Source: Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section 2 (alpha spending); Euler's sum
-    of 1 / i^2.
-
-    >>> round(spent_alpha(1, 0.05), 4), round(spent_alpha(10, 0.05), 6)
-    (0.0304, 0.000304)
-    """
-    if decision_number < 1:
-        raise InputError(f"the number of a gate's decision must be 1 or more, not {decision_number}")
-    if not 0 < alpha < 0.5:
-        raise InputError(f"an alpha budget must lie between 0 and 0.5, not at {alpha}", advice="give for example 0.05")
-    return alpha * 6 / (math.pi * decision_number) ** 2
-
-
 LEAST_BUDGET, MOST_LOOKS = 1e-9, 1_000_000_000
 LEAST_LEVEL = 1e-15
 """Below this, 1 - level is 1 in double precision, and nothing can PASS."""
@@ -240,8 +217,10 @@ def look_level(look: int, budget: float, looks: int | None = None) -> float:
         raise InputError(f"a budget must lie between 0 and 0.5, not at {budget}", advice="give for example 0.05")
     if budget < LEAST_BUDGET:
         raise InputError(f"a budget of {budget:g} is too small to compute with", advice="give for example 0.05")
+    if look < 1:
+        raise InputError(f"the number of a look must be 1 or more, not {look}")
     if looks is None:
-        return spent_alpha(look, budget)
+        return budget * 6 / (math.pi * look) ** 2
     if looks < 1:
         raise InputError(f"a budget needs 1 look or more, not {looks}")
     if looks > MOST_LOOKS:
@@ -266,86 +245,3 @@ def sealed_level(look: int, n_passed: int, budget: float, looks: int | None = No
     if not 0 <= n_passed < look:
         raise InputError(f"look {look} follows {look - 1} others, so {n_passed} of them cannot have passed")
     return look_level(look, budget, looks) * 6 / (math.pi * (n_passed + 1)) ** 2 / math.comb(look - 1, n_passed)
-
-
-MOST_GROUPS = 1_000_000
-SINGLE_LOOK = 1 - PASS_LEVEL
-
-
-@dataclass(frozen=True, slots=True)
-class GroupsToPass:
-    """How many groups PASS an unchanged system with a given power.
-
-    ``n``: the number of groups. ``method``: the bound that decides there. ``n_of_one_look``: the number for a single
-    look at 5%, None if a million are not enough.
-    """
-
-    n: int
-    method: BoundMethod
-    n_of_one_look: int | None
-
-
-def groups_to_pass(
-    test: TTest,
-    delta: Floats,
-    weights: Floats | None,
-    margin: float,
-    alpha: float,
-    *,
-    power: float = 0.8,
-    limits: tuple[float, float] | None = None,
-    chance: Chance = GROUPS_ONLY,
-) -> GroupsToPass | None:
-    """Return about how many groups like these PASS a system as good as the baseline with a given power.
-
-    The t bound decides once there are enough groups for ``alpha``; it needs about ((z(1 - alpha) + z(power)) sd /
-    margin)^2 groups. With fewer groups the betting bound decides, by simulation. The result is the smallest n at which
-    the deciding bound passes. Standard deviation, skewness and the share of nonzero differences are those of the given
-    groups (and so are clusters, whose number grows with that of groups). The result does not cover another training,
-    even if the gate does.
-
-    Parameters: ``test``, ``delta``, ``weights``, ``limits``, ``chance``: as ``bounds_of``. ``margin``: > 0. ``alpha``:
-    the level of the look, in (0, .5). Returns: None if a million groups are not enough. Sources: see
-    ``groups_with_power`` and ``groups_to_bet``.
-
-    >>> delta = np.tile([0.125, -0.125, 0.0, 0.25, -0.25], 100)
-    >>> groups_to_pass(GROUPS_ONLY.test(delta, None)[0], delta, None, 0.02, 0.05 / 40)
-    GroupsToPass(n=1174, method='t', n_of_one_look=486)
-    """
-
-    def needed(level: float) -> tuple[int, BoundMethod] | None:
-        from_t_on = _trusted_from(information, spread, level) * groups_each if test.t is not None else math.inf
-        before = int(min(MOST_GROUPS, max(0.0, from_t_on - 1)) / groups_each)
-        n = None
-        if before and may_bet:
-            n = groups_to_bet(*bets, margin / reach, level, power, before)
-        if n is not None:
-            return math.ceil(n * groups_each), "betting"
-        by_t = None if from_t_on > MOST_GROUPS else groups_with_power(margin, test, level, power)
-        n = None if by_t is None else max(by_t, math.ceil(from_t_on))
-        return None if n is None or n > MOST_GROUPS else (n, "t")
-
-    information, reach = chance.information(delta, weights), reach_of(delta, limits)
-    may_bet = chance.may_bet and math.isfinite(reach)
-    bets = chance.independent(delta / reach, weights)
-    groups_each = delta.size / bets[0].size
-    spread = skewness_spread(bets[0] if bets[1] is None else bets[1] * (bets[0] - np.average(bets[0], weights=bets[1])))
-    found, of_one = needed(alpha / chance.n_looks), needed(SINGLE_LOOK)
-    return None if found is None else GroupsToPass(*found, None if of_one is None else of_one[0])
-
-
-def _trusted_from(information: Information, of_skewness: float, alpha: float) -> int:
-    """Return from how many groups like these on t is trusted in 85% of samples by either limit.
-
-    ``of_skewness``: see ``skewness_spread``.
-    """
-    if not information.n_nonzero:
-        return 0
-    z, share = normal_quantile(0.85), information.n_nonzero / information.n
-
-    def first(each: float, spread: float, least: float) -> int:
-        """Return the n at which each n - spread sqrt(n) reaches ``least``."""
-        return math.ceil(((spread + math.sqrt(spread**2 + 4 * each * least)) / (2 * each)) ** 2 - ROUNDING)
-
-    by_count = first(share, z * math.sqrt(share * (1 - share)), information.enough_for(alpha))
-    return max(by_count, first(skewness_for(alpha), abs(information.skewness), z * of_skewness))

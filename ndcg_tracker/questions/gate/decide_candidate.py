@@ -27,8 +27,9 @@ from ndcg_tracker.questions.gate.decide import (
     with_limits,
     with_slices,
 )
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, GroupsToPass, groups_to_pass, spent_alpha
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, GateFacts, drift_since_pin
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED
+from ndcg_tracker.questions.gate.question import Acknowledgement
+from ndcg_tracker.questions.gate.result import Gated, GateFacts, drift_since_pin
 from ndcg_tracker.statistics.t_test import Information
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
 
@@ -43,8 +44,8 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     runs, direction = basis.runs, basis.runs.metric.direction
     if not comparison.is_comparable and comparison.metrics[0].not_comparable in _WITHOUT_JUDGED:
         raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].not_comparable])
-    number = basis.number
-    decision = _of_all(question, facts, number).in_direction(direction)
+    decision = _of_all(question, facts).in_direction(direction)
+    decision = advisable(decision, None if basis.policy else comparison.metrics[0].baseline)
     checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
     is_open = _hangs_on_ties(decision, results) and all(check.is_met for check in checks)
     decision = with_limits(decision, checks)
@@ -66,8 +67,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     return Gated(
         _without_inference(comparison) if question.scope == "set" else comparison,
         decision,
-        number,
-        alpha_budget=question.alpha_budget,
+        basis.number,
         learned_margin=basis.learned,
         drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
@@ -78,23 +78,25 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         n_labels_needed=n_labels,
         n_labels_needed_for=outcome,
         look=basis.look,
-        groups_to_pass=_groups_to_pass(facts, decision.margin),
+        policy=basis.policy,
+        restarted=basis.restarted,
+        outside=basis.outside,
     )
 
 
-def _groups_to_pass(facts: GateFacts, margin: float) -> GroupsToPass | None:
-    """Return how many groups PASS an unchanged system at the level of a look; None without a look, and if not known."""
-    results, look = facts.results, facts.basis.look
-    if look is None or not margin:
-        return None
-    counts = np.ones(results.gain.size, dtype=bool) if results.weights is None else results.weights > 0
-    gain, weights = results.gain[counts], None if results.weights is None else results.weights[counts]
-    chance = results.chance_of_gain.of(counts)
-    test, _ = chance.test(gain, weights)
-    if test.mean is None or not gain.any():
-        return None
-    limits = results.limits or UNBOUNDED
-    return groups_to_pass(test, gain, weights, margin, look.level, limits=limits, chance=chance)
+ADVISED = 0.1
+"""No margin is advised that is larger than this share of the baseline's mean."""
+
+
+def advisable(decision: GateDecision, mean: float | None) -> GateDecision:
+    """Return a decision without the margin that would PASS, if that is large; ``mean``: of the baseline, None for any.
+
+    >>> undecided = GateDecision("inconclusive", "population", 0.01, 50, 0.0, margin_needed=0.04)
+    >>> advisable(undecided, 0.5).margin_needed, advisable(undecided, 0.3).margin_needed
+    (0.04, None)
+    """
+    is_small = mean is not None and decision.margin_needed is not None and decision.margin_needed <= ADVISED * abs(mean)
+    return decision if is_small else replace(decision, margin_needed=None)
 
 
 def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int, Decision] | tuple[None, None]:
@@ -126,9 +128,13 @@ def told_with(decision: GateDecision) -> set[Kind]:
     return {"fewer_judged", "positives_only", "other_hands"}
 
 
-def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
+def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
     """Return the decision on all groups and the requested slices that holds whatever unjudged items are worth."""
-    decision = _of_parts(question, facts, number)
+    look, metric = facts.basis.look, facts.comparison.metrics[0]
+    if look is not None and not look.level:
+        n = facts.results.gain.size
+        return GateDecision("inconclusive", "population", float(question.margin or 0.0), n, metric.delta, is_spent=True)
+    decision = _of_parts(question, facts)
     left = facts.results.open
     if left is None:
         return decision
@@ -136,13 +142,13 @@ def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecisi
     if left.low is not None and left.high is not None:
         for delta in (left.low, left.high):
             moved = facts.with_deltas(delta)
-            ends.append(_of_parts(question, moved, number))
+            ends.append(_of_parts(question, moved))
     return with_open_labels(decision, left, *ends)
 
 
-def _of_parts(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
+def _of_parts(question: GateQuestion, facts: GateFacts) -> GateDecision:
     """Return the decision on all groups, the requested slices and the groups that lose most."""
-    decision = _of_slices_asked(question, facts, _of_whole(question, facts, number))
+    decision = _of_slices_asked(question, facts, _of_whole(question, facts))
     results = facts.results
     if question.max_harm is None:
         return decision
@@ -227,11 +233,11 @@ def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices
     return replace(slices, rows=tuple(rows), of_whole=of_whole, regressed=low.regressed)
 
 
-def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
+def _of_whole(question: GateQuestion, facts: GateFacts) -> GateDecision:
     """Return the decision of the arithmetic on the gains of all groups."""
     results, learned = facts.results, facts.basis.learned
-    budget, tolerance, look = question.alpha_budget, question.tolerance or 0.0, facts.basis.look
-    alphas = {"fail_alpha": FAIL_ALPHA if budget is None else spent_alpha(number, budget)}
+    tolerance, look = question.tolerance or 0.0, facts.basis.look
+    alphas = {"fail_alpha": FAIL_ALPHA}
     if look is not None:
         n_ways = (
             1 + (question.by is not None) + (question.max_harm is not None)

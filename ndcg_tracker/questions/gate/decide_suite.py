@@ -19,7 +19,7 @@ from ndcg_tracker.questions.gate.decide import (
     by_bounds,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL, Bounds, bounds_of, reach_of
-from ndcg_tracker.questions.gate.result import Acknowledgement
+from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.stratified import strata_information, stratified, stratum_mean
@@ -36,15 +36,13 @@ class SuiteGated:
     ``comparison``: of both systems, which have runs on every dataset. ``decision``: on the macro mean; its ``slices``
     are the datasets, if each has its own allowed drop. ``number``: which decision of this gate it is (of this suite,
     metric and baseline), from 1. ``decision_id``: its number in the database, None if it was not recorded.
-    ``alpha_budget``: of all decisions of this gate, None without one. ``acknowledgement``: None if nobody overrode it.
-    ``judge_alone``, ``decided_before``: see ``Gated``.
+    ``acknowledgement``: None if nobody overrode it. ``judge_alone``, ``decided_before``: see ``Gated``.
     """
 
     comparison: SuiteComparison
     decision: GateDecision
     number: int
     decision_id: int | None = None
-    alpha_budget: float | None = None
     acknowledgement: Acknowledgement | None = None
     judge_alone: str = ""
     decided_before: bool = False

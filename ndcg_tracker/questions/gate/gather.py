@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -30,10 +30,9 @@ from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.gather_looks import look_again, look_of
-from ndcg_tracker.questions.gate.question import GateQuestion
+from ndcg_tracker.questions.gate.gather_policy import look_again, look_of, outside_policy, restarts, under_policy
+from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 from ndcg_tracker.questions.gate.result import (
-    Acknowledgement,
     Basis,
     Gated,
     GateFacts,
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide import Decision
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
     from ndcg_tracker.questions.gate.result import Look
-    from ndcg_tracker.storage.records import DecisionRecord, RunRecord, SuiteDecisionRecord
+    from ndcg_tracker.storage.records import DecisionRecord, PolicyRecord, RunRecord, SuiteDecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 AnyGated = TypeVar("AnyGated", "Gated", "SuiteGated")
@@ -77,19 +76,29 @@ def gated(
     NotComparableError, with the command that fixes it; InputError for a margin that cannot be learned, and for a metric
     that allows no inference in the scope "population".
     """
-    if question.metric.is_external:
-        with store.read() as tx:
-            dataset_id = arms_of(tx, [question.baseline], question.dataset)[0].runs[0].dataset_id
-            question = replace(question, metric=known_metric(tx, dataset_id, question.metric))
+
+    def basis(tx: ReadTransaction) -> Basis:
+        asked, policy = _asked(tx, question)
+        return basis_of(tx, asked, lambda *_: look_of(tx, asked, policy, dry_run=dry_run), policy=policy)
+
     outcome = decided_and_recorded(
         store,
-        lambda tx: basis_of(tx, question, partial(look_of, tx, question, dry_run=dry_run)),
-        lambda tx, basis: decided(question, facts_of(tx, question, basis), acknowledgement),
-        lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
-        lambda tx: _decided_before(tx, question, acknowledgement),
+        basis,
+        lambda tx, basis: decided(basis.question, facts_of(tx, basis), acknowledgement),
+        _recorded,
+        lambda tx: _decided_before(tx, *_asked(tx, question), acknowledgement),
         dry_run=dry_run,
     )
     return with_acknowledgement(store, outcome, acknowledgement)
+
+
+def _asked(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuestion, PolicyRecord | None]:
+    """Return the question under the policy of its alias, and the policy."""
+    asked, policy = under_policy(tx, question)
+    if asked.metric.is_external:
+        dataset_id = arms_of(tx, [asked.baseline], asked.dataset)[0].runs[0].dataset_id
+        asked = replace(asked, metric=known_metric(tx, dataset_id, asked.metric))
+    return asked, policy
 
 
 def with_acknowledgement(store: Store, outcome: AnyGated, given: Acknowledgement | None, **which: bool) -> AnyGated:
@@ -108,7 +117,7 @@ def runs_of(tx: ReadTransaction, question: GateQuestion) -> RunPair:
 
 
 def _decided_before(
-    tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowledgement | None
+    tx: ReadTransaction, question: GateQuestion, policy: PolicyRecord | None, acknowledgement: Acknowledgement | None
 ) -> Gated | None:
     """Return the recorded decision on the same question, None if anything that it rests on has changed since."""
     runs = runs_of(tx, question)
@@ -119,8 +128,8 @@ def _decided_before(
     look = None if record.look is None else look_again(tx, record)
     if look is None and record.look is not None:
         return None
-    basis = basis_of(tx, question, lambda *_: look, until=record.id)
-    outcome = decided(question, facts_of(tx, question, basis), acknowledgement)
+    basis = basis_of(tx, question, lambda *_: look, until=record.id, policy=policy)
+    outcome = decided(question, facts_of(tx, basis), acknowledgement)
     return decided_again(outcome, record, recorded_reason(outcome))
 
 
@@ -142,14 +151,15 @@ def basis_of(
     question: GateQuestion,
     look_of_runs: Callable[[RunPair, Sequence[DecisionRecord]], Look | None],
     until: int | None = None,
+    policy: PolicyRecord | None = None,
 ) -> Basis:
     """Return the basis of the decision as the database has it now, without reading group results.
 
     ``look_of_runs``: returns which look at the runs it is, after all decisions on the dataset. ``until``: the
-    number of the recorded decision that this is, None for a new one.
+    number of the recorded decision that this is, None for a new one. ``policy``: that the question obeys.
     """
     runs = runs_of(tx, question)
-    question.refuse_without_margin()
+    question.refuse_incomplete()
     baseline, alias = runs.baseline.run, question.alias
     if question.margin == "auto" and runs.is_repeated:
         raise InputError(
@@ -163,6 +173,7 @@ def basis_of(
     checked_by = runs.samples[0].checked_by if runs.samples else None
     gate = question.scope, judge, checked_by
     return Basis(
+        question,
         runs,
         earlier,
         None
@@ -181,6 +192,9 @@ def basis_of(
         ),
         judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
         look_of_runs(runs, decisions),
+        policy,
+        None if policy is None else next(reversed(restarts(tx, policy.dataset_id, policy.alias)), None),
+        "" if policy is not None else outside_policy(tx, question, runs),
     )
 
 
@@ -191,9 +205,9 @@ def is_unchecked(tx: ReadTransaction, dataset_id: int, judge: str) -> bool:
     return judge not in {design.checked_by for design in tx.designs.all(dataset_id)}
 
 
-def facts_of(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFacts:
+def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
     """Return the facts that the decision rests on; this reads the group results of both runs once."""
-    runs, options = basis.runs, question.options
+    question, runs, options = basis.question, basis.runs, basis.question.options
     baseline = runs.baseline.run
     pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
     (results,) = pair.results
@@ -205,9 +219,9 @@ def facts_of(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateF
     return GateFacts(basis, pair.comparison, results, by, slicings)
 
 
-def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcome: Gated) -> Gated:
+def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
     """Record a decision and return it with its number in the database."""
-    decision, runs = outcome.decision, basis.runs
+    question, decision, runs = basis.question, outcome.decision, basis.runs
     acknowledgement, look = outcome.acknowledgement, basis.look
     record = tx.write.decisions.insert(
         runs.dataset_id,
@@ -229,7 +243,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         unjudged=decision.worth or question.unjudged,
         open_delta=decision.open_delta,
         checked_by=runs.samples[0].checked_by if runs.samples else None,
-        budget=None if look is None else (look.budget, look.looks, look.number, look.lists),
+        budget=None if look is None else (look.budget, look.looks, look.number),
         question=question_digest(question, [runs]),
     )
     return replace(outcome, decision_id=record.id)

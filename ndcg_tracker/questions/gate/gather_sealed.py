@@ -88,7 +88,7 @@ def _look(tx: ReadTransaction, runs: RunPair, looks: Sequence[DecisionRecord]) -
     if seal.looks is not None and number > seal.looks:
         spent = f"all {counted(seal.looks, 'look')} of the seal are spent" if seal.looks > 1 else "its look is spent"
         raise ToldError(spent, advice="seal fresh data")
-    return Look(number, seal.budget, seal.looks, sealed_level(number, n_passed, seal.budget, seal.looks), {}, n_passed)
+    return Look(number, seal.budget, seal.looks, sealed_level(number, n_passed, seal.budget, seal.looks), n_passed)
 
 
 class ToldError(InputError):
@@ -122,7 +122,7 @@ def _named_alone(question: GateQuestion, ask: Callable[[], Basis]) -> Basis:
 
 
 def _passes(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> bool:
-    return decided(question, facts_of(tx, question, basis), None).decision.decision == "pass"
+    return decided(question, facts_of(tx, basis), None).decision.decision == "pass"
 
 
 def _outcome(question: GateQuestion, look: Look | None, passes: Callable[[], bool]) -> SealedGated:
@@ -147,7 +147,7 @@ def _decided_before(tx: ReadTransaction, question: GateQuestion) -> SealedGated 
     for of in tx.decisions.all(runs.dataset_id):
         has_passed = of.decision == "pass"
         if of.question == asked and of.look is not None and of.budget is not None:
-            look = Look(of.look, of.budget, of.looks, of.alpha or 0.0, {}, n_passed)
+            look = Look(of.look, of.budget, of.looks, of.alpha or 0.0, n_passed)
             return replace(_outcome(question, look, partial(bool, has_passed)), decided_before=True)
         n_passed += has_passed
     return None
@@ -169,7 +169,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         baseline_alias=question.alias,
         margin=outcome.margin,
         alpha=look.level,
-        budget=(look.budget, look.looks, look.number, None),
+        budget=(look.budget, look.looks, look.number),
         question=question_digest(question, [runs]),
     )
     return outcome

@@ -18,12 +18,12 @@ from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import GateDecision, with_harm, with_limits
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
-from ndcg_tracker.questions.gate.decide_candidate import told_with, with_open_labels
+from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
+from ndcg_tracker.questions.gate.decide_candidate import advisable, told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
 from ndcg_tracker.questions.gate.gather import decided_again, is_unchecked, with_acknowledgement
-from ndcg_tracker.questions.gate.question import SuiteGateQuestion
-from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_recorded, question_digest
+from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
+from ndcg_tracker.questions.gate.result import decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
 from ndcg_tracker.render.formats import Answer, Said
@@ -111,8 +111,6 @@ def _decided(
     for dataset, paired in results.items():
         if paired.no_inference is not None:
             raise InputError(f"{sentence(paired.no_inference)}; so no bound applies to further groups", where=dataset)
-    number = 1 + len(basis.earlier)
-    alpha = FAIL_ALPHA if question.alpha_budget is None else spent_alpha(number, question.alpha_budget)
     first = next(iter(results.values()))
     limits = UNBOUNDED if None in {paired.limits for paired in results.values()} else first.limits
 
@@ -124,7 +122,6 @@ def _decided(
         decision = macro_decision(
             list(gains.values()),
             question.margin,
-            fail_alpha=alpha,
             limits=limits,
             chances=list(chances.values()),
             same=list(same.values()),
@@ -159,14 +156,14 @@ def _decided(
     ]
     decision = with_limits(decision, tuple(checks))
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
+    decision = advisable(decision, sum(of.baseline_mean or 0.0 for of in comparison.deltas) / len(comparison.deltas))
     is_turned = decision.open is not None and decision.open.of_zero not in (None, decision.decision)
     covered = told_with(decision) | {"equal_values"} | (set() if is_turned else set(CLOSING))
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
         comparison,
         decision,
-        number,
-        alpha_budget=question.alpha_budget,
+        1 + len(basis.earlier),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
         judge_alone=_judge_alone(tx, basis.pairs),
     )

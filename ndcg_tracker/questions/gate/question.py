@@ -14,15 +14,14 @@ from ndcg_tracker.compare.options import Margin, Missing, Scope, Unjudged, Versi
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.questions.gate.decide_bounds import look_level, spent_alpha
-from ndcg_tracker.questions.gate.result import Acknowledgement
+from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence
 
 
 @dataclass(frozen=True)
 class GateQuestion:
-    """The question of a gate (see ``Tracker.gate``)."""
+    """The question of a gate (see ``Tracker.gate``); ``budget``, ``looks``: of the policy that it obeys."""
 
     candidate: str
     baseline: str
@@ -32,7 +31,6 @@ class GateQuestion:
     tolerance: float | None = None
     repeats: Sequence[str] = ()
     aa: str | None = None
-    alpha_budget: float | None = None
     budget: float | None = None
     looks: int | None = None
     missing: Missing = "error"
@@ -58,17 +56,17 @@ class GateQuestion:
             raise InputError(f"a gate cannot decide on {self.metric}: {sentence(Note(self.metric.shown_only))}")
         if self.scope not in get_args(Scope):
             raise InputError(f"unknown scope {self.scope!r}", advice="choose population or set", joint=": ")
-        refuse_budget(self.budget, self.looks, self.alpha_budget)
-        if self.scope == "set":
-            named = "margin", "alpha_budget", "budget"
-            for value, name in ((getattr(self, name), name) for name in named):
-                if value is not None:
-                    raise InputError(
-                        f"{argument(name)} needs {argument('scope', 'population')}, because "
-                        f"{argument('scope', 'set')} compares two means without a test",
-                        advice=f"give {argument('tolerance')} instead",
-                    )
-        elif self.tolerance is not None:
+        if self.budget is None and self.looks is not None:
+            raise InputError(f"{argument('looks')} says how many looks share {argument('budget')}", advice="give both")
+        if self.budget is not None:
+            look_level(1, self.budget, self.looks)
+        if self.scope == "set" and self.margin is not None:
+            raise InputError(
+                f"{argument('margin')} needs {argument('scope', 'population')}, because {argument('scope', 'set')} "
+                "compares two means without a test",
+                advice=f"give {argument('tolerance')} instead",
+            )
+        if self.scope != "set" and self.tolerance is not None:
             raise InputError(
                 f"{argument('tolerance')} belongs to {argument('scope', 'set')}; {argument('scope', 'population')} "
                 f"takes {argument('margin')}"
@@ -87,8 +85,19 @@ class GateQuestion:
                 f"{argument('repeats')} and {argument('aa')} name the runs that {auto} learns from",
                 advice=f"add {auto}",
             )
-        if self.alpha_budget is not None:
-            spent_alpha(1, self.alpha_budget)
+        asked = ((self.by, "by"), (self.cluster, "cluster"), (self.max_harm, "max_harm"))
+        for given, name in asked:
+            if given is not None and self.scope == "set":
+                raise InputError(
+                    f"{argument(name)} belongs to {argument('scope', 'population')}", advice="leave it out"
+                )
+        if self.slice_margin is not None:
+            checked_margin(self.slice_margin, "the margin of slices")
+        margin = self.margin if isinstance(self.margin, int | float) else None
+        refuse_any_drop(self.metric, self.max_harm, margin=margin, slice_margin=self.slice_margin)
+
+    def refuse_incomplete(self) -> None:
+        """Refuse a question that lacks a margin or its slices (InputError), which a policy may have; called last."""
         if self.by is None and (self.slice_margin is not None or self.strict_slices):
             name = "strict_slices" if self.slice_margin is None else "slice_margin"
             raise InputError(
@@ -96,24 +105,11 @@ class GateQuestion:
                 advice=f"name the attribute that makes them with {argument('by')}",
                 joint=": ",
             )
-        asked = ((self.by, "by"), (self.cluster, "cluster"), (self.max_harm, "max_harm"))
-        for given, name in asked:
-            if given is not None and self.scope == "set":
-                raise InputError(
-                    f"{argument(name)} belongs to {argument('scope', 'population')}", advice="leave it out"
-                )
         if self.by is not None and self.slice_margin is None:
             raise InputError(
                 f"{argument('by')} needs {argument('slice_margin')}: the allowed drop of a slice, in absolute points, "
                 f"such as {argument('slice_margin', 0.05)}"
             )
-        if self.slice_margin is not None:
-            checked_margin(self.slice_margin, "the margin of slices")
-        margin = self.margin if isinstance(self.margin, int | float) else None
-        refuse_any_drop(self.metric, self.max_harm, margin=margin, slice_margin=self.slice_margin)
-
-    def refuse_without_margin(self) -> None:
-        """Refuse a question that lacks a required margin (InputError); called once the runs have the metric."""
         if self.margin is None and self.scope == "population":
             name = familiar_name(str(self.metric), self.metric.requested_as)
             raise InputError(
@@ -180,17 +176,12 @@ def refuse_any_drop(metric: Metric, harm: HarmLimit | None = None, **margins: fl
         )
 
 
-def refuse_budget(budget: float | None, looks: int | None, alpha_budget: float | None = None) -> None:
-    """Refuse an invalid budget, looks without a budget, and two budgets (InputError)."""
-    if budget is not None and alpha_budget is not None:
-        raise InputError(
-            f"{argument('budget')} covers a false FAIL as well, so {argument('alpha_budget')} does not go with it",
-            advice="leave one out",
-        )
-    if budget is None and looks is not None:
-        raise InputError(f"{argument('looks')} says how many looks share {argument('budget')}", advice="give both")
-    if budget is not None:
-        look_level(1, budget, looks)
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """Who overrode a decision, and why."""
+
+    reason: str
+    by: str
 
 
 def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -> Acknowledgement | None:
@@ -226,7 +217,6 @@ class SuiteGateQuestion:
     margin: float
     dataset_margin: float | None = None
     strict_datasets: bool = False
-    alpha_budget: float | None = None
     by_tag: str | None = None
     missing: Missing = "error"
     cluster: str | None = None
@@ -248,8 +238,6 @@ class SuiteGateQuestion:
                 f"absolute points, such as {argument('dataset_margin', 0.05)}"
             )
         refuse_any_drop(self.metric, self.max_harm, margin=self.margin, dataset_margin=self.dataset_margin)
-        if self.alpha_budget is not None:
-            spent_alpha(1, self.alpha_budget)
 
     @property
     def options(self) -> CompareOptions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +15,8 @@ from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import argument
 from ndcg_tracker.questions.gate.decide import Decision, GateDecision
-from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass, LearnedMargin
+from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
+from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.locks import TurnName
-    from ndcg_tracker.storage.records import AliasRecord, DecisionRecord
+    from ndcg_tracker.storage.records import AliasRecord, BudgetResetRecord, DecisionRecord, PolicyRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 SealedDecision = Literal["pass", "not_passed"]
@@ -36,12 +37,15 @@ class Basis:
 
     ``earlier``: the decisions of this gate, oldest first. ``pin``: the alias of the baseline, None if the baseline was
     not given by an alias. ``learned``: None for a given margin. ``number``: the number of the decision among those of
-    this gate in its scope, under labels of the same judge, checked by the same people; these share an alpha budget.
+    this gate in its scope, under labels of the same judge, checked by the same people.
     ``judge_alone``: the named judge on whose labels alone it rests, "" if somebody checks the judge or the judge has no
-    name. ``look``: which look of a budget it is, None without a budget. ``groups_to_pass``: how many groups PASS an
-    unchanged system at its level with 80% power, None if not known.
+    name. ``look``: which look of a budget it is, None without a budget. ``question``: the question under the policy of
+    its alias. ``policy``: None without one; ``restarted``: when its alias was last moved or its budget reset, None if
+    never. ``outside``: the alias whose policy does not count, although the baseline
+    is its run; "" for none.
     """
 
+    question: GateQuestion
     runs: RunPair
     earlier: tuple[DecisionRecord, ...]
     pin: AliasRecord | None
@@ -49,23 +53,24 @@ class Basis:
     number: int = 1
     judge_alone: str = ""
     look: Look | None = None
+    policy: PolicyRecord | None = None
+    restarted: BudgetResetRecord | None = None
+    outside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look under a budget: which one it is at these lists of the baseline, and its level, of PASS and of FAIL.
+    """A look under a budget: which one it is, and its level, of PASS and of FAIL.
 
     ``number``: from 1. ``budget``: the budget that all looks share; ``looks``: how many looks share it, None for any
-    number. ``level``: the level of this look. ``lists``: a JSON object that identifies the lists of the baseline (see
-    ``gather_looks.known_lists``). ``n_passed``: how many earlier looks at sealed data PASSed; None for open data, where
-    it does not matter.
+    number. ``level``: the level of this look, 0 after the last one. ``n_passed``: how many earlier looks at sealed data
+    PASSed; None for open data, where it does not matter.
     """
 
     number: int
     budget: float
     looks: int | None
     level: float
-    lists: Mapping[str, Any]
     n_passed: int | None = None
 
 
@@ -126,35 +131,26 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Acknowledgement:
-    """Who overrode a decision, and why."""
-
-    reason: str
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
 class Gated:
     """A decision with everything that a report says about it.
 
     ``comparison``: of the one metric, with further facts in its notes. ``decision``: the decision. ``number``: which
     decision of this gate it is (of this dataset, metric and baseline alias), from 1. ``decision_id``: its number in the
-    database, None if it was not recorded. ``alpha_budget``: of all decisions of this gate, None without one.
+    database, None if it was not recorded.
     ``learned_margin``: set if the margin comes from repeats. ``drift``: None if the baseline is not an alias.
     ``acknowledgement``: None if nobody overrode the decision. ``ties_could_change_decision``: whether another order of
     items of equal score could change it. ``candidate_means``: every metric of the candidate under these labels, with
     its mean. ``regressed_slices``: of all attributes of the groups, if all groups together pass; else none.
     ``judge_alone``: the named judge whose labels nobody checks, "" if there is none. ``n_labels_needed``: about how
     many more answers would decide, ``n_labels_needed_for``: the decision that they would give. ``look``: which look of
-    a budget it is, None without a budget. ``groups_to_pass``: how many groups PASS an unchanged system at its level
-    with 80% power, None if not known. ``decided_before``: whether this very question was decided and recorded before.
+    a budget it is, None without a budget. ``decided_before``: whether this very question was decided and
+    recorded before. ``policy``, ``restarted``, ``outside``: see ``Basis``.
     """
 
     comparison: Comparison
     decision: GateDecision
     number: int
     decision_id: int | None = None
-    alpha_budget: float | None = None
     learned_margin: LearnedMargin | None = None
     drift: Drift | None = None
     acknowledgement: Acknowledgement | None = None
@@ -165,8 +161,10 @@ class Gated:
     n_labels_needed: int | None = None
     n_labels_needed_for: Decision | None = None
     look: Look | None = None
-    groups_to_pass: GroupsToPass | None = None
     decided_before: bool = False
+    policy: PolicyRecord | None = None
+    restarted: BudgetResetRecord | None = None
+    outside: str = ""
 
     @property
     def metric(self) -> MetricComparison:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -29,12 +28,15 @@ from ndcg_tracker.questions.gate.decide import (
     SliceDecision,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
-from ndcg_tracker.questions.gate.say_looks import drifted, spending
+from ndcg_tracker.questions.gate.gather_policy import rules_words, spent_words
+from ndcg_tracker.questions.gate.question import Acknowledgement
+from ndcg_tracker.questions.gate.result import Gated
+from ndcg_tracker.questions.gate.say_looks import drifted, look_words, minute
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
+from ndcg_tracker.storage.records import PolicyRecord
 from ndcg_tracker.words.notes import Told, in_words, told
 from ndcg_tracker.words.texts import (
     clustered_by,
@@ -67,11 +69,11 @@ _CSV_COLUMNS = {
         "metric=of_metric.metric baseline=of_metric.baseline candidate=of_metric.candidate scope margin n delta lower "
         "lower_method upper upper_method pass_level fail_alpha low_information small_but_real_drop n_needed "
         "n_needed_for margin_needed wins=of_metric.wins ties=of_metric.ties losses=of_metric.losses warnings "
-        "alpha_budget decision_id decision_number acknowledged_by=acknowledged.by "
+        "decision_id decision_number acknowledged_by=acknowledged.by "
         "acknowledged_reason=acknowledged.reason unjudged=unjudged.worth delta_low=unjudged.low "
         "delta_high=unjudged.high judge=label_set.judge max_harm=harm.limit n_harmed=harm.n_harmed "
         "harm_lower=harm.lower harm_upper=harm.upper checked_by=of_metric.check.checked_by judge_alone "
-        "budget=look.budget looks=look.looks look=look.number"
+        "budget=look.budget looks=look.looks look=look.number policy=policy.alias outside"
     ),
 }
 _DECISION_KEYS = paths(
@@ -80,8 +82,9 @@ _DECISION_KEYS = paths(
     "limits unjudged=open harm"
 )
 _GATE_KEYS = paths(
-    "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone decided_before n_labels_needed n_labels_needed_for look groups_to_pass"
+    "learned_margin ties_could_change_decision regressed_slices drift decision_id decision_number=number "
+    "acknowledged=acknowledgement judge_alone decided_before n_labels_needed n_labels_needed_for look "
+    "policy outside"
 )
 _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
@@ -147,6 +150,11 @@ def _harm_shape(harm: Harm) -> Mapping[str, object]:
     return shape | fields_of(harm.whole, "value") | {"slices": harm.slices}
 
 
+@shape_of(PolicyRecord)
+def _policy_shape(policy: PolicyRecord) -> Mapping[str, object]:
+    return fields_of(policy, "id", "dataset_id", "dataset")
+
+
 @shape_of(Gated)
 def _gate_shape(gated: Gated) -> Mapping[str, object]:
     shape: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
@@ -185,6 +193,8 @@ def reason(decision: GateDecision) -> str:
     if decision.of_metric is not None:
         whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
         return "; ".join([whole, *(f"but {limit_words(check)}" for check in decision.limits if not check.is_met)])
+    if decision.is_spent:
+        return "the budget is spent, so nothing is decided"
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical and decision.decision == "pass":
@@ -357,22 +367,24 @@ def recorded_reason(gated: Gated) -> str:
     learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
     if clusters is not None:
         why += f" {clustered_by(clusters.attribute)}"
+    if gated.policy is not None:
+        why += f" (policy of @{gated.policy.alias})"
+    why += f" (outside the policy of @{gated.outside})" if gated.outside else ""
     if learned is None:
         return why
     return f"{why} (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
 
 
 def to_decide(decision: GateDecision) -> str:
-    """Return what would decide an open question, "" if nothing is known to do so."""
-    ways = []
+    """Return what would decide an open question, the most sensible first; "" if nothing is known to do so."""
+    ways, left = [], decision.open
+    if decision.decision == "inconclusive" and left is not None and left.n_items and left.of_zero != "inconclusive":
+        ways.append(f"judging {counted(left.n_items, 'unjudged item')}")
     if decision.decision == "inconclusive" and decision.n_needed is not None and decision.n_needed_for is not None:
         about = "about" if decision.betting_lower is None else "at most about"  # the betting bound may decide before
         ways.append(f"{about} {decision.n_needed:,} groups like these ({decision.n_needed_for.upper()})")
     if decision.decision == "inconclusive" and decision.margin_needed is not None:
         ways.append(f"a margin above {decision.margin_needed:.4g} (PASS)")
-    if decision.decision == "inconclusive" and decision.harm is not None and decision.of_mean == "pass":
-        share = math.ceil(decision.harm.whole.upper * 1000) / 10
-        ways.append(f"allowing {share:g}% of groups to lose so much (PASS)")
     return ", or ".join(ways)
 
 
@@ -421,8 +433,17 @@ def _fail_kind(sides: Sides, cause: str) -> str:
 
 
 def _verdict(gated: Gated) -> str:
-    """Return the decision in one word: PASS, FAIL or INCONCLUSIVE."""
-    return gated.decision.decision.upper()
+    """Return PASS, FAIL or INCONCLUSIVE; with the rules that a PASS has passed, and the policy that does not count."""
+    word, decision = gated.decision.decision.upper(), gated.decision
+    if gated.outside:
+        return f"{word} outside the policy of @{gated.outside}"
+    if gated.policy is None or word != "PASS":
+        return word
+    rules = [f"margin {decision.margin:g} of {gated.metric.metric}"]
+    rules += [] if decision.harm is None else [f"max harm {decision.harm.limit}"]
+    rules += [] if decision.slices is None else [f"{decision.slices.margin:g} of each {decision.slices.attribute}"]
+    rules += [f"{check.name} {check.limit}" for check in decision.limits]
+    return f"PASS at {', '.join(rules)} (policy of @{gated.policy.alias})"
 
 
 def _finding(gated: Gated) -> str:
@@ -458,7 +479,17 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         )
         for check in decision.limits
     ]
-    pairs += spending(gated, gated.look, gated.groups_to_pass)
+    policy, look = gated.policy, gated.look
+    if policy is not None:
+        rules = rules_words(policy.rules)
+        pairs.append(("policy", f"@{policy.alias}: {rules}; set by {policy.set_by} at {minute(policy.set_at_utc)}"))
+    if policy is not None and gated.restarted is not None:
+        of = gated.restarted
+        pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {of.reset_by}"))
+    if look is not None and not look.level and policy is not None:
+        pairs.append(("look", f"{look.number:,}: {spent_words(policy.alias, policy.dataset, look.looks or 0)}"))
+    elif look is not None:
+        pairs.append(("look", look_words(look)))
     by_labels = []
     if gated.n_labels_needed is not None and gated.n_labels_needed_for is not None:
         planned = f"about {gated.n_labels_needed:,} more answers, planned from the start"
@@ -551,13 +582,15 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
     where = f"ndcg-track.gate.{comparison.dataset}"
-    return decision_junit((where, name), gated, text, outcome)
+    return decision_junit((where, name), gated, text, outcome, _verdict(gated))
 
 
-def decision_junit(case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome) -> str:
+def decision_junit(
+    case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome, verdict: str
+) -> str:
     """Return the JUnit report of a decision; ``case_names``: the class and the name of its one test case."""
     decision = gated.decision
-    message = f"{decision.decision.upper()}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
+    message = f"{verdict}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
     properties = _properties(decision, gated.decision_id, gated.acknowledgement)
     case = JunitCase(*case_names, decision.decision.upper(), message, text, properties)
     return junit_document("ndcg-track gate", case, outcome)

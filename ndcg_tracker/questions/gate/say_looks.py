@@ -10,57 +10,29 @@ from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picke
 from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import Told
-from ndcg_tracker.words.texts import counted, ordinal, points
+from ndcg_tracker.words.texts import counted, points
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
-    from ndcg_tracker.questions.gate.decide_suite import SuiteGated
-    from ndcg_tracker.questions.gate.result import Gated, SealedGated
+    from ndcg_tracker.questions.gate.result import SealedGated
 
 _SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin missing look=look.number level=look.level")
 
 
 @shape_of(Look)
 def _look_shape(look: Look) -> Mapping[str, object]:
-    return fields_of(look, "lists", *(["n_passed"] if look.n_passed is None else []))
-
-
-def spending(
-    gated: Gated | SuiteGated, look: Look | None = None, groups: GroupsToPass | None = None
-) -> list[tuple[str, str]]:
-    """Return what a decision spends of a budget, as pairs of a name and its value; none without a budget."""
-    alpha = gated.decision.fail_alpha
-    if look is not None:
-        return [("look", "; ".join([look_words(look), *power_words(groups)]))]
-    if gated.alpha_budget is None or alpha is None:
-        return []
-    return [("alpha", f"{alpha:.3g} of {gated.alpha_budget:g}, for the {ordinal(gated.number)} decision of this gate")]
+    return fields_of(look, *(["n_passed"] if look.n_passed is None else []))
 
 
 def look_words(look: Look) -> str:
     """Return which look it is, and its level.
 
-    >>> look_words(Look(17, 0.05, 40, 0.00125, {})), look_words(Look(2, 0.05, None, 0.0076, {}))
+    >>> look_words(Look(17, 0.05, 40, 0.00125)), look_words(Look(2, 0.05, None, 0.0076))
     ('17 of 40, level 0.00125 of a budget of 0.05', '2, level 0.0076 of a budget of 0.05')
     """
     of_looks = "" if look.looks is None else f" of {look.looks}"
     if look.n_passed is not None:
         of_looks += f" after {look.n_passed} PASS{'' if look.n_passed == 1 else 'es'}"
     return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
-
-
-def power_words(groups: GroupsToPass | None) -> list[str]:
-    """Return how many groups an unchanged system needs to PASS; nothing if that is not known.
-
-    >>> from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
-    >>> power_words(GroupsToPass(1174, "t", 486))
-    ['at this level an unchanged system needs 1,174 groups to PASS with 80% power, by the t bound (486 at one look)']
-    """
-    if groups is None:
-        return []
-    single = "" if groups.n_of_one_look is None else f" ({groups.n_of_one_look:,} at one look)"
-    bound = f"by the {groups.method} bound{single}"
-    return [f"at this level an unchanged system needs {groups.n:,} groups to PASS with 80% power, {bound}"]
 
 
 ADVISED_PASSES = 2
@@ -85,9 +57,18 @@ def sealed_said(gated: SealedGated) -> Said:
     return Said(gated, lambda: [report], lambda: [picked(_SEALED_COLUMNS, as_object(gated))])
 
 
+def minute(time: str) -> str:
+    """Return a stored time to the minute.
+
+    >>> minute("2026-11-28T14:20:01.000000Z")
+    '2026-11-28 14:20 UTC'
+    """
+    return f"{time[:16].replace('T', ' ')} UTC"
+
+
 def drifted(drift: Drift) -> list[str]:
     """Return how far accepted candidates have moved away from the pinned baseline."""
-    pinned = f"@{drift.alias} has been {drift.pinned_run} since {drift.pinned_at_utc[:16].replace('T', ' ')} UTC"
+    pinned = f"@{drift.alias} has been {drift.pinned_run} since {minute(drift.pinned_at_utc)}"
     if drift.n_accepted:
         latest = f"{points(drift.latest_delta, signed=True)} against it"
         pinned += (

@@ -24,7 +24,6 @@ from ndcg_tracker.questions.gate.say import (
     to_decide,
     unjudged_fact,
 )
-from ndcg_tracker.questions.gate.say_looks import spending
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import Painted
@@ -37,7 +36,7 @@ _SENTENCES = {
     "fail": "{candidate} must not replace {baseline} on suite {suite}",
     "inconclusive": "not known whether {candidate} may replace {baseline} on suite {suite}",
 }
-_KEYS = paths("alpha_budget decision_id decision_number=number acknowledged=acknowledgement judge_alone decided_before")
+_KEYS = paths("decision_id decision_number=number acknowledged=acknowledgement judge_alone decided_before")
 _ROW = paths(
     "decision reason suite baseline candidate metric margin n delta lower lower_method upper upper_method pass_level "
     "fail_alpha low_information decision_id decision_number acknowledged_by=acknowledged.by "
@@ -96,7 +95,6 @@ def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
         ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}; each dataset counts once"),
     ]
     pairs += rare_loss_fact(comparison)
-    pairs += spending(gated)
     if to_decide(decision):
         pairs.append(("to decide", to_decide(decision)))
     pairs.append(("decision", recorded_as(gated)))
@@ -110,7 +108,9 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
     comparison = gated.comparison
     name = f"macro {familiar_name(comparison.metric)}: {comparison.candidate} against {comparison.baseline}"
     text = suite_gate_said(gated, spelled).in_format("text")
-    return decision_junit((f"ndcg-track.suite.{comparison.suite}", name), gated, text, outcome)
+    return decision_junit(
+        (f"ndcg-track.suite.{comparison.suite}", name), gated, text, outcome, gated.decision.decision.upper()
+    )
 
 
 def told_suite_gate(gated: SuiteGated) -> ToldDecision:

@@ -52,6 +52,9 @@ DELETED = (
 stored already, the mark of a pruned run that it ingests again, suites, and
 empty texts."""
 
+OWNERS = ("budget_resets", "policies")
+"""Where only the owner inserts: the rules of gates, and the restarts of their budgets."""
+
 _OF_DATASET = "{} NOT IN (SELECT dataset_id FROM seals WHERE is_sealed)"
 _OWN = {"datasets": "id", "seals": "", "metrics": "", "suite_decisions": ""}
 """Tables without a dataset column: the table of datasets, tables that an agent does not read or reads only in part, and
@@ -68,7 +71,7 @@ _OWNERS = """
 _FUNCTIONS = """
     SELECT oid::regprocedure::text, pg_get_userbyid(proowner) FROM pg_proc
     WHERE pronamespace = quote_ident(current_schema())::regnamespace
-    AND proname IN ('ndcg_tracker_analyze', 'ndcg_tracker_redo') ORDER BY 1
+    AND proname IN ('ndcg_tracker_analyze', 'ndcg_tracker_pinned', 'ndcg_tracker_redo') ORDER BY 1
 """
 _WITHOUT_EFFECT = ("01006", "01007")
 """Warnings of Postgres that this role may not give or take a right."""
@@ -198,7 +201,8 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
     if dashboards:
         seen = listed([name(VERSION_TABLE), all_views])
         yield filled("GRANT SELECT ON {r} TO {dashboards}", r=seen, dashboards=listed(dashboards))
-    yield filled("GRANT INSERT ON {t} TO {writer}", t=listed(map(name, TABLES)), writer=writer)
+    written = [name(table) for table in TABLES if table not in OWNERS]
+    yield filled("GRANT INSERT ON {t} TO {writer}", t=listed(written), writer=writer)
     for table, columns in UPDATED.items():
         some = listed(map(sql.Identifier, columns))
         yield filled("GRANT UPDATE ({some}) ON {t} TO {writer}", some=some, t=name(table), writer=writer)

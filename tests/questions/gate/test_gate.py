@@ -14,7 +14,7 @@ from populations import ALL, LONG, Record, graded, repeats, standard_errors
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate.decide import population_decision, set_decision
-from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.say import reason, to_decide
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
@@ -160,18 +160,18 @@ def test_weights() -> None:
 def test_fail_alpha_takes_the_place_of_one_percent() -> None:
     delta = shifted(-0.0155)
     assert population_decision(delta, 0.01).decision == "fail"
-    later = population_decision(delta, 0.01, fail_alpha=spent_alpha(5, 0.05))
+    later = population_decision(delta, 0.01, fail_alpha=look_level(5, 0.05))
     assert later.decision == "inconclusive"
     assert "its 99.8784% bound is" in reason(later)
 
 
 @given(st.integers(1, 10**6), st.floats(1e-6, 0.49))
 def test_the_share_of_a_decision_equals_its_formula(number: int, alpha: float) -> None:
-    assert spent_alpha(number, alpha) == pytest.approx(alpha * 6 / (math.pi**2 * number**2), rel=1e-12)
+    assert look_level(number, alpha) == pytest.approx(alpha * 6 / (math.pi**2 * number**2), rel=1e-12)
 
 
 def test_the_budget_is_spent_but_not_overspent() -> None:
-    shares = [spent_alpha(number, 0.05) for number in range(1, 10_001)]
+    shares = [look_level(number, 0.05) for number in range(1, 10_001)]
     assert shares == sorted(shares, reverse=True)
     assert 0.04999 < sum(shares) < 0.05
 
@@ -248,10 +248,10 @@ def test_what_else_is_refused() -> None:
         population_decision(NOISE, 0.01, weights=-np.ones(300))
     with pytest.raises(ValueError, match="the mean difference must be a finite number, not nan"):
         set_decision(NOISE, 0.01, mean=math.nan)
-    with pytest.raises(InputError, match="the number of a gate's decision must be 1 or more, not 0"):
-        spent_alpha(0, 0.05)
-    with pytest.raises(InputError, match=r"an alpha budget must lie between 0 and 0\.5, not at 1"):
-        spent_alpha(1, 1.0)
+    with pytest.raises(InputError, match="the number of a look must be 1 or more, not 0"):
+        look_level(0, 0.05)
+    with pytest.raises(InputError, match=r"a budget must lie between 0 and 0\.5, not at 1"):
+        look_level(1, 1.0)
 
 
 @pytest.mark.parametrize("n", [200, 1000] if LONG else [200])

@@ -9,7 +9,7 @@ from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.questions.gate.decide import population_decision
-from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import look_level
 
 pytestmark = pytest.mark.both_engines
 MANY = 480
@@ -32,12 +32,13 @@ def test_a_hundred_harmless_runs_with_and_without_a_budget(sqlite_url: str, reco
         tracker.ingest(frame_of_ranks([2] * MANY), name="base", labels=labels_of_ranks(MANY))
         for alias in failed:
             tracker.set_alias(alias, "base")
+        tracker.set_policy("@budget", margin=0.01, budget=0.05)
         n_runs = 100 if LONG else 30
         for number in range(n_runs):
             name = f"run{number}"
             tracker.ingest(frame_of_ranks(harmless(rng)), name=name)
-            for alias, budget in (("@plain", None), ("@budget", 0.05)):
-                result = tracker.gate(name, baseline=alias, margin=0.01, alpha_budget=budget)
+            for alias in failed:
+                result = tracker.gate(name, baseline=alias, margin=0.01)
                 failed[alias] += result.decision == "fail"
         assert len(decisions(tracker)) == 2 * n_runs
     record_property(f"false FAILs of {n_runs}", float(failed["@plain"]))
@@ -59,8 +60,7 @@ def test_false_alarms_of_a_gate_over_its_life(record_property: Record) -> None:
         suspects = [(i, delta) for i, delta in enumerate(deltas, 1) if t[i - 1] < (begins if i > 1 else -1.5)]
         by_plain += any(population_decision(delta, 0.01).decision == "fail" for _, delta in suspects)
         by_budget += any(
-            population_decision(delta, 0.01, fail_alpha=spent_alpha(i, 0.05)).decision == "fail"
-            for i, delta in suspects
+            population_decision(delta, 0.01, fail_alpha=look_level(i, 0.05)).decision == "fail" for i, delta in suspects
         )
     record_property("histories with a false FAIL", float(by_plain / n_histories))
     record_property("histories with a false FAIL with a budget", float(by_budget / n_histories))

@@ -1,10 +1,7 @@
 """Gates at the same time, and what changes between a decision and its record."""
 
-import subprocess
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,47 +12,10 @@ from stored_rows import row_counts
 
 import ndcg_tracker as nt
 from ndcg_tracker.ingest.frames import read_label_frame
-from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.result import ROUNDS
 
 pytestmark = pytest.mark.both_engines
-
-
-def test_gates_at_the_same_time_spend_one_budget(pinned: nt.Tracker, ready_url: str) -> None:
-    """Whoever is second waits for the record of the first: no share of the budget is spent twice."""
-
-    def alpha(number: int) -> float:
-        with nt.Tracker(ready_url) as tracker:
-            found = tracker.gate("noisy", baseline="@prod", margin=0.01 + number * 1e-9, alpha_budget=0.05)
-            return float(found.to_dict()["fail_alpha"])
-
-    with ThreadPoolExecutor(4) as threads:
-        spent = sorted(threads.map(alpha, range(8)), reverse=True)
-    assert spent == [spent_alpha(number, 0.05) for number in range(1, 9)]
-    assert [one.alpha for one in decisions(pinned)] == spent
-
-
-PROGRAM = """
-import sys, ndcg_tracker as nt
-with nt.Tracker(sys.argv[1]) as tracker:
-    for number in range(3):
-        margin = 0.01 + (int(sys.argv[2]) * 3 + number) * 1e-9
-        found = tracker.gate("noisy", baseline="@prod", margin=margin, alpha_budget=0.05).to_dict()
-        print(found["decision_number"], found["fail_alpha"])
-"""
-
-
-def test_processes_at_the_same_time_spend_one_budget(
-    pinned: nt.Tracker, ready_url: str, preloaded_programs: Path
-) -> None:
-    """No share is spent twice, and none is left out."""
-    words = [preloaded_programs / "preloaded-python", "-c", PROGRAM, ready_url]
-    programs = [subprocess.Popen([*words, str(number)], stdout=subprocess.PIPE, text=True) for number in range(3)]
-    lines = [line.split() for program in programs for line in program.communicate()[0].splitlines()]
-    assert [program.returncode for program in programs] == [0, 0, 0]
-    spent = sorted((int(number), float(alpha)) for number, alpha in lines)
-    assert spent == [(number, spent_alpha(number, 0.05)) for number in range(1, 10)]
-    assert [one.alpha for one in decisions(pinned)] == [alpha for _, alpha in spent]
 
 
 @contextmanager
@@ -145,23 +105,33 @@ def test_labels_that_change_before_the_record_are_decided_on_again(pinned: nt.Tr
 
 
 def test_a_decision_before_the_record_takes_its_share(pinned: nt.Tracker, other: nt.Tracker) -> None:
-    asked: dict[str, Any] = {"baseline": "@prod", "margin": 0.06, "alpha_budget": 0.05}
+    pinned.set_policy("prod", margin=0.06, budget=0.05)
+    asked: dict[str, Any] = {"baseline": "@prod"}
     with before_each_record(once(lambda: other.gate("small", **asked))) as begun:
         found = pinned.gate("noisy", **asked).to_dict()
     assert begun == ["read", "write"] * 2
-    assert (found["decision_number"], found["fail_alpha"]) == (2, spent_alpha(2, 0.05))
+    assert (found["decision_number"], found["fail_alpha"]) == (2, look_level(2, 0.05))
     assert found["drift"]["latest_accepted"] == "small"
-    assert [one.alpha for one in decisions(pinned)] == [spent_alpha(1, 0.05), spent_alpha(2, 0.05)]
+    assert [one.alpha for one in decisions(pinned)] == [look_level(1, 0.05), look_level(2, 0.05)]
+
+
+def test_a_policy_that_changes_before_the_record_is_obeyed(pinned: nt.Tracker, other: nt.Tracker) -> None:
+    pinned.set_policy("prod", margin=0.5)
+    with before_each_record(once(lambda: other.set_policy("prod", margin=0.0))) as begun:
+        found = pinned.gate("drop", baseline="@prod")
+    assert begun == ["read", "write"] * 2
+    assert (found.decision, found.gated.decision.margin, decisions(pinned)[0].margin) == ("fail", 0.0, 0.0)
 
 
 def test_a_gate_that_others_always_precede_decides_under_the_lock(pinned: nt.Tracker, other: nt.Tracker) -> None:
-    asked: dict[str, Any] = {"baseline": "@prod", "margin": 0.01, "alpha_budget": 0.05}
+    pinned.set_policy("prod", margin=0.06, budget=0.05)
+    asked: dict[str, Any] = {"baseline": "@prod", "margin": 0.01}
     margins = iter((0.02, 0.03, 0.04, 0.05))
     with before_each_record(lambda: other.gate("small", **asked | {"margin": next(margins)})) as begun:
         found = pinned.gate("noisy", **asked).to_dict()
     assert len(begun) == 2 * ROUNDS + 1
-    assert (found["decision_number"], found["fail_alpha"]) == (ROUNDS + 1, spent_alpha(ROUNDS + 1, 0.05))
-    assert [one.alpha for one in decisions(pinned)] == [spent_alpha(number, 0.05) for number in range(1, ROUNDS + 2)]
+    assert (found["decision_number"], found["fail_alpha"]) == (ROUNDS + 1, look_level(ROUNDS + 1, 0.05))
+    assert [one.alpha for one in decisions(pinned)] == [look_level(number, 0.05) for number in range(1, ROUNDS + 2)]
 
 
 def test_what_is_gone_before_the_record_is_said(pinned: nt.Tracker, other: nt.Tracker, ready_url: str) -> None:

@@ -50,7 +50,6 @@ groups     400; 101 won, 158 tied, 141 lost
 labels     version 2, digest 3f2a91c0d4e5
 judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
-alpha      0.0304 of 0.05, for the 1st decision of this gate
 to decide  about 579 groups like these (PASS), or a margin above 0.01274 (PASS)
 drift      @prod has been bm25 since 2026-01-31 08:00 UTC; 2 candidates accepted since, the last one
            splade, -0.0040 against it
@@ -94,7 +93,6 @@ def inconclusive(comparison: Comparison) -> Gated:
         OPEN,
         number=1,
         decision_id=7,
-        alpha_budget=0.05,
         learned_margin=LearnedMargin(0.01, ("a", "b", "c"), 3, 0.0016, 0.002, 0.95),
         drift=Drift("prod", "bm25", PIN, 2, "splade", -0.004, 3, "v0", -0.012, -0.015),
         candidate_means=(("ndcg@10", 0.6377),),

@@ -145,13 +145,13 @@ def test_after_two_passes_a_new_seal_is_advised(typed: CommandLine) -> None:
 
 ALLOWED = {"baseline", "metric", "margin", "dataset", "missing", "cluster", "format"}
 VALUES = {
-    "scope": "set", "tolerance": "0", "alpha_budget": ".05", "budget": ".05", "looks": "4", "acknowledge": "r",
+    "scope": "set", "tolerance": "0", "acknowledge": "r",
     "slice_margin": ".1", "max_harm": ".3:2%", "limits": "ms=+1", "labels": "1", "unjudged": "zero",
     "on_inconclusive": "pass", "top": "3", "by_tag": "k", "repeats": "base", "aa": "x", "by": "half",
     "judge": "llm", "check_with": "ada", "suite": "all", "junit": "j.xml", "metrics_json": "m.json",
     "report": "r.html", "reason": "because",
 }  # fmt: skip
-SPELLED_ELSEWHERE = {"db", "help"}
+SPELLED_ELSEWHERE = {"db", "help", "of_policy"}
 
 
 def gate_options() -> dict[str, list[str]]:
@@ -238,7 +238,9 @@ def test_open_data_beside_a_sealed_look(sealed: nt.Tracker) -> None:
     sealed.gate_sealed("good", **ASKED)
     for name, ranks in (("base", BASE), ("good", GOOD)):
         sealed.ingest(frame_of_ranks(ranks), name=name, labels=labels_of_ranks(N_GROUPS), dataset="open")
-    found = sealed.gate("good", baseline="base", margin=0.1, budget=0.05, dataset="open").gated.look
+    sealed.set_alias("prod", "base", "open")
+    sealed.set_policy("prod", margin=0.1, budget=0.05)
+    found = sealed.gate("good", baseline="@prod", dataset="open").gated.look
     assert found is not None
     assert found.number == 1
 

@@ -13,7 +13,6 @@ from stored_rows import row_counts
 import ndcg_tracker as nt
 from ndcg_tracker.compare.gather_results import NO_INFERENCE
 from ndcg_tracker.questions.gate.decide import population_decision
-from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
 from ndcg_tracker.words.notes import sentence
 
 
@@ -46,12 +45,7 @@ def test_the_dict_is_that_of_compare_and_more(pinned: nt.Tracker) -> None:
     compared = pinned.compare("@prod", "drop", metrics="ndcg@10").to_dict()
     assert {key: found[key] for key in compared} == compared
     assert set(found) - set(compared) >= {"decision", "margin", "reason"}
-    assert (found["decision"], found["margin"], found["alpha_budget"], found["acknowledged"]) == (
-        "fail",
-        0.01,
-        None,
-        None,
-    )
+    assert (found["decision"], found["margin"], found["policy"], found["acknowledged"]) == ("fail", 0.01, None, None)
 
 
 def test_identical_runs_pass_and_are_said_to_be_identical(pinned: nt.Tracker) -> None:
@@ -107,33 +101,24 @@ def test_an_override_is_on_the_record(pinned: nt.Tracker) -> None:
     )
 
 
-def test_the_budget_is_spent_over_the_decisions_of_this_gate(pinned: nt.Tracker) -> None:
+def test_decisions_have_a_number_in_their_series(pinned: nt.Tracker) -> None:
     margins = (0.01 + number * 1e-9 for number in itertools.count())
 
-    def alpha(**asked: Any) -> float:
-        found = pinned.gate("noisy", **{"baseline": "@prod", "margin": next(margins), "alpha_budget": 0.05, **asked})
-        return float(found.to_dict()["fail_alpha"])
+    def number(**asked: Any) -> int:
+        return pinned.gate("noisy", **{"baseline": "@prod", "margin": next(margins), **asked}).gated.number
 
-    assert alpha() == spent_alpha(1, 0.05)
-    assert alpha(dry_run=True) == alpha() == spent_alpha(2, 0.05)
-    pinned.gate("noisy", baseline="@prod", margin=0.01)  # without a budget, it counts as well
-    pinned.gate("noisy", baseline="@prod", scope="set")  # nothing is spent on arithmetic
-    assert alpha() == spent_alpha(4, 0.05)
+    assert [number(), number(dry_run=True), number()] == [1, 2, 2]
+    pinned.gate("noisy", baseline="@prod", scope="set")
+    assert number() == 3
     pinned.set_alias("other", "base")
-    assert alpha(baseline="@other") == spent_alpha(1, 0.05)
     pinned.rescore(metrics=["dcg@3"])
-    assert alpha(metric="dcg@3") == spent_alpha(1, 0.05)
-    assert alpha(baseline="base") == spent_alpha(1, 0.05)
-    assert decisions(pinned)[-1].alpha == spent_alpha(1, 0.05)
+    assert [number(baseline="@other"), number(metric="dcg@3"), number(baseline="base")] == [1, 1, 1]
     numbers = pinned.sql("SELECT scope, decision_number FROM gate_decisions ORDER BY decision_id").to_numpy().tolist()
     assert numbers == [
-        *(["population", number] for number in (1, 2, 3)),
+        *(["population", number] for number in (1, 2)),
         ["set", 1],
-        *(["population", number] for number in (4, 1, 1, 1)),
+        *(["population", number] for number in (3, 1, 1, 1)),
     ]
-    assert refusal(pinned, "noisy", margin=0.01, alpha_budget=1.0) == (
-        "an alpha budget must lie between 0 and 0.5, not at 1.0; give for example 0.05"
-    )
 
 
 def test_what_has_no_alias_is_noted(pinned: nt.Tracker) -> None:
@@ -201,7 +186,6 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
         "margin= needs scope='population', because scope='set' compares two means without a test; "
         "give tolerance= instead"
     )
-    assert refusal(pinned, "drop", scope="set", alpha_budget=0.05).startswith("alpha_budget= needs scope=")
     assert refusal(pinned, "drop", margin=0.01, tolerance=0.0) == (
         "tolerance= belongs to scope='set'; scope='population' takes margin="
     )

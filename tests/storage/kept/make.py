@@ -100,10 +100,11 @@ def fill(url: str) -> None:
             store_sums(tx, "week 2", dataset="clicks", baseline="week 1")
         _leave_design(tracker)
         budget = {"budget": 0.05, "looks": 40}
-        tracker.set_alias("prod", "bm25", dataset="shop", **budget)
-        tracker.gate("dense", baseline="bm25", metric="ndcg@10", margin=0.5, dataset="shop", **budget)
+        tracker.set_alias("prod", "bm25", dataset="shop")
+        tracker.set_policy("prod", margin=0.5, unjudged="zero", **budget, set_by="zoë")
+        tracker.gate("dense", baseline="@prod", dataset="shop")
         tracker.reset_gate("@prod", reason="é", dataset="shop", reset_by="ada")
-        tracker.gate("dense", baseline="bm25", metric="ndcg@10", margin=0.25, dataset="shop", **budget)
+        tracker.gate("dense", baseline="@prod", margin=0.25, dataset="shop")
         tracker.add_labels(labels_of(LABELS), dataset="sealed")
         tracker.seal_dataset("sealed", **budget)
         chunks = {"q": {"a#1": 2.0, "a#2": 1.0, "b#1": 0.1 + 0.2}}

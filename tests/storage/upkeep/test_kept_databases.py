@@ -16,8 +16,12 @@ from restored import (
 )
 from thorough import LONG
 
+import ndcg_tracker as nt
+from ndcg_tracker.questions.gate.gather_policy import counted_looks
 from ndcg_tracker.runs.check import check_database
 from ndcg_tracker.storage import database
+from ndcg_tracker.storage.connection import database_engine, write_transaction
+from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.records import DesignRunRecord
 from ndcg_tracker.storage.schema import VERSION_TABLE
 from ndcg_tracker.storage.store import Store
@@ -28,6 +32,7 @@ UPGRADED = kept_revisions() if LONG else [kept_revisions()[0], *kept_revisions()
 
 
 MOVED = {("designs", f"{side}_run{part}") for side in ("baseline", "candidate") for part in ("_id", "")}
+MOVED |= {("aliases", "budget"), ("aliases", "looks")}
 """Columns whose content is elsewhere in a newer schema."""
 GONE = {"staged_runs", "staged_batches"}
 """Tables that newer schemas do not have: they held parts of runs that were never stored."""
@@ -81,6 +86,36 @@ def test_several_candidates_do_not_go_down(database_url: str) -> None:
     restore(database_url, "0018")
     with pytest.raises(ValueError, match=r"^designs have several candidates or looks, which older programs"):
         migrate(database_url, "downgrade", "0016")
+
+
+def test_the_budget_of_an_alias_is_its_policy_up_and_down(database_url: str) -> None:
+    restore(database_url, "0024")
+    location = parsed_location(database_url)
+    engine = database_engine(location)
+    with write_transaction(engine, location) as connection:  # a look before the alias was pinned, and one since
+        for look, time in ((1, "2000-01-01T00:00:00.000000Z"), (2, "2999-01-01T00:00:00.000000Z")):
+            connection.exec_driver_sql(
+                "INSERT INTO decisions (dataset_id, baseline_run, candidate_run, baseline_alias, metric, label_set_id, "
+                "scope, decision, reason, created_at_utc, budget, looks, look) SELECT dataset_id, 'x', 'y', 'prod', "
+                f"'ndcg@10', min(id), 'population', 'pass', 'r', '{time}', 0.05, 40, {look} FROM label_sets "
+                "WHERE dataset_id = (SELECT dataset_id FROM aliases WHERE name = 'prod') GROUP BY dataset_id"
+            )
+    engine.dispose()
+    columns = columns_of(database_url)
+    before = rows_of(database_url, columns)
+    database.upgrade(database_url)
+    with nt.Tracker(database_url) as tracker:
+        (policy,) = tracker.policies()
+        assert (policy.alias, policy.rules, policy.set_by) == ("prod", {"budget": 0.05, "looks": 40}, "unknown")
+        ids = [row[0] for row in tracker.query("SELECT decision_id FROM gate_decisions WHERE look IS NOT NULL").rows]
+        with tracker.store().read() as tx:
+            assert [of.look for of in counted_looks(tx, policy.dataset_id, "prod")] == [2]
+        asked = {"baseline": "@prod", "metric": "ndcg@10", "margin": 0.125, "dataset": "shop"}  # as the caller says
+        found = tracker.gate("dense", **asked).to_dict()  # type: ignore[arg-type]
+        assert (found["margin"], found["look"]["number"], found["look"]["looks"]) == (0.125, 2, 40)
+        assert len(ids) == 4
+    migrate(database_url, "downgrade", "0024")
+    assert rows_of(database_url, columns)["aliases"] == before["aliases"]
 
 
 @pytest.mark.parametrize("revision", [one for one in kept_revisions() if one < "0003"])

@@ -1,0 +1,228 @@
+"""A policy of an alias: what a gate takes of it, what may be stricter, what is refused, and what is said."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+from gated import N_GROUPS, decisions, refusal
+from ranked_runs import labels_of_ranks
+from refused import refusal_of
+
+import ndcg_tracker as nt
+from ndcg_tracker.ingest.frames import read_label_frame
+from ndcg_tracker.integrations.pytest_plugin import NdcgGate
+
+RULES: dict[str, Any] = {
+    "margin": 0.05, "max_harm": ".9:50%", "by": "half", "slice_margin": 0.2, "limits": {"ms": "+10%"},
+    "unjudged": "zero", "set_by": " ada \n l ",
+}  # fmt: skip
+
+
+@pytest.fixture
+def owned(pinned: nt.Tracker) -> nt.Tracker:
+    """The candidates, with slices and a measure, and a policy of @prod."""
+    groups = [f"q{number:04}" for number in range(N_GROUPS)]
+    halves = ["odd" if number % 4 < 2 else "even" for number in range(N_GROUPS)]
+    pinned.set_groups({"group": groups, "half": halves, "part": halves}, dataset="shop")
+    for run in pinned.runs():
+        pinned.tag_run(run.name, {"ms": "10", "cost": "1"})
+    pinned.set_policy("@prod", **RULES)
+    return pinned
+
+
+def test_a_gate_takes_all_of_the_policy(owned: nt.Tracker) -> None:
+    by_policy = owned.gate("noisy", baseline="@prod").to_dict()
+    given = {name: value for name, value in RULES.items() if name != "set_by"}
+    by_hand = owned.gate("noisy", baseline="base", **given).to_dict()
+    same = ("decision", "margin", "delta", "lower", "upper", "slices", "harm", "limits", "unjudged")
+    assert {name: by_policy[name] for name in same} == {name: by_hand[name] for name in same}
+    assert by_policy["policy"] == {
+        "alias": "prod",
+        "rules": {
+            "by": "half", "limits": ["ms=+10%"], "margin": 0.05, "max_harm": ".9:50%", "metric": "ndcg@10",
+            "slice_margin": 0.2, "unjudged": "zero",
+        },
+        "set_by": "ada l",
+        "set_at_utc": by_policy["policy"]["set_at_utc"],
+    }  # fmt: skip
+    assert owned.gate("noisy", baseline="@prod", **given, metric="ndcg@10").gated.decided_before  # the same said again
+
+
+def test_a_pass_names_the_rules(owned: nt.Tracker) -> None:
+    result = owned.gate("noisy", baseline="@prod")
+    verdict = "PASS at margin 0.05 of ndcg@10, max harm 0.9:50%, 0.2 of each half, ms +10% (policy of @prod)"
+    assert " ".join(str(result).split()).startswith(f"{verdict}: noisy may replace base on shop ")
+    assert decisions(owned)[-1].reason.endswith(" (policy of @prod)")
+    assert str(owned.gate("drop", baseline="@prod")).startswith("FAIL: drop must not replace base on shop\n")
+
+
+STRICTER: dict[str, tuple[dict[str, Any], str, Any]] = {
+    "margin": ({"margin": 0.04}, "margin", 0.04),
+    "slice_margin": ({"slice_margin": 0.1}, "slices", 0.1),
+    "max_harm": ({"max_harm": ".8:40%"}, "harm", "0.8:40%"),
+    "limits": ({"limits": ["cost=+1%"]}, "limits", ["ms", "cost"]),
+    "unjudged": ({"unjudged": "range"}, "decision", "pass"),
+    "strict_slices": ({"strict_slices": True}, "slices", 0.2),
+    "top": ({"top": 3}, "margin", 0.05),
+}
+
+
+@pytest.mark.parametrize("rule", STRICTER)
+def test_what_is_stricter_may_be_given(owned: nt.Tracker, rule: str) -> None:
+    given, name, wanted = STRICTER[rule]
+    found = owned.gate("noisy", baseline="@prod", **given).to_dict()[name]
+    shown = {"slices": lambda: found["margin"], "harm": lambda: found["limit"]}
+    shown["limits"] = lambda: [one["name"] for one in found]
+    assert shown.get(name, lambda: found)() == wanted
+
+
+def test_slices_and_harm_may_be_added(owned: nt.Tracker) -> None:
+    owned.set_policy("prod", margin=0.05)
+    found = owned.gate("noisy", baseline="@prod", by="part", slice_margin=0.1, max_harm=".9:50%").to_dict()
+    assert (found["slices"]["attribute"], found["slices"]["margin"], found["harm"]["limit"]) == ("part", 0.1, "0.9:50%")
+
+
+LOOSER: dict[str, tuple[dict[str, Any], str]] = {
+    "margin": ({"margin": 0.06}, "margin=0.06 is not the policy of @prod, which says: 0.05"),
+    "auto": ({"margin": "auto"}, "margin='auto' is not the policy of @prod, which says: 0.05"),
+    "slice_margin": ({"slice_margin": 0.3}, "slice_margin=0.3 is not the policy of @prod, which says: 0.2"),
+    "share": ({"max_harm": ".8:60%"}, "max_harm='0.8:60%' is not the policy of @prod, which says: .9:50%"),
+    "loss": ({"max_harm": ".95:40%"}, "max_harm='0.95:40%' is not the policy of @prod, which says: .9:50%"),
+    "by": ({"by": "part"}, "by='part' is not the policy of @prod, which says: half"),
+    "unjudged": ({"unjudged": "bounds"}, "unjudged='bounds' is not the policy of @prod, which says: zero"),
+    "metric": ({"metric": "ndcg@5"}, "metric='ndcg@5' is not the policy of @prod, which says: ndcg@10"),
+    "scope": ({"scope": "set"}, "scope='set' is not the policy of @prod, which says: population, the default"),
+    "missing": ({"missing": "zero"}, "missing='zero' is not the policy of @prod, which says: error, the default"),
+    "judge": ({"judge": "llm"}, "judge='llm' is not the policy of @prod, which says: none, the default"),
+    "labels": ({"labels": 1}, "labels=1 is not the policy of @prod, which says: none, the default"),
+    "cluster": ({"cluster": "half"}, "cluster='half' is not the policy of @prod, which says: none, the default"),
+}
+
+
+@pytest.mark.parametrize("rule", LOOSER)
+def test_what_is_looser_or_other_is_refused(owned: nt.Tracker, rule: str) -> None:
+    given, told = LOOSER[rule]
+    assert refusal(owned, "noisy", **given) == (
+        f"{told}; leave it out; only the policy's owner (set by ada l) changes it, with: ndcg-track policy set prod "
+        "--metric METRIC --margin X --dataset shop"
+    )
+    assert decisions(owned) == []
+
+
+def test_a_stricter_zero_is_no_zero(owned: nt.Tracker) -> None:
+    owned.set_policy("prod", margin=0.05)
+    assert refusal(owned, "noisy", unjudged="zero").startswith(
+        "unjudged='zero' is not the policy of @prod, which says: range, the default; "
+    )
+
+
+@pytest.mark.both_engines
+def test_outside_of_the_policy_is_said_and_recorded(
+    owned: nt.Tracker, ready_url: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    owned.set_alias("mine", "base")
+    for baseline in ("base", "@mine"):
+        found = owned.gate("noisy", baseline=baseline, margin=0.5 - len(baseline) / 100)
+        assert str(found).startswith("PASS outside the policy of @prod: noisy may replace base on shop\n")
+        assert decisions(owned)[-1].reason.endswith(" (outside the policy of @prod)")
+        assert (found.to_dict()["outside"], found.to_dict()["policy"]) == ("prod", None)
+    assert owned.gate("noisy", baseline="small", margin=0.5).to_dict()["outside"] == ""
+    typed = CommandLine(ready_url, capsys)
+    words = ("gate", "noisy", "--baseline", "base", "--margin", ".4")
+    assert (
+        "### PASS outside the policy of @&#8203;prod: "
+        in typed(*words, "--junit", "gate.xml", "--format", "markdown").out
+    )
+    assert "PASS outside the policy of @prod" in Path("gate.xml").read_text(encoding="utf-8")
+
+
+def test_labels_and_judges_of_a_policy(owned: nt.Tracker) -> None:
+    owned.add_labels(read_label_frame(labels_of_ranks(N_GROUPS)), dataset="shop", judge="llm", rescore=True)
+    owned.set_policy("prod", margin=0.05, judge="llm")
+    assert owned.gate("noisy", baseline="@prod").to_dict()["label_set"]["judge"] == "llm"
+
+
+def test_no_margin_that_would_pass_is_printed(owned: nt.Tracker) -> None:
+    """Not under a policy; and without one, none above a tenth of the baseline's mean."""
+    owned.set_policy("prod", margin=0.001)
+    result = owned.gate("noisy", baseline="@prod")
+    assert (result.decision, result.to_dict()["margin_needed"]) == ("inconclusive", None)
+    assert "a margin above" not in str(result)
+    close = owned.gate("noisy", baseline="base", margin=0.001).to_dict()
+    assert "a margin above" in close["to_decide"]
+    assert close["margin_needed"] <= close["metrics"][0]["baseline"] / 10
+
+
+def test_a_test_names_the_policy(owned: nt.Tracker, ready_url: str) -> None:
+    gate = NdcgGate(ready_url, [], record=True)
+    assert gate.check("noisy", baseline="@prod").gated.decision.margin == 0.05
+    with pytest.raises(pytest.fail.Exception, match=r"^margin=0\.2 is not the policy of @prod, which says: 0\.05; "):
+        gate.check("noisy", baseline="@prod", margin=0.2)
+
+
+def test_the_history_says_who_when_and_what(owned: nt.Tracker) -> None:
+    owned.set_policy("prod", margin=0.02, strict_slices=True, by="half", slice_margin=0.2, set_by="bob")
+    owned.set_alias("prod", "same", set_by="eve")
+    acts = [(act.by, act.rule, act.before, act.after) for act in owned.policy_history("@prod")]
+    assert acts == [
+        ("ada l", "metric", "", "ndcg@10"),
+        ("ada l", "margin", "", "0.05"),
+        ("ada l", "by", "", "half"),
+        ("ada l", "slice_margin", "", "0.2"),
+        ("ada l", "max_harm", "", ".9:50%"),
+        ("ada l", "limits", "", "ms=+10%"),
+        ("ada l", "unjudged", "", "zero"),
+        ("bob", "margin", "0.05", "0.02"),
+        ("bob", "strict_slices", "", "yes"),
+        ("bob", "max_harm", ".9:50%", ""),
+        ("bob", "limits", "ms=+10%", ""),
+        ("bob", "unjudged", "zero", ""),
+        ("eve", "restart", "", "moved to same"),
+    ]
+    assert [act.at_utc for act in owned.policy_history("prod")] == sorted(
+        act.at_utc for act in owned.policy_history("prod")
+    )
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"margin": -1.0}, "the margin must be a number 0 or more, not -1.0"),
+    ({"by": "half"}, "by= needs slice_margin=: the allowed drop of a slice"),
+    ({"slice_margin": 0.1}, "slice_margin= needs slices: name the attribute that makes them with by="),
+    ({"max_harm": "2%"}, "max_harm='2%' is not LOSS:SHARE%"),
+    ({"limits": ["ms"]}, "limit='ms' is not a limit"),
+    ({"unjudged": "none"}, "unknown unjudged 'none': choose range, zero or bounds"),
+]
+
+
+@pytest.mark.parametrize(("given", "told"), WRONG)
+def test_rules_that_no_gate_has_are_refused(pinned: nt.Tracker, given: dict[str, Any], told: str) -> None:
+    assert refusal_of(nt.InputError, pinned.set_policy, "prod", **{"margin": 0.01, **given}).startswith(told)
+    assert pinned.policies() == []
+
+
+def test_a_policy_is_of_an_alias(pinned: nt.Tracker) -> None:
+    told = refusal_of(nt.ReferenceNotFoundError, pinned.set_policy, "base", margin=0.01)
+    assert told == "there is no alias @base; there is @prod"
+    told = refusal_of(nt.InputError, pinned.policy_history, "@prod")
+    assert told == (
+        "@prod has no policy; its owner sets one with: ndcg-track policy set prod --metric METRIC --margin X"
+    )
+
+
+def test_the_commands(owned: nt.Tracker, ready_url: str, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    typed = CommandLine(ready_url, capsys)
+    words = ("policy", "set", "prod", "--margin", ".02", "--limit", "ms=+5%", "--labels", "newest", "--dataset", "shop")
+    assert typed.said(*words) == (
+        "@prod of dataset 'shop' has the policy: metric ndcg@10, margin 0.02, limits ms=+5%, labels newest\n"
+    )
+    (shown,) = typed.rows("policy", "show", "prod")
+    assert shown["rules"] == {"metric": "ndcg@10", "margin": 0.02, "limits": ["ms=+5%"], "labels": "newest"}
+    assert "metric ndcg@10, margin 0.02, limits ms=+5%, labels newest" in typed("policy", "show").out
+    changed = json.loads(typed("policy", "history", "prod", "--format", "json").out)[7:]
+    assert ("labels", "", "newest") in [(row["rule"], row["before"], row["after"]) for row in changed]
+    refused = typed.refused("gate", "noisy", "--baseline", "@prod", "--margin", ".03")
+    assert refused.startswith("--margin 0.03 is not the policy of @prod, which says: 0.02; leave it out; only ")
+    assert typed.refused("policy", "show", "other").startswith("@other has no policy; its owner sets one with: ")
+    assert typed.refused("policy", "set", "prod").startswith("missing: --margin; for example: ndcg-track policy set ")
