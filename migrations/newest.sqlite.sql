@@ -99,7 +99,7 @@ CREATE TABLE aliases (
 	name TEXT NOT NULL, 
 	run_id INTEGER NOT NULL, 
 	created_at_utc TEXT NOT NULL, 
-	updated_at_utc TEXT NOT NULL, budget DOUBLE, looks INTEGER, 
+	updated_at_utc TEXT NOT NULL, 
 	CONSTRAINT pk_aliases PRIMARY KEY (dataset_id, name), 
 	CONSTRAINT fk_aliases_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT fk_aliases_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
@@ -350,7 +350,7 @@ CREATE TABLE budget_resets (
 	reason TEXT NOT NULL, 
 	reset_by TEXT NOT NULL, 
 	after_decision_id INTEGER NOT NULL, 
-	created_at_utc TEXT NOT NULL, 
+	created_at_utc TEXT NOT NULL, alias TEXT, 
 	CONSTRAINT fk_budget_resets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 )
 ;
@@ -610,6 +610,16 @@ CREATE VIEW group_list AS SELECT d.name AS dataset, g.key AS group_key, g.weight
         JOIN datasets d ON d.id = g.dataset_id
         WHERE g.key <> '' AND g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
+CREATE TABLE policies (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	dataset_id INTEGER NOT NULL, 
+	alias TEXT NOT NULL, 
+	rules TEXT NOT NULL, 
+	set_by TEXT NOT NULL, 
+	set_at_utc TEXT NOT NULL, 
+	CONSTRAINT fk_policies_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
+)
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -640,4 +650,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0025')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0026')
