@@ -151,7 +151,7 @@ def _is_budget(row: Row) -> bool:
 
 def _are_lists(row: Row) -> bool:
     given = row["baseline_lists"]
-    lists = {"lists": {}, "digest": ""} if given is None else given
+    lists = given or {"lists": {}, "digest": ""}
     of_groups = lists.get("lists")
     return isinstance(of_groups, dict) and all(isinstance(of, str) for of in [lists.get("digest"), *of_groups.values()])
 
