@@ -57,9 +57,10 @@ class AliasReads:
 
     def policies(self, dataset: str | None = None) -> list[PolicyRecord]:
         """Return every policy that an alias of a dataset (None: of all) ever had, oldest first."""
-        query = sa.select(schema.policies, schema.datasets.c.name.label("dataset")).join_from(
-            schema.policies, schema.datasets
-        )
+        if dataset is not None:
+            self._datasets.known(dataset)  # refuses a sealed one
+        names = schema.datasets.c.name.label("dataset")
+        query = sa.select(schema.policies, names).join_from(schema.policies, schema.datasets)
         chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
         return self._session.records(PolicyRecord, chosen.order_by(schema.policies.c.id))
 

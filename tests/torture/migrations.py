@@ -34,7 +34,7 @@ _LATER = {(table, column) for table, one in TABLES.items() for column in one.lat
 _LATER |= {("runs", "dataset"), *(("evaluations", name) for name in _NAMES)}
 _YOUNGER = (
     *("alias_moves", "prunings", "paired_sums"),
-    *("designs", "design_runs", "drawn_items", "budget_resets", "seals"),
+    *("designs", "design_runs", "drawn_items", "budget_resets", "seals", "policies"),
 )
 EVERYWHERE = {
     name: [column.name for column in table.columns if (name, column.name) not in _LATER]
