@@ -93,7 +93,7 @@ class NdcgGate:
         candidate: str,
         *,
         baseline: str = "@baseline",
-        metric: str = "ndcg@10",
+        metric: str | None = None,
         margin: float | Literal["auto"] | None = None,
         on_inconclusive: OnInconclusive = "fail",
         record: bool | None = None,
@@ -101,10 +101,11 @@ class NdcgGate:
     ) -> GateResult:
         """Return the decision on a candidate if it may replace the baseline; otherwise fail the test with the report.
 
-        Parameters: those of ``Tracker.gate``. ``on_inconclusive``: whether INCONCLUSIVE fails the test, skips it, or
-        passes. ``record``: whether the decision is recorded; by default as ``--ndcg-track-record`` or the setting
-        ``ndcg_track_record`` says, else in CI only. An error of ``Tracker.gate`` fails the test with its message.
-        Raises: ValueError for another value of ``on_inconclusive``.
+        Parameters: those of ``Tracker.gate``; ``metric``: None for its default, or the policy's.
+        ``on_inconclusive``: whether INCONCLUSIVE fails the test, skips it, or passes. ``record``: whether the
+        decision is recorded; by default as ``--ndcg-track-record`` or the setting ``ndcg_track_record`` says,
+        else in CI only. An error of ``Tracker.gate`` fails the test with its message. Raises: ValueError for
+        another value of ``on_inconclusive``.
         """
         if on_inconclusive not in ("fail", "skip", "pass"):
             raise ValueError(f"on_inconclusive is {on_inconclusive!r}; choose fail, skip or pass")
@@ -113,7 +114,8 @@ class NdcgGate:
         from ndcg_tracker.questions.gate.say import gate_said
         from ndcg_tracker.render.whole_file import appended_summary, summary_path
 
-        asked = {"candidate": candidate, "baseline": baseline, "metric": metric, "margin": margin, **options}
+        asked = {"candidate": candidate, "baseline": baseline, "margin": margin, **options}
+        asked |= {} if metric is None else {"metric": metric}
         recorded = (self._record if record is None else record) and not options.get("dry_run", False)
         summary, refused = summary_path(), ""
         try:

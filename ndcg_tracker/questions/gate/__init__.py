@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge, Option, Texts
+from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge, Option, OwnName, Texts
 from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
@@ -103,18 +103,23 @@ PolicyAlias = Annotated[str, Option("The alias, with or without @.", metavar="AL
 OfDataset = Annotated[str | None, Option("The dataset of the alias.")]
 
 
+_METRIC = OwnName(DEFAULT_METRIC)
+_POPULATION, _ERROR, _RANGE = (cast("Any", OwnName(value)) for value in ("population", "error", "range"))
+"""Defaults that a policy replaces; the same values from a caller are rules."""
+
+
 def gate(
     self: HasStore,
     candidate: Candidate,
     *,
     baseline: Baseline,
-    metric: DecidingMetric = DEFAULT_METRIC,
+    metric: DecidingMetric = _METRIC,
     margin: AllowedDrop = None,
-    scope: OfScope = "population",
+    scope: OfScope = _POPULATION,
     tolerance: Tolerance = None,
     repeats: Repeats = (),
     aa: Alike = None,
-    missing: MissingGroups = "error",
+    missing: MissingGroups = _ERROR,
     dataset: AnyDataset = None,
     acknowledge: Acknowledge = None,
     acknowledged_by: str | None = None,
@@ -127,7 +132,7 @@ def gate(
     max_harm: MaxHarm = None,
     limits: Limits = (),
     labels: LabelsVersion = None,
-    unjudged: OfUnjudged = "range",
+    unjudged: OfUnjudged = _RANGE,
     judge: Judge = None,
     check_with: CheckWith = None,
 ) -> GateResult:
@@ -153,6 +158,7 @@ def gate(
     from ndcg_tracker.questions.gate.gather import GateResult, gated
     from ndcg_tracker.questions.gate.question import GateQuestion, acknowledged
 
+    rules = {"metric": metric, "scope": scope, "missing": missing, "unjudged": unjudged}
     question = GateQuestion(
         candidate,
         baseline,
@@ -175,6 +181,7 @@ def gate(
         unjudged=unjudged,
         judge=judge,
         check_with=check_with,
+        named=frozenset(name for name, value in rules.items() if not isinstance(value, OwnName)),
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     try:

@@ -44,7 +44,7 @@ Any other rule is as the policy says.
 
 _DEFAULTS = {of.name: of.default for of in fields(GateQuestion) if of.default is not MISSING}
 _DEFAULTS = {"metric": parse_metric(DEFAULT_METRIC), **_DEFAULTS}
-_NO_RULES = ("dataset", "top")
+_NO_RULES = ("dataset", "top", "named")
 _ORDER = sorted(_DEFAULTS, key=lambda name: name in ("budget", "looks"))
 
 
@@ -160,7 +160,7 @@ def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuest
     kept = {name: getattr(question, name) for name in _NO_RULES}
     for name in _DEFAULTS.keys() - kept:
         rule, given = getattr(own, name), getattr(question, name)
-        if given not in (rule, _DEFAULTS[name]):
+        if given != rule and (given != _DEFAULTS[name] or name in question.named):
             kept[name] = _KEPT[name](rule, given) if name in _KEPT else None
             if kept[name] is None:
                 stated = rule_text(policy.rules.get(name)) or f"{rule_text(_DEFAULTS[name]) or 'none'}, the default"

@@ -21,7 +21,10 @@ from ndcg_tracker.words.notes import Note, sentence
 
 @dataclass(frozen=True)
 class GateQuestion:
-    """The question of a gate (see ``Tracker.gate``); ``budget``, ``looks``: of the policy that it obeys."""
+    """The question of a gate (see ``Tracker.gate``); ``budget``, ``looks``: of the policy that it obeys.
+
+    ``named``: rules that the caller named, although they may have the value of a default.
+    """
 
     candidate: str
     baseline: str
@@ -46,6 +49,7 @@ class GateQuestion:
     unjudged: Unjudged = "range"
     judge: str | None = None
     check_with: str | None = None
+    named: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""

@@ -197,7 +197,7 @@ class SealedGated:
 
 def question_digest(question: Any, pairs: Iterable[RunPair]) -> str:
     """Return the digest of a question of a gate: its rules, the names and contents of the runs, and their labels."""
-    named = ("candidate", "baseline", "dataset", "labels", "top")  # what they stand for counts
+    named = ("candidate", "baseline", "dataset", "labels", "top", "named")  # what they stand for counts
     rules = {name: str(value) for name, value in vars(question).items() if name not in named}
     rules["alias"] = str(getattr(question, "alias", None))
     sides = [

@@ -63,7 +63,7 @@ STRICTER: dict[str, tuple[dict[str, Any], str, Any]] = {
     "slice_margin": ({"slice_margin": 0.1}, "slices", 0.1),
     "max_harm": ({"max_harm": ".8:40%"}, "harm", "0.8:40%"),
     "limits": ({"limits": ["cost=+1%"]}, "limits", ["ms", "cost"]),
-    "unjudged": ({"unjudged": "range"}, "decision", "pass"),
+    "unjudged": ({"unjudged": "range"}, "unjudged", "range"),
     "strict_slices": ({"strict_slices": True}, "slices", 0.2),
     "top": ({"top": 3}, "margin", 0.05),
 }
@@ -74,6 +74,7 @@ def test_what_is_stricter_may_be_given(owned: nt.Tracker, rule: str) -> None:
     given, name, wanted = STRICTER[rule]
     found = owned.gate("noisy", baseline="@prod", **given).to_dict()[name]
     shown = {"slices": lambda: found["margin"], "harm": lambda: found["limit"]}
+    shown["unjudged"] = lambda: found["worth"]
     shown["limits"] = lambda: [one["name"] for one in found]
     assert shown.get(name, lambda: found)() == wanted
 
@@ -109,6 +110,16 @@ def test_what_is_looser_or_other_is_refused(owned: nt.Tracker, rule: str) -> Non
         "--metric METRIC --margin X --dataset shop"
     )
     assert decisions(owned) == []
+
+
+def test_a_default_that_is_given_is_a_rule(owned: nt.Tracker) -> None:
+    owned.set_policy("prod", margin=0.05, metric="P@1", missing="zero")
+    owned.rescore(["base", "noisy"], metrics="P@1", dataset="shop")
+    assert owned.gate("noisy", baseline="@prod").gated.comparison.metrics[0].metric == "P@1"
+    for given, says in (({"metric": "ndcg@10"}, "P@1"), ({"missing": "error"}, "zero")):
+        [(name, value)] = given.items()
+        told = f"{name}={value!r} is not the policy of @prod, which says: {says}; "
+        assert refusal(owned, "noisy", **given).startswith(told)
 
 
 def test_a_stricter_zero_is_no_zero(owned: nt.Tracker) -> None:
