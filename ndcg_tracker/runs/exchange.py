@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -374,16 +374,9 @@ class _OfRuns(_Import):
             )
         if labels.digest() != row["digest"]:
             raise self._reader.error("label_sets", f"labels version {row['version']} do not match their digest")
-        extends = self._versions.get((row["dataset_id"], row["extends"]))
-        facts = (
-            row["source"],
-            row["judge"],
-            row["created_at_utc"],
-            extends,
-            row["added_by"],
-            row["from_runs"],
-        )
-        here = add_labels(self._tx, dataset, labels, LabelOrigin(*facts)).label_set
+        facts = {column.name: row[column.name] for column in fields(LabelOrigin)}
+        facts["extends"] = self._versions.get((row["dataset_id"], row["extends"]))
+        here = add_labels(self._tx, dataset, labels, LabelOrigin(**facts)).label_set
         self._sets[row["id"]] = here.id
         self._versions[row["dataset_id"], row["version"]] = here.version
         if here.version != row["version"]:

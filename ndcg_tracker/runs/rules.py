@@ -94,7 +94,7 @@ class Rules:
         return self._scales[design["id"]].holds(item["grade"])
 
     def _is_of_a_run(self, item: Row) -> bool:
-        """Return whether a drawn item is in a list of the design's two or more runs; of those without items who knows."""
+        """Return whether a drawn item is in a list of the design's runs; of runs without items nobody knows."""
         runs = [row["run_id"] for (of, _), row in self._rows["design_runs"].items() if of == item["design_id"]]
         if item["probability"] is None or None in runs or not self._tx.runs.without("items").isdisjoint(runs):
             return len(runs) > 1
@@ -165,7 +165,7 @@ _CONDITIONS: dict[str, dict[str, str]] = {
         + _ARE_REPEATS.format("json_extract(o.value, '$.repeats')") + " END) END)": "has runs that no decision has",
     },
     "designs": {
-        f"n_looks <= {MOST_LOOKS} AND planned_budget <= {LARGEST_BUDGET}": "has more looks or items than may be planned",
+        f"n_looks <= {MOST_LOOKS} AND planned_budget <= {LARGEST_BUDGET}": "has too many looks or items",
         "greatest_grade > 0": "has a greatest_grade that cannot be",
         "(checked_by IS NULL) = (answered_after_run_id IS NULL) AND "
         "(checked_by IS NULL) = (answered_after_label_set_id IS NULL)": "has one of who, after which run, and after "

@@ -51,7 +51,7 @@ class Conditions:
         self._of: dict[str, tuple[str, list[str]]] = {}
         for name, columns in COLUMNS.items():
             checks = [one for one in schema.metadata.tables[name].constraints if isinstance(one, sa.CheckConstraint)]
-            told = further.get(name, {}) | {str(one.sqltext): f"breaks the rule: {one.sqltext}" for one in checks}
+            told = dict(further.get(name, {})) | {str(one.sqltext): f"breaks the rule: {one.sqltext}" for one in checks}
             cases = "".join(f" WHEN NOT ({condition}) THEN {place}" for place, condition in enumerate(told))
             row = ", ".join(f":{column} AS {column}" for column in columns)
             self._of[name] = f"SELECT CASE{cases} END FROM (SELECT {row})" if told else "", list(told.values())

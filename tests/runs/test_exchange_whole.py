@@ -150,7 +150,7 @@ def test_an_export_of_0_2_0_is_read_with_its_record(other: nt.Tracker, tmp_path:
     rows = rows_of(other)
     counts = {name: len(of) for name, of in rows.items() if name not in ("groups", "metrics", "evaluations")}
     assert counts == {
-        "datasets": 2, "label_sets": 5, "runs": 9, "prunings": 4, "paired_sums": 0, "coverages": 12, "aliases": 2,
+        "datasets": 2, "label_sets": 5, "runs": 9, "prunings": 4, "paired_sums": 1, "coverages": 12, "aliases": 2,
         "alias_moves": 6, "decisions": 3, "budget_resets": 1, "seals": 0, "texts": 1, "suite_datasets": 2,
         "suite_decisions": 1, "designs": 0, "design_runs": 0, "drawn_items": 0,
     }  # fmt: skip
@@ -164,6 +164,9 @@ def test_an_export_of_0_2_0_is_read_with_its_record(other: nt.Tracker, tmp_path:
         "both", {"books": ("books", "bm25"), "default": ("default", "bm25")}
     )  # fmt: skip
     assert other.run("sums", "default")[1][0].mean == 0.375
+    (sums,) = rows["paired_sums"]
+    assert (names[sums["baseline_run_id"]], sums["delta"], sums["n_groups"]) == (("default", "sums"), -0.125, 2)
+    assert sums["details"] == {"attribute": None, "cluster": None, "clusters": None, "slices": []}
     with other.store().read() as tx:
         assert tx.damage() == []
 

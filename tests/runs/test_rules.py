@@ -21,7 +21,7 @@ NOT_THERE = "which is not there"
 BUDGET = "has a budget or looks that cannot be"
 LOOKS = "breaks the rule: look >= 1 AND look <= n_looks"
 COUNTS = "breaks the rule: number >= 1 AND budget >= 1 AND planned_budget >= budget"
-PLANNED = "has more looks or items than may be planned"
+PLANNED = "has too many looks or items"
 PROBABILITY = "breaks the rule: probability > 0 AND probability <= 1"
 DECISION = "breaks the rule: decision IN ('pass', 'fail', 'inconclusive')"
 WRONG: list[tuple[str, str, Any, str]] = [
