@@ -411,3 +411,24 @@ def test_sqlite_has_no_roles(tmp_path: Path) -> None:
         f"error: {path}: SQLite has no roles: anyone who may write the file may do everything; set the "
         "permissions of the file and its folder with chmod and chown\n",
     )
+
+
+def test_a_whole_database_is_imported_by_its_owner_and_in_one_line_not_by_a_writer(
+    team: Team, postgres_template: str, tmp_path: Path
+) -> None:
+    copy = Team(team.server, team.folder, "team_copy")
+    team.server.create_database(copy.name, postgres_template)
+    try:
+        checked(here("--db", copy.url("ndcg"), *GRANT, "--apply"))
+        checked(here("--db", team.url(OWNER), "export", "--all", "--output", str(tmp_path / "out")))
+        told = here("--db", copy.url(WRITER), "import", str(tmp_path / "out"))
+        assert (told.code, told.err) == (
+            2,
+            f"error: {copy.url(WRITER)}: role {WRITER!r} may not do that (permission denied for sequence "
+            "datasets_id_seq); nothing was stored: ask the owner of the schema, or a superuser\n",
+        )
+        checked(here("--db", copy.url(OWNER), "import", str(tmp_path / "out")))
+        checked(copy.run(WRITER, "ingest {files}/new.csv --name newest --labels {files}/labels.csv"))
+        assert here("--db", copy.url(OWNER), "db", "check").code == 0
+    finally:
+        team.server.drop_database(copy.name)
