@@ -12,7 +12,7 @@ import numpy as np
 from ndcg_tracker.runs.export_files import N_ROWS
 from ndcg_tracker.storage.bulk.protocol import packed
 from ndcg_tracker.storage.checks import utc_now
-from ndcg_tracker.storage.copying import BESIDE_RUNS, COLUMNS, kind_of
+from ndcg_tracker.storage.copying import COLUMNS, kind_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.runs.export_files import ExportReader
@@ -95,12 +95,6 @@ class OlderExport:
                     if value is None and not of.nullable:
                         value = now if column.endswith("_utc") else _DEFAULTS.get(column)
                     self.rows[name][-1][column] = value if value is None or kind_of(of) is not bool else bool(value)
-
-    def n_beside_runs(self) -> dict[str, int]:
-        """Return how many rows there are that do not belong to runs (see ``CopyReads.n_beside_runs``), if any."""
-        found = {name: len(self.rows[name]) for name in BESIDE_RUNS}
-        found["answers"] = sum(row["grade"] is not None for row in self.rows["drawn_items"])
-        return found if any(found.values()) else {}
 
     def _number(self, column: str, row: Row) -> int | None:
         """Return the number of what a row names, None if it names nothing."""

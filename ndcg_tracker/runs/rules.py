@@ -11,6 +11,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, MetricError
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.groups_share import stored_share
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT
 from ndcg_tracker.runs.designs import LARGEST_BUDGET, MOST_LOOKS, Scale
@@ -108,6 +109,7 @@ class Rules:
 _KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false", bytes: "bytes",
           dict: "a JSON object"}  # fmt: skip
 _REMEMBERED = ("label_sets", "runs", "designs", "design_runs")
+_FORMS: dict[str, Callable[[str], str | None]] = {"sampled": checked_sample, "groups_share": stored_share}
 _NAMES = ("name", "alias", "suite", "judge", "added_by", "checked_by")
 
 
@@ -123,7 +125,7 @@ def _check(table: str, column: str, value: Any) -> None:
         checked_commit(value)
     elif column == "key":
         check_group_keys(Keys.from_strings([value]))
-    elif column == "sampled" and (canonical := checked_sample(value)) != value:
+    elif column in _FORMS and (canonical := _FORMS[column](value)) != value:
         raise InputError(f"the canonical form of {value!r} is {canonical!r}")
     elif column == "metric" or (table == "metrics" and column == "text"):
         metric = parse_metric(value)

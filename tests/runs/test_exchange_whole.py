@@ -15,7 +15,13 @@ from whole_database import fill_all, fill_designs, items_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError
+from ndcg_tracker.runs.check import check_content
 from ndcg_tracker.storage.copying import COLUMNS, Row
+
+ONLY_EMPTY = (
+    "only an empty database takes a copy of a whole one, or an export of version 0.1.0 or 0.2.0; import it into a new "
+    "one with location='NEW.db', then export runs by name there"
+)
 
 
 def fill(url: str) -> None:
@@ -87,10 +93,7 @@ def test_a_copy_of_a_whole_database_needs_an_empty_one(filled: nt.Tracker, tmp_p
     filled.export_runs(tmp_path / "out")
     before = rows_of(filled)
     for given in ({}, {"dataset": "new"}):
-        assert refusal_of(ConflictError, filled.import_runs, tmp_path / "out", **given) == (
-            "the export is a copy of a whole database, which only an empty database takes; name a new one with "
-            "location='NEW.db', or export the runs that you need by name"
-        )
+        assert refusal_of(ConflictError, filled.import_runs, tmp_path / "out", **given) == ONLY_EMPTY
     assert rows_of(filled) == before
 
 
@@ -106,6 +109,22 @@ def test_numbers_with_gaps_are_closed(tracker: nt.Tracker, other: nt.Tracker, tm
     assert [row["id"] for row in rows_of(other)["decisions"]] == [1, 2]
     with other.store().read() as tx:
         assert tx.damage() == []
+
+
+@pytest.mark.both_engines
+def test_runs_of_a_share_of_the_groups_are_copied(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    groups = [f"q{number}" for number in range(60)]
+    lists = frame_of({group: {"a": 2.0, "b": 1.0} for group in groups})
+    labels = frame_of({group: {"a": 0, "b": 1} for group in groups}, "label")
+    tracker.ingest(lists, labels=labels, name="part", groups_share="1/5", git_commit="")
+    tracker.export_runs(tmp_path / "whole")
+    tracker.export_runs(tmp_path / "named", ["part"])
+    other.import_runs(tmp_path / "whole")
+    assert rows_of(other) == rows_of(tracker)
+    assert other.import_runs(tmp_path / "named", dataset="new").n_not_verifiable == 0
+    assert [run.groups_share for run in other.runs()] == ["1/5", "1/5"]
+    with other.store().read() as tx:
+        assert check_content(tx, None).damage == []
 
 
 def test_sealed_data_is_not_exported(tmp_path: Path) -> None:
@@ -192,19 +211,17 @@ def test_an_export_of_0_1_0_has_no_record_and_no_dates(other: nt.Tracker, tmp_pa
     assert (other.aliases(), [one.judge for one in other.label_versions()]) == ([], [""] * 2)
 
 
-def test_an_older_export_brings_its_runs_to_others_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+def test_an_older_export_brings_its_runs_to_others_by_way_of_a_new_database(tmp_path: Path) -> None:
     folder = unpacked("forged", tmp_path / "out")
-    with nt.Tracker(tmp_path / "one.db") as tracker:
+    with nt.Tracker(tmp_path / "one.db") as tracker, nt.Tracker(tmp_path / "new.db") as new:
         tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="mine", dataset="books")
-        found = tracker.import_runs(folder, dataset="shop")
+        assert refusal_of(ConflictError, tracker.import_runs, folder, dataset="shop") == ONLY_EMPTY
+        new.import_runs(folder)
+        assert new.export_runs(tmp_path / "named", ["bm25", "dense"]).notes == (
+            "left out: 1 decision, 1 move of an alias; to take everything, type: ndcg-track export --all -o FOLDER",
+        )
+        found = tracker.import_runs(tmp_path / "named", dataset="shop")
         assert [(run.dataset, run.run, run.outcome) for run in found.runs] == [
             ("shop", "bm25", "stored"), ("shop", "dense", "stored")
         ]  # fmt: skip
-        assert found.notes == (
-            "left out: 1 decision, 1 move of an alias; to take everything, type: ndcg-track export --all -o FOLDER",
-        )
-        assert tracker.aliases() == []
-        assert refusal_of(ConflictError, tracker.import_runs, unpacked("record", tmp_path / "record")) == (
-            "the export has runs without all their items, which only an empty database takes; name a new one with "
-            "location='NEW.db'"
-        )
+        assert (found.notes, tracker.aliases()) == ((), [])

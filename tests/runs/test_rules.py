@@ -62,6 +62,8 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("prunings", "packed_group_ids", b"12345678" * 3, "has another number of groups than its run"),
     ("coverages", "judged_share", 7.0, "breaks the rule: judged_share >= 0 AND judged_share <= 1"),
     ("runs", "name", "@x", "has a wrong name: "),
+    ("runs", "groups_share", "7", "has a wrong groups_share: "),
+    ("runs", "groups_share", "2/4", "has a wrong groups_share: the canonical form of '2/4' is '1/2'"),
     ("runs", "tie_order", "score", "has a tie_order that is not 'input'"),
     ("label_sets", "created_at_utc", "soon", "has a wrong created_at_utc: 'soon' is not a time"),
     ("metrics", "text", "ndcg@@", "has a wrong text: "),
