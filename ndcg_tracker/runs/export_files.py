@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from tempfile import mkdtemp
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -81,7 +80,8 @@ class ExportWriter:
         if self.folder.exists():
             raise InputError("already exists", where=self.folder, advice="give another folder")
         with self._writable():
-            self._unfinished = Path(mkdtemp(prefix=f".{self.folder.name}-", dir=self.folder.absolute().parent))
+            self._unfinished = self.folder.absolute().with_name(f".{self.folder.name}-{token_hex(8)}")
+            self._unfinished.mkdir()
         with ExitStack() as opening, self._writable():  # the first bytes are written here
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
             for name in self._waiting:
@@ -104,7 +104,6 @@ class ExportWriter:
                         self._flush(name)
                         writer.close()
                         self._check(name)
-                    self._unfinished.chmod(0o777 & ~_umask())
                     self._unfinished.rename(self.folder)
         finally:
             with suppress(OSError):
@@ -157,12 +156,6 @@ class ExportWriter:
 
 def _json(facts: Mapping[str, Any]) -> str:
     return json.dumps(facts, ensure_ascii=False, sort_keys=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _array(column: Column, arrow_type: Any, n_rows: int) -> Any:
