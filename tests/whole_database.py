@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import numpy as np
 from judged_worlds import world
 from rankings_of import labels_of
+from runs_of_sums import store_sums
 from small_shop import BM25, DENSE, LABELS, frame_of
 
 import ndcg_tracker as nt
-from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 
 WORLD, OF_LLAMA, TRUE = world()
 PAIR = ("dense", "stylish")
@@ -88,8 +87,6 @@ def fill_all(tracker: nt.Tracker) -> None:
     tracker.prune("2025-01-15", apply=True)
     tracker.prune("2025-02-15", summaries_only=True, apply=True)
     tracker.log_results({"q1": 7.0, "q2": 9.0}, name="measured", metric="latency", direction="lower", range=(0, 100))
-    values, differences = Summary.of(np.array([0.5, 0.25])), Summary.of(np.array([0.25, -0.5]))
-    tracker.log_summaries([SliceSummary("ndcg@10", values)], name="sums")
-    tracker.log_summaries(
-        [SliceSummary("ndcg@10", values, paired=PairedSums(differences, 0.4))], name="more sums", baseline="sums"
-    )
+    with tracker.store().write() as tx:
+        store_sums(tx, "sums")
+        store_sums(tx, "more sums", baseline="sums")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,20 +68,19 @@ def export(
             "the database has sealed data, which an export would open",
             advice="copy the database itself with: ndcg-track db backup FILE, or with pg_dump",
         )
-    chosen, notes = (None, []) if is_whole else (_chosen(tx, runs), [_left_out(tx, runs)])
+    chosen = None if is_whole else _chosen(tx, runs)
+    left_out = {} if chosen is None else tx.copies.n_beside_runs(chosen["dataset_id"])
     with ExportWriter(Path(folder), COLUMNS if is_whole else OF_RUNS) as writer:
         of_export = _Export(tx, writer)
         for name in COLUMNS if is_whole else OF_RUNS:
-            n_before = 0
             for rows in tx.copies.rows(name, chosen):
-                for row in rows:
+                for number, row in enumerate(rows, 1 + writer.n_rows[name]):
                     of_export.large(name, row)
                     if name == "runs" and progress is not None:
-                        n_before += 1
-                        progress(n_before, len(runs))
+                        progress(number, len(runs))
                 writer.add_rows(name, rows)
-    n = writer.n_rows
-    return Exported(n["runs"], n["items"], n["label_sets"], n["group_results"], in_words(filter(None, notes)))
+    n, notes = writer.n_rows, [Note("left_out", dict(left_out))] if any(left_out.values()) else []
+    return Exported(n["runs"], n["items"], n["label_sets"], n["group_results"], in_words(notes))
 
 
 def _chosen(tx: ReadTransaction, runs: Sequence[RunRecord]) -> dict[str, set[int]]:
@@ -91,12 +90,6 @@ def _chosen(tx: ReadTransaction, runs: Sequence[RunRecord]) -> dict[str, set[int
     sets = (one for dataset_id in dataset_ids for one in with_extended(tx.labels.sets(dataset_id, None), used))
     label_set_ids = {label_set.id for label_set in sets}
     return {"dataset_id": dataset_ids, "run_id": {run.id for run in runs}, "label_set_id": label_set_ids}
-
-
-def _left_out(tx: ReadTransaction, runs: Sequence[RunRecord]) -> Note | None:
-    """Return the note on what belongs to the datasets of some runs but not to runs and labels, None for nothing."""
-    n_rows = tx.copies.n_beside_runs({run.dataset_id for run in runs})
-    return Note("left_out", dict(n_rows)) if any(n_rows.values()) else None
 
 
 class _Export:
@@ -184,27 +177,19 @@ def import_all(
     tx: WriteTransaction, reader: ExportReader, dataset: str | None = None, *, progress: Progress | None = None
 ) -> Imported:
     """Store an export: a whole database in an empty one, or runs whose names are free (``Tracker.import_runs``)."""
-    older = OlderExport(reader) if reader.is_older else None
-    is_whole = dataset is None and tx.copies.is_empty() and (reader.is_older or reader.is_whole)
-    if reader.is_whole and not reader.is_older and not is_whole:
+    is_whole = reader.is_older or reader.is_whole
+    if is_whole and not (dataset is None and tx.copies.is_empty()):
         raise ConflictError(
-            "the export is a copy of a whole database, which only an empty database takes",
-            advice=f"name a new one with {argument('location', 'NEW.db')}, or export the runs that you need by name",
+            "only an empty database takes a copy of a whole one, or an export of version 0.1.0 or 0.2.0",
+            advice=f"import it into a new one with {argument('location', 'NEW.db')}, then export runs by name there",
         )
-    if older is not None and not is_whole and older.rows["prunings"]:
-        raise ConflictError(
-            "the export has runs without all their items, which only an empty database takes",
-            advice=f"name a new one with {argument('location', 'NEW.db')}",
-        )
-    of_import = _Import(tx, reader, older) if is_whole else _OfRuns(tx, reader, older, dataset)
+    of_import = _Import(tx, reader) if is_whole else _OfRuns(tx, reader, dataset)
     for name in COLUMNS if is_whole else OF_RUNS:
         of_import.take(name)
     reader.check_read()
     checked = of_import.checked(progress)
     if checked.damage:
         raise InputError(checked.damage[0], where=reader.folder, advice=ADVICE)
-    if older is not None and not is_whole and (n_rows := older.n_beside_runs()):
-        of_import.notes.append(Note("left_out", n_rows))
     n_unknown = checked.n_evaluations - checked.n_computed
     counts = checked.n_results, checked.n_evaluations, n_unknown
     return Imported(tuple(of_import.runs), in_words(of_import.notes), *counts)
@@ -217,10 +202,10 @@ class _Import:
     versions of labels, because an older export may lack some.
     """
 
-    def __init__(self, tx: WriteTransaction, reader: ExportReader, older: OlderExport | None) -> None:
+    def __init__(self, tx: WriteTransaction, reader: ExportReader) -> None:
         self._tx = tx
         self._reader = reader
-        self._older = older
+        self._older = OlderExport(reader) if reader.is_older else None
         self._rules = Rules(tx)
         self._names: dict[int, str] = {}
         self._ids: dict[str, dict[int, int]] = {name: {} for name in NUMBERED}
@@ -319,10 +304,8 @@ _FACTS = ("mean", "n_groups", "n_missing", "n_undefined", "created_at_utc", "std
 class _OfRuns(_Import):
     """An import of runs with their labels into names that are free; what is here stays as it is."""
 
-    def __init__(
-        self, tx: WriteTransaction, reader: ExportReader, older: OlderExport | None, named: str | None
-    ) -> None:
-        super().__init__(tx, reader, older)
+    def __init__(self, tx: WriteTransaction, reader: ExportReader, named: str | None) -> None:
+        super().__init__(tx, reader)
         self._named = named
         self._here: dict[int, DatasetRecord] = {}
         self._sets: dict[int, int] = {}
@@ -374,16 +357,9 @@ class _OfRuns(_Import):
             )
         if labels.digest() != row["digest"]:
             raise self._reader.error("label_sets", f"labels version {row['version']} do not match their digest")
-        extends = self._versions.get((row["dataset_id"], row["extends"]))
-        facts = (
-            row["source"],
-            row["judge"],
-            row["created_at_utc"],
-            extends,
-            row["added_by"],
-            row["from_runs"],
-        )
-        here = add_labels(self._tx, dataset, labels, LabelOrigin(*facts)).label_set
+        facts = {column.name: row[column.name] for column in fields(LabelOrigin)}
+        facts["extends"] = self._versions.get((row["dataset_id"], row["extends"]))
+        here = add_labels(self._tx, dataset, labels, LabelOrigin(**facts)).label_set
         self._sets[row["id"]] = here.id
         self._versions[row["dataset_id"], row["version"]] = here.version
         if here.version != row["version"]:

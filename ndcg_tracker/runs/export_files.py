@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from tempfile import mkdtemp
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -33,36 +31,18 @@ _BATCH = 1 << 18  # rows
 ADVICE = "export the runs again"
 
 
-class Kind(StrEnum):
-    """The kinds of columns of the large tables; names and ids may not be null."""
-
-    NAME = "name"
-    """Text that many rows share: stored as a dictionary."""
-    KEY = "key"
-    """The id of a group or item."""
-    COUNT = "count"
-    NUMBER = "number"
-    TEXT = "text"
-
-
-_ARROW = {Kind.KEY: "large_string", Kind.COUNT: "int64", Kind.NUMBER: "float64"}
-"""The Arrow types of the kinds that are not plain text."""
-_ARROW_OF = {int: "int64", float: "float64", bool: "bool", bytes: "binary", str: "string", dict: "string"}
+_KEY, _NUMBER = "large_string", "float64"
+_ARROW_OF = {int: "int64", float: _NUMBER, bool: "bool", bytes: "binary", str: "string", dict: "string"}
 """The Arrow types of the columns of a table of the database; JSON objects are text."""
-
-
-def _columns(**names: str) -> dict[str, Kind]:
-    """Return columns by their kinds, the names of a kind with spaces between them."""
-    return {name: Kind(kind) for kind, of_kind in names.items() for name in of_kind.split()}
-
-
+_OF_RUN = {"dataset": "string", "run": "string"}
+_OF_GROUP = {"metric": "string", "group_key": _KEY, "value": _NUMBER, "dcg": _NUMBER, "ideal_dcg": _NUMBER}
+_VERSION = {"label_set_version": "int64"}
 LARGE = {
-    "items": _columns(name="dataset run", key="group_key") | _columns(count="rank", key="item_key", number="score"),
-    "labels": _columns(name="dataset", count="label_set_version", key="group_key item_key", number="grade"),
-    "group_results": _columns(name="dataset run", count="label_set_version")
-    | _columns(name="metric", key="group_key", number="value dcg ideal_dcg", text="undefined_reason"),
+    "items": _OF_RUN | {"group_key": _KEY, "rank": "int64", "item_key": _KEY, "score": _NUMBER},
+    "labels": {"dataset": "string"} | _VERSION | {"group_key": _KEY, "item_key": _KEY, "grade": _NUMBER},
+    "group_results": _OF_RUN | _VERSION | _OF_GROUP | {"undefined_reason": "string"},
 }
-"""The tables with a row per item, label and result of a group, with names in place of numbers."""
+"""The tables with a row per item, label and result of a group, with names in place of numbers: their Arrow types."""
 N_ROWS = "n_rows"
 """The further column of runs, label sets and evaluations: how many rows of the large tables each has.
 
@@ -75,11 +55,8 @@ def arrow_schema(table: str) -> Any:
     """Return the columns of a table as an Arrow schema: those of a large one, or those of a table of the database."""
     import pyarrow as pa
 
-    if table in LARGE:
-        types = {name: _ARROW.get(kind, "string") for name, kind in LARGE[table].items()}
-    else:
-        types = {name: _ARROW_OF[kind_of(column)] for name, column in COLUMNS[table].items()}
-        types |= {N_ROWS: "int64"} if table in OWNERS else {}
+    types = LARGE.get(table) or {name: _ARROW_OF[kind_of(column)] for name, column in COLUMNS[table].items()}
+    types |= {N_ROWS: "int64"} if table in OWNERS else {}
     return pa.schema([(name, pa.type_for_alias(of_name)) for name, of_name in types.items()])
 
 
@@ -103,14 +80,15 @@ class ExportWriter:
         if self.folder.exists():
             raise InputError("already exists", where=self.folder, advice="give another folder")
         with self._writable():
-            self._unfinished = Path(mkdtemp(prefix=f".{self.folder.name}-", dir=self.folder.absolute().parent))
+            self._unfinished = self.folder.absolute().with_name(f".{self.folder.name}-{token_hex(8)}")
+            self._unfinished.mkdir()
         with ExitStack() as opening, self._writable():  # the first bytes are written here
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
             for name in self._waiting:
                 writer = pq.ParquetWriter(
                     self._unfinished / f"{name}.parquet",
                     arrow_schema(name),
-                    use_dictionary=[column for column, kind in LARGE.get(name, {}).items() if kind is Kind.NAME],
+                    use_dictionary=[column for column, kind in LARGE.get(name, {}).items() if kind == "string"],
                     compression="zstd",
                     write_page_checksum=True,
                 )
@@ -126,7 +104,6 @@ class ExportWriter:
                         self._flush(name)
                         writer.close()
                         self._check(name)
-                    self._unfinished.chmod(0o777 & ~_umask())
                     self._unfinished.rename(self.folder)
         finally:
             with suppress(OSError):
@@ -179,12 +156,6 @@ class ExportWriter:
 
 def _json(facts: Mapping[str, Any]) -> str:
     return json.dumps(facts, ensure_ascii=False, sort_keys=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _array(column: Column, arrow_type: Any, n_rows: int) -> Any:
@@ -266,8 +237,8 @@ class ExportReader:
         for name, value in owner.items():
             if n_rows and pc.unique(taken[name]).to_pylist() != [value]:
                 raise stream.error(f"its rows are not in the order in which they were written: those of {named}")
-        about = [(name, kind) for name, kind in LARGE[table].items() if name not in owner and kind in _READ]
-        return [_READ[kind](_whole(taken[name]), name, stream) for name, kind in about]
+        about = [(name, _READ[kind]) for name, kind in LARGE[table].items() if name not in owner and kind in _READ]
+        return [read(_whole(taken[name]), name, stream) for name, read in about]
 
     def groups_of(self, table: str) -> list[tuple[Any, Any]]:
         """Return dataset and key of all groups of a large table, in the order in which they come first."""
@@ -314,8 +285,8 @@ def _numbers(array: Any, column: str, stream: _Rows) -> Floats:
     return values
 
 
-_READ: dict[Kind, Callable[[Any, str, _Rows], Any]] = {
-    Kind.KEY: _keys, Kind.NUMBER: _numbers, Kind.TEXT: lambda array, *_: array.to_pylist()
+_READ: dict[str, Callable[[Any, str, _Rows], Any]] = {
+    _KEY: _keys, _NUMBER: _numbers, "string": lambda array, *_: array.to_pylist()
 }  # fmt: skip
 """How to convert the columns of large tables after reading."""
 

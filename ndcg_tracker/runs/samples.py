@@ -24,14 +24,6 @@ def checked_sample(text: object) -> str:
     return f"{int(form[1])}/{int(form[2])}"
 
 
-def is_sample(kept: str | None) -> bool:
-    """Return whether a run may have this value: a result of ``checked_sample``, or None."""
-    try:
-        return kept is None or checked_sample(kept) == kept
-    except InputError:
-        return False
-
-
 def kept_as(sampled: str | None) -> str:
     """Return how a run is stored, in words: with all its items, or as a sample of so many."""
     return "stored with all its items" if sampled is None else f"stored as a sample of {sampled}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +38,30 @@ _ROWS_AT_ONCE = 10_000
 def kind_of(column: sa.Column[Any]) -> type[Any]:
     """Return the type of the values of a column."""
     return dict if isinstance(column.type, JsonText) else column.type.python_type
+
+
+class Conditions:
+    """SQL conditions of single rows: the checks of the schema, and ``further`` ones with words by table.
+
+    SQLite evaluates them in memory, so that a row is known before a database refuses it, and found after an edit.
+    """
+
+    def __init__(self, further: Mapping[str, Mapping[str, str]]) -> None:
+        self._memory = sqlite3.connect(":memory:")
+        self._of: dict[str, tuple[str, list[str]]] = {}
+        for name, columns in COLUMNS.items():
+            checks = [one for one in schema.metadata.tables[name].constraints if isinstance(one, sa.CheckConstraint)]
+            told = dict(further.get(name, {})) | {str(one.sqltext): f"breaks the rule: {one.sqltext}" for one in checks}
+            cases = "".join(f" WHEN NOT ({condition}) THEN {place}" for place, condition in enumerate(told))
+            row = ", ".join(f":{column} AS {column}" for column in columns)
+            self._of[name] = f"SELECT CASE{cases} END FROM (SELECT {row})" if told else "", list(told.values())
+
+    def broken(self, name: str, row: Row) -> str | None:
+        """Return in words what a row does that no row may do, None if it keeps all conditions."""
+        query, told = self._of[name]
+        values = {column: json.dumps(of) if isinstance(of, dict) else of for column, of in row.items()}
+        place = self._memory.execute(query, values).fetchone()[0] if query else None
+        return None if place is None else told[place]
 
 
 class CopyReads:

@@ -54,6 +54,6 @@ def test_the_real_program(program: Program, folder: Path) -> None:
     printed = program("--db", "copy.db", "import", "out")
     assert (printed.code, printed.err) == (
         2,
-        "error: the export is a copy of a whole database, which only an empty database takes; name a new one with "
-        "--db NEW.db, or export the runs that you need by name\n",
+        "error: only an empty database takes a copy of a whole one, or an export of version 0.1.0 or 0.2.0; import "
+        "it into a new one with --db NEW.db, then export runs by name there\n",
     )

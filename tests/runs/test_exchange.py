@@ -205,7 +205,7 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("runs", with_column("tags", first_value(None)), "row 1 has no tags"),
     ("runs", with_column("n_items", first_value(None)), "row 1 has no n_items"),
     ("runs", with_column("tie_order", first_value("x")), "row 1 has a tie_order that is not 'input'"),
-    ("runs", with_column("sampled", first_value("9/3")), "row 1 has a sample that cannot be"),
+    ("runs", with_column("sampled", first_value("9/3")), "row 1 has a wrong sampled: "),
     ("groups", with_column("key", first_value(None)), "row 1 has no key"),
     ("groups", with_column("dataset_id", first_value(7)), "row 1 names dataset_id 7, which is not there"),
     ("group_results", with_column("metric", first_value("x")), "its rows are not in the order in which they were"),

@@ -15,15 +15,22 @@ from whole_database import fill_all, fill_designs, items_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError
+from ndcg_tracker.runs.check import check_content
 from ndcg_tracker.storage.copying import COLUMNS, Row
+
+ONLY_EMPTY = (
+    "only an empty database takes a copy of a whole one, or an export of version 0.1.0 or 0.2.0; import it into a new "
+    "one with location='NEW.db', then export runs by name there"
+)
 
 
 def fill(url: str) -> None:
     with nt.Tracker(url) as tracker:
         fill_all(tracker)
         fill_designs(tracker)
-        tracker.set_alias("prod", "bm25", "books", budget=0.1, looks=5)
-        tracker.gate("old", baseline="@prod", metric="ndcg@3", margin=0.5, dataset="books")
+        tracker.set_alias("prod", "bm25", "books")
+        tracker.set_policy("prod", metric="ndcg@3", margin=0.5, budget=0.1, looks=5, dataset="books")
+        tracker.gate("old", baseline="@prod", dataset="books")
         tracker.reset_gate("@prod", dataset="books", reason="new queries", reset_by="ann")
 
 
@@ -87,10 +94,7 @@ def test_a_copy_of_a_whole_database_needs_an_empty_one(filled: nt.Tracker, tmp_p
     filled.export_runs(tmp_path / "out")
     before = rows_of(filled)
     for given in ({}, {"dataset": "new"}):
-        assert refusal_of(ConflictError, filled.import_runs, tmp_path / "out", **given) == (
-            "the export is a copy of a whole database, which only an empty database takes; name a new one with "
-            "location='NEW.db', or export the runs that you need by name"
-        )
+        assert refusal_of(ConflictError, filled.import_runs, tmp_path / "out", **given) == ONLY_EMPTY
     assert rows_of(filled) == before
 
 
@@ -106,6 +110,22 @@ def test_numbers_with_gaps_are_closed(tracker: nt.Tracker, other: nt.Tracker, tm
     assert [row["id"] for row in rows_of(other)["decisions"]] == [1, 2]
     with other.store().read() as tx:
         assert tx.damage() == []
+
+
+@pytest.mark.both_engines
+def test_runs_of_a_share_of_the_groups_are_copied(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    groups = [f"q{number}" for number in range(60)]
+    lists = frame_of({group: {"a": 2.0, "b": 1.0} for group in groups})
+    labels = frame_of({group: {"a": 0, "b": 1} for group in groups}, "label")
+    tracker.ingest(lists, labels=labels, name="part", groups_share="1/5", git_commit="")
+    tracker.export_runs(tmp_path / "whole")
+    tracker.export_runs(tmp_path / "named", ["part"])
+    other.import_runs(tmp_path / "whole")
+    assert rows_of(other) == rows_of(tracker)
+    assert other.import_runs(tmp_path / "named", dataset="new").n_not_verifiable == 0
+    assert [run.groups_share for run in other.runs()] == ["1/5", "1/5"]
+    with other.store().read() as tx:
+        assert check_content(tx, None).damage == []
 
 
 def test_sealed_data_is_not_exported(tmp_path: Path) -> None:
@@ -150,13 +170,14 @@ def test_an_export_of_0_2_0_is_read_with_its_record(other: nt.Tracker, tmp_path:
     rows = rows_of(other)
     counts = {name: len(of) for name, of in rows.items() if name not in ("groups", "metrics", "evaluations")}
     assert counts == {
-        "datasets": 2, "label_sets": 5, "runs": 9, "prunings": 4, "paired_sums": 0, "coverages": 12, "aliases": 2,
+        "datasets": 2, "label_sets": 5, "runs": 9, "prunings": 4, "paired_sums": 1, "coverages": 12, "aliases": 2,
         "alias_moves": 6, "decisions": 3, "budget_resets": 1, "seals": 0, "texts": 1, "suite_datasets": 2,
-        "suite_decisions": 1, "designs": 0, "design_runs": 0, "drawn_items": 0,
+        "suite_decisions": 1, "designs": 0, "design_runs": 0, "drawn_items": 0, "policies": 1,
     }  # fmt: skip
     assert [(one.dataset, one.name, one.run) for one in other.aliases()] == [
         ("default", "baseline", "bm25"), ("books", "prod", "bm25")
     ]  # fmt: skip
+    assert [(one.alias, one.rules) for one in other.policies()] == [("prod", {"budget": 0.1, "looks": 5})]
     assert rows["budget_resets"][0]["after_decision_id"] == 3
     names = {row["id"]: (row["dataset"], row["name"]) for row in rows["runs"]}
     ((suite, of_suite),) = [(row["suite"], row["runs"]) for row in rows["suite_decisions"]]
@@ -164,6 +185,9 @@ def test_an_export_of_0_2_0_is_read_with_its_record(other: nt.Tracker, tmp_path:
         "both", {"books": ("books", "bm25"), "default": ("default", "bm25")}
     )  # fmt: skip
     assert other.run("sums", "default")[1][0].mean == 0.375
+    (sums,) = rows["paired_sums"]
+    assert (names[sums["baseline_run_id"]], sums["delta"], sums["n_groups"]) == (("default", "sums"), -0.125, 2)
+    assert sums["details"] == {"attribute": None, "cluster": None, "clusters": None, "slices": []}
     with other.store().read() as tx:
         assert tx.damage() == []
 
@@ -189,19 +213,17 @@ def test_an_export_of_0_1_0_has_no_record_and_no_dates(other: nt.Tracker, tmp_pa
     assert (other.aliases(), [one.judge for one in other.label_versions()]) == ([], [""] * 2)
 
 
-def test_an_older_export_brings_its_runs_to_others_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+def test_an_older_export_brings_its_runs_to_others_by_way_of_a_new_database(tmp_path: Path) -> None:
     folder = unpacked("forged", tmp_path / "out")
-    with nt.Tracker(tmp_path / "one.db") as tracker:
+    with nt.Tracker(tmp_path / "one.db") as tracker, nt.Tracker(tmp_path / "new.db") as new:
         tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="mine", dataset="books")
-        found = tracker.import_runs(folder, dataset="shop")
+        assert refusal_of(ConflictError, tracker.import_runs, folder, dataset="shop") == ONLY_EMPTY
+        new.import_runs(folder)
+        assert new.export_runs(tmp_path / "named", ["bm25", "dense"]).notes == (
+            "left out: 1 decision, 1 move of an alias; to take everything, type: ndcg-track export --all -o FOLDER",
+        )
+        found = tracker.import_runs(tmp_path / "named", dataset="shop")
         assert [(run.dataset, run.run, run.outcome) for run in found.runs] == [
             ("shop", "bm25", "stored"), ("shop", "dense", "stored")
         ]  # fmt: skip
-        assert found.notes == (
-            "left out: 1 decision, 1 move of an alias; to take everything, type: ndcg-track export --all -o FOLDER",
-        )
-        assert tracker.aliases() == []
-        assert refusal_of(ConflictError, tracker.import_runs, unpacked("record", tmp_path / "record")) == (
-            "the export has runs without all their items, which only an empty database takes; name a new one with "
-            "location='NEW.db'"
-        )
+        assert (found.notes, tracker.aliases()) == ((), [])

@@ -18,47 +18,51 @@ from ndcg_tracker.runs.check import check_database
 from ndcg_tracker.storage.copying import COLUMNS
 
 NOT_THERE = "which is not there"
-DESIGN = "has looks, a budget, a scale or answers that cannot be"
-ITEM = "has a probability, a grade or a time that cannot be"
-BUDGET = "has a budget or a look that cannot be"
+BUDGET = "has a budget or looks that cannot be"
+LOOKS = "breaks the rule: look >= 1 AND look <= n_looks"
+COUNTS = "breaks the rule: number >= 1 AND budget >= 1 AND planned_budget >= budget"
+PLANNED = "has too many looks or items"
+PROBABILITY = "breaks the rule: probability > 0 AND probability <= 1"
+DECISION = "breaks the rule: decision IN ('pass', 'fail', 'inconclusive')"
 WRONG: list[tuple[str, str, Any, str]] = [
     ("drawn_items", "grade", 99.0, "has a grade off the scale of its design"),
     ("drawn_items", "grade", 0.5, "has a grade off the scale of its design"),
     ("drawn_items", "grade", -1.0, "has a grade off the scale of its design"),
-    ("drawn_items", "grade", None, ITEM),
+    ("drawn_items", "grade", None, "breaks the rule: (grade IS NULL) = (answered_at_utc IS NULL)"),
     ("drawn_items", "answered_at_utc", "soon", "has a wrong answered_at_utc: 'soon' is not a time"),
-    ("drawn_items", "probability", 1.5, ITEM),
-    ("drawn_items", "probability", 0.0, ITEM),
+    ("drawn_items", "probability", 1.5, PROBABILITY),
+    ("drawn_items", "probability", 0.0, PROBABILITY),
     ("drawn_items", "item_key", "nothing", "is an item that no run of its design ranks"),
     ("drawn_items", "design_id", 9, f"names design_id 9, {NOT_THERE}"),
     ("design_runs", "design_id", 9, f"names design_id 9, {NOT_THERE}"),
     ("design_runs", "run_id", 99, f"names run_id 99, {NOT_THERE}"),
-    ("designs", "look", 3, DESIGN),
-    ("designs", "look", 0, DESIGN),
-    ("designs", "n_looks", 10**6, DESIGN),
-    ("designs", "budget", 0, DESIGN),
-    ("designs", "planned_budget", 10**12, DESIGN),
-    ("designs", "greatest_grade", -1.0, DESIGN),
-    ("designs", "checked_by", None, DESIGN),
+    ("designs", "look", 3, LOOKS),
+    ("designs", "look", 0, LOOKS),
+    ("designs", "n_looks", 10**6, PLANNED),
+    ("designs", "budget", 0, COUNTS),
+    ("designs", "planned_budget", 10**12, PLANNED),
+    ("designs", "greatest_grade", -1.0, "has a greatest_grade that cannot be"),
+    ("designs", "checked_by", None, "has one of who, after which run, and after which labels it was answered"),
     ("designs", "checked_by", "@x", "has a wrong checked_by: "),
     ("designs", "label_set_id", 77, f"names label_set_id 77, {NOT_THERE}"),
     ("designs", "metric", "ndcg@@", "has a wrong metric: "),
     ("designs", "number", 2, "does not follow the design before it"),
-    ("aliases", "budget", 1.5, BUDGET),
     ("aliases", "run_id", 77, f"names run_id 77, {NOT_THERE}"),
     ("aliases", "updated_at_utc", "soon", "has a wrong updated_at_utc: 'soon' is not a time"),
-    ("decisions", "decision", "maybe", "has a decision that is not pass, fail or inconclusive"),
+    ("decisions", "decision", "maybe", DECISION),
     ("decisions", "budget", 0.7, BUDGET),
-    ("decisions", "look", 9, BUDGET),
+    ("decisions", "look", 9, "has a look that cannot be"),
     ("decisions", "label_set_id", 77, f"names label_set_id 77, {NOT_THERE}"),
     ("suite_decisions", "runs", '{"books": 7}', "has runs that no decision has"),
-    ("suite_decisions", "decision", "maybe", "has a decision that is not pass, fail or inconclusive"),
-    ("budget_resets", "baseline_lists", "{}", "has baseline_lists that no baseline has"),
+    ("suite_decisions", "decision", "maybe", DECISION),
+    ("budget_resets", "baseline_lists", '{"lists": 1}', "has baseline_lists that no baseline has"),
     ("suite_datasets", "dataset_id", 77, f"names dataset_id 77, {NOT_THERE}"),
     ("prunings", "kept_share", 7.0, "has a kept_share that is not from 0 to 1"),
     ("prunings", "packed_group_ids", b"12345678" * 3, "has another number of groups than its run"),
-    ("coverages", "judged_share", 7.0, "has a share or a cutoff that cannot be"),
+    ("coverages", "judged_share", 7.0, "breaks the rule: judged_share >= 0 AND judged_share <= 1"),
     ("runs", "name", "@x", "has a wrong name: "),
+    ("runs", "groups_share", "7", "has a wrong groups_share: "),
+    ("runs", "groups_share", "2/4", "has a wrong groups_share: the canonical form of '2/4' is '1/2'"),
     ("runs", "tie_order", "score", "has a tie_order that is not 'input'"),
     ("label_sets", "created_at_utc", "soon", "has a wrong created_at_utc: 'soon' is not a time"),
     ("metrics", "text", "ndcg@@", "has a wrong text: "),
@@ -72,8 +76,8 @@ def filled(folder: Path) -> Path:
         with nt.Tracker(folder / "one.db") as tracker:
             fill_all(tracker)
             fill_designs(tracker)
-            tracker.set_alias("baseline", "bm25", "default", budget=0.1, looks=5)
-            tracker.gate("old", baseline="@baseline", metric="ndcg@3", margin=0.5, dataset="default")
+            tracker.set_policy("baseline", metric="ndcg@3", margin=0.5, budget=0.1, looks=5, dataset="default")
+            tracker.gate("old", baseline="@baseline", dataset="default")
             tracker.reset_gate("@baseline", dataset="default", reason="new queries", reset_by="ann")
             tracker.export_runs(folder / "out")
     return folder
@@ -124,6 +128,6 @@ def test_a_check_names_the_row_and_the_rule(copies: Path) -> None:
         connection.execute("UPDATE decisions SET look = 9 WHERE look IS NOT NULL")
     of_item = f"design_id {design}, group_id {group}, item_key {item!r}"
     assert check_database(str(copies / "one.db")).damage == [
-        f"decisions: the row with id 3 {BUDGET}",
+        "decisions: the row with id 3 has a look that cannot be",
         f"drawn_items: the row with {of_item} has a grade off the scale of its design",
     ]

@@ -177,7 +177,8 @@ def test_an_export_keeps_the_sample(tracker: nt.Tracker, tmp_path: Path) -> None
     pq.write_table(with_column("sampled", first_value("few"))(pq.read_table(runs)), runs)
     with nt.Tracker(tmp_path / "third.db") as third:
         assert refusal_of(nt.InputError, third.import_runs, tmp_path / "out") == (
-            f"{runs}: row 1 has a sample that cannot be; export the runs again"
+            f"{runs}: row 1 has a wrong sampled: sampled='few' does not say how many negatives of how many; write the "
+            "number of sampled negatives and of all, such as sampled='100/50000'; export the runs again"
         )
 
 

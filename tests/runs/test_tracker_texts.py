@@ -151,7 +151,7 @@ def test_an_export_with_texts_of_nothing_is_refused(shop: nt.Tracker, tmp_path: 
     path = tmp_path / "out" / "texts.parquet"
     table = pq.read_table(path)
     for column, value, message in (
-        ("group_id", 0, "row 1 is of no group and no item"),
+        ("group_id", 0, "row 1 breaks the rule: group_id > 0 OR item_key <> ''; "),
         ("group_id", 77, "row 1 names a group that is not there"),
         ("title", "\0", "row 1 has a text with a NUL character in title"),
     ):

@@ -16,7 +16,6 @@ from stored_samples import add_run
 from thorough import LONG
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.runs.export_files import TABLES
 from ndcg_tracker.storage import database as storage
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.store import Store
@@ -29,17 +28,28 @@ SIZES = {"quick": (3, 20, 5), "full": (60, 500, 20)}
 """Runs, groups of each, items of each group."""
 SEED = 20_240_608
 _NAMES = ("run", "dataset", "metric", "judge", "run_created_at_utc", "dataset_id", "label_set_version")
-_OPTIONAL = [name for name, one in TABLES.items() if one.part]
-_LATER = {(table, column) for table, one in TABLES.items() for column in one.later}
-_LATER |= {("runs", "dataset"), *(("evaluations", name) for name in _NAMES)}
+_LATER = {
+    "runs": {
+        "dataset",
+        "sampled",
+        "sample_digest",
+        "collapsed",
+        "documents_in_ten",
+        "tie_order",
+        "groups_share",
+        "stored_by",
+    },
+    "label_sets": {"by_row_number", "judge", "created_at_utc", "extends", "added_by", "from_runs"},
+    "evaluations": {*_NAMES, "requested_as", "std_dev", "created_at_utc"},
+}
 _YOUNGER = (
-    *("alias_moves", "prunings", "paired_sums"),
+    *("texts", "datasets", "aliases", "alias_moves", "decisions", "prunings", "paired_sums"),
     *("designs", "design_runs", "drawn_items", "budget_resets", "seals", "policies"),
 )
 EVERYWHERE = {
-    name: [column.name for column in table.columns if (name, column.name) not in _LATER]
+    name: [column.name for column in table.columns if column.name not in _LATER.get(name, ())]
     for name, table in metadata.tables.items()
-    if name not in (*_OPTIONAL, *_YOUNGER) and not name.startswith("suite_")
+    if name not in _YOUNGER and not name.startswith("suite_")
 }
 """The tables that all revisions have, and their columns that all have."""
 _ALIAS_OF_NOTHING = (
