@@ -143,7 +143,8 @@ _ARE_REPEATS = (
 )
 _LISTS = {
     "coalesce(baseline_lists, '{}') = '{}' OR (json_type(baseline_lists, '$.digest') IS 'text' AND "
-    "json_type(baseline_lists, '$.lists') IS 'object' AND NOT EXISTS (SELECT 1 FROM json_each(baseline_lists, '$.lists') WHERE type <> 'text'))":
+    "json_type(baseline_lists, '$.lists') IS 'object' AND "
+    "NOT EXISTS (SELECT 1 FROM json_each(baseline_lists, '$.lists') WHERE type <> 'text'))":
         "has baseline_lists that no baseline has"
 }  # fmt: skip
 _CONDITIONS: dict[str, dict[str, str]] = {
