@@ -159,10 +159,6 @@ def grant_rights(
     dashboards: Annotated[
         str | None, typer.Option("--dashboards", metavar="ROLE", help="The role that reads only the public views.")
     ] = None,
-    agent: Annotated[
-        str | None,
-        typer.Option("--agent", metavar="ROLE", help="The role that reads what is not sealed, and runs gates."),
-    ] = None,
     apply: Annotated[bool, typer.Option("--apply", help="Run the statements: all of them or none.")] = False,
 ) -> None:
     """Print the SQL for the rights of a team on Postgres.
@@ -174,7 +170,7 @@ def grant_rights(
     from ndcg_tracker.storage.database import grant
     from ndcg_tracker.storage.upkeep.grants import Roles
 
-    statements = grant(_location(), Roles(owner, writer, reader, dashboards, agent), apply=apply)
+    statements = grant(_location(), Roles(owner, writer, reader, dashboards), apply=apply)
     options.show("\n".join(f"{statement};" for statement in statements))
     if apply:
         options.say("granted")
@@ -331,6 +327,8 @@ def ui(
     from ndcg_tracker.ui.server import serve
 
     with Tracker(options.surroundings.database, read_only=True) as tracker:
+        with tracker.store().read():
+            pass  # refuses a sealed database
         serve(tracker, options.say, host=host, port=port, browser=browser, judge=judge)
 
 
