@@ -93,17 +93,15 @@ class CopyWrites:
     def delete_dataset(self, dataset_id: int) -> None:
         """Delete a dataset with all its rows; the decisions that stay are numbered without a gap."""
         owners = {"evaluation_id": schema.evaluations, "run_id": schema.runs, "label_set_id": schema.label_sets}
-        for table in reversed(schema.metadata.sorted_tables):
-            if table is schema.datasets:
-                condition = table.c.id == dataset_id
-            elif "dataset_id" in table.c:
-                condition = table.c.dataset_id == dataset_id
-            elif column := next((name for name in owners if name in table.c), None):
-                owner = owners[column]
-                condition = table.c[column].in_(sa.select(owner.c.id).where(owner.c.dataset_id == dataset_id))
-            else:
-                continue
-            self._session.execute(table.delete().where(condition))
+        tables = schema.metadata.sorted_tables[::-1]
+        for table in (table for table in tables if "dataset_id" not in table.c):
+            for column, owner in owners.items():
+                if column in table.c:
+                    owned = sa.select(owner.c.id).where(owner.c.dataset_id == dataset_id)
+                    self._session.execute(table.delete().where(table.c[column].in_(owned)))
+        for table in (table for table in tables if "dataset_id" in table.c):
+            self._session.execute(table.delete().where(table.c.dataset_id == dataset_id))
+        self._session.execute(schema.datasets.delete().where(schema.datasets.c.id == dataset_id))
         if self._session.connection.dialect.name != "sqlite":
             return  # where numbers have gaps anyway
         decisions, resets = schema.decisions, schema.budget_resets
