@@ -79,7 +79,7 @@ def _question(tx: ReadTransaction, candidate: str, dataset: str, baseline: str |
         )
     against = seal.baseline_run if baseline is None else baseline
     if against is None:
-        raise InputError(f"the gate needs {argument('baseline')}: the run to compare against")
+        raise InputError(f"the gate needs {argument('baseline', 'RUN')}: the run to compare against")
     cluster = None if seal.split is None else seal.split["cluster"]
     metric = parse_metric(seal.metric)
     return GateQuestion(candidate, against, metric, margin=seal.margin, dataset=dataset, cluster=cluster)
