@@ -499,7 +499,7 @@ class Tracker:
     ) -> Moved:
         """Move a dataset that an older version sealed to the database of ``NDCG_TRACK_SEALED_DB``, with all it has.
 
-        Copies of it here are deleted: rows, free pages, and the backups beside a SQLite file that ``db upgrade`` made.
+        Copies of it here are deleted: rows, free pages, and the backups next to a SQLite file that ``db upgrade`` made.
         ``metric``, ``margin``, ``baseline``: see ``split_dataset``. ``looks``: by default those of its seal. A move
         that was interrupted can be repeated. Raises: ReferenceNotFoundError if there is no such sealed dataset.
         """

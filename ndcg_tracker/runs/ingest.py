@@ -25,7 +25,7 @@ from ndcg_tracker.runs.labels import (
     label_source,
     numbered_labels,
 )
-from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of
+from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.runs.samples import checked_sample, kept_as, sampled_note
 from ndcg_tracker.runs.scoring import (
     Scores,
@@ -340,7 +340,7 @@ def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> In
     """Return only that a run on a sealed dataset is stored, without any number computed from its labels."""
     try:
         result = ask()
-    except (NameTakenError, LabelsOfSealedError):  # another conflict would reveal a stored weight
+    except (NameTakenError, SealedError):  # another conflict would reveal a stored weight
         raise
     except NdcgTrackerError:
         told = InputError(

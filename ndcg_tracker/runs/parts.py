@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError, SealedError, argument
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.language.axes import AXIS_OF
 from ndcg_tracker.rankings.keys import KeyIndex
@@ -51,10 +51,6 @@ def check_telling(metrics: Iterable[Metric], what: str) -> None:
                 )
 
 
-class LabelsOfSealedError(InputError):
-    """Labels in a run for a sealed dataset: they are the caller's own, so refusing them reveals nothing."""
-
-
 @dataclass
 class Part:
     """A sealed dataset, or a part of a split dataset: it keeps only its own groups.
@@ -92,7 +88,7 @@ class Part:
         if labels is None:
             return None
         if self.is_sealed:
-            raise LabelsOfSealedError(
+            raise SealedError(
                 f"dataset {self.dataset!r} is sealed, and so are its labels: a run cannot bring any",
                 advice=f"leave out {argument('labels')} and any column of labels",
             )

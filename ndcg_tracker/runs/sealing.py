@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 BUDGET = 0.05
 """The chance, over all looks at a sealed database, that any candidate worse by the margin PASSes."""
 _COPIED = (*OF_RUNS, "prunings", "decisions", "texts")
-"""All tables that a sealed dataset has rows in, beside its seal."""
+"""All tables that a sealed dataset has rows in, apart from its seal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store
 
 
 def move_sealed(store: Store, dataset: str, rules: Mapping[str, Any], held: Store) -> Moved:
-    """Move a dataset that an older version sealed beside open ones, with all it has (``Tracker.move_sealed``)."""
+    """Move a dataset that an older version sealed next to open ones, with all it has (``Tracker.move_sealed``)."""
     with store.write(opens="any") as tx:
         here = next((record for record in tx.datasets.sealed() if record.name == dataset), None)
         with held.write(opens="sealed") as to:

@@ -98,7 +98,7 @@ def restore(location: str, source: str, progress: Progress | None = None) -> Pat
 
 
 def delete_backups(location: str, dataset: str) -> list[str]:
-    """Delete the backups beside a SQLite file that have a dataset; return their names."""
+    """Delete the backups next to a SQLite file that have a dataset; return their names."""
     path = parsed_location(location).path
     deleted = []
     for backup in sorted(path.parent.glob(f"{escape(path.name)}.*.backup")) if path is not None else ():

@@ -279,7 +279,7 @@ class Store:
                 advice=f"name an open one with {argument('location')}",
             )
         named = sa.select(schema.datasets.c.name).join(seals).where(seals.c.is_sealed)
-        name = shlex.quote(connection.execute(named.order_by(seals.c.dataset_id)).scalars().first() or "NAME")
+        name = shlex.quote(str(connection.execute(named.order_by(seals.c.dataset_id)).scalars().first()))
         command = f"NDCG_TRACK_SEALED_DB=FILE {self._location.command(f'datasets split {name} --move')}"
         raise SealedError(
             "the database has sealed data, which now need a database of their own",
