@@ -83,6 +83,9 @@ def check_database() -> None:
         options.say(f"... and {len(result.damage) - _SHOWN_DAMAGE:,} more")
     if result.damage:
         raise DatabaseError("the database is damaged", advice="restore a backup, or report the lines above")
+    if result.is_sealed:
+        options.say("the structure of the sealed database is intact; its content is not checked")
+        return
     options.say(checked_text(result.n_runs, result.n_evaluations, result.n_computed, result.n_results))
 
 

@@ -128,7 +128,8 @@ class Checked:
     """The outcome of a check.
 
     ``damage``: one sentence per kind of damage, or per run and metric. ``n_computed``: how many evaluations of
-    ``n_evaluations`` were recomputed; ``n_results``: with how many group results.
+    ``n_evaluations`` were recomputed; ``n_results``: with how many group results. ``is_sealed``: whether only the
+    structure was checked.
     """
 
     damage: list[str] = field(default_factory=list)
@@ -136,6 +137,7 @@ class Checked:
     n_evaluations: int = 0
     n_computed: int = 0
     n_results: int = 0
+    is_sealed: bool = False
 
 
 def check_database(location: str, progress: Progress | None = None) -> Checked:
@@ -143,8 +145,10 @@ def check_database(location: str, progress: Progress | None = None) -> Checked:
     with Store.open(location) as store:
         path = store.location.path
         with store.read("any") as tx:
-            is_sealed = bool(tx.datasets.sealed())  # the content is not shown, and so only its structure is checked
-            checked = Checked(tx.damage()) if is_sealed else check_content(tx, None, progress, given="stored")
+            if tx.datasets.sealed():  # its content is not shown, and so only its structure is checked
+                checked = Checked(tx.damage(), is_sealed=True)
+            else:
+                checked = check_content(tx, None, progress, given="stored")
         if path is not None and os.access(path.absolute().parent, os.W_OK):
             checked.damage += unlocked(path)
     return checked

@@ -81,7 +81,8 @@ def sealed_store(location: str) -> Iterator[Store]:
             f"the sealed part needs a database of its own, which {SEALED_DATABASE} names",
             advice=f"set {SEALED_DATABASE} to a new file, or to a Postgres URL, that only CI can read",
         )
-    if parsed_location(held) == parsed_location(location):
+    one, other = parsed_location(held), parsed_location(location)
+    if one == other or (one.path is not None and other.path is not None and one.path.resolve() == other.path.resolve()):
         raise InputError(f"{SEALED_DATABASE} names the open database itself", advice="name another one")
     with Store.open(held, create=True) as store:
         yield store

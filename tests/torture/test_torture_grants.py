@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from command_line import Printed
 from postgres_server import PostgresServer
-from restored import kept_revisions, restore
+from restored import kept_revisions, move_sealed_data, restore
 from small_shop import BM25, LABELS, joint_frame, labels_frame, write_csv
 
 from ndcg_tracker.storage.database import upgrade
@@ -353,7 +353,8 @@ def test_an_older_schema_is_upgraded_by_its_owner_alone(team: Team) -> None:
                 admin.execute(
                     psycopg.sql.SQL("ALTER TABLE {} OWNER TO team_owner").format(psycopg.sql.Identifier(name))
                 )
-            admin.execute(f"ALTER FUNCTION ndcg_tracker_analyze() OWNER TO {OWNER}".encode())
+            for function in ("ndcg_tracker_analyze()", "ndcg_tracker_redo(bigint)"):
+                admin.execute(f"ALTER FUNCTION {function} OWNER TO {OWNER}".encode())
             give_to_owner(admin, older.name)
         refused = here("--db", older.url(OWNER), *GRANT)
         assert (refused.code, "has the older schema" in refused.err) == (2, True)
@@ -364,6 +365,7 @@ def test_an_older_schema_is_upgraded_by_its_owner_alone(team: Team) -> None:
         assert re.fullmatch(rf"error: .*: role '{WRITER}' {may_not}\n", told.err)
         checked(older.run(OWNER, "db upgrade"))
         checked(here("--db", older.url(OWNER), *GRANT, "--apply"))
+        move_sealed_data(older.url(OWNER), str(older.folder / "sealed.db"))
         checked(older.run(WRITER, "ingest {files}/new.csv --labels {files}/labels.csv --dataset a"))
     finally:
         team.server.drop_database(older.name)
