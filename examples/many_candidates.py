@@ -10,6 +10,7 @@ Run it with: python examples/many_candidates.py [VARIANTS]
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -38,7 +39,9 @@ def main(n_variants: int = 66) -> None:
     labels = pd.DataFrame({"group": [f"q{number}" for number in range(N_QUERIES)], "item": "relevant", "label": 1})
     with tempfile.TemporaryDirectory() as folder, Tracker(Path(folder) / "runs.db") as tracker:
         tracker.add_labels(labels, dataset="shop")
-        parts = tracker.split_dataset("shop", seal=0.5, looks=n_variants)
+        os.environ["NDCG_TRACK_SEALED_DB"] = str(Path(folder) / "sealed.db")
+        rules = {"metric": "ndcg@10", "margin": MARGIN, "looks": n_variants, "baseline": "prod-run"}
+        parts = tracker.split_dataset("shop", seal=0.5, **rules)
         print(f"{parts.n_open} queries are open, {parts.n_sealed} sealed")
         datasets = (parts.dataset, parts.sealed)
         for dataset in datasets:
@@ -53,8 +56,7 @@ def main(n_variants: int = 66) -> None:
         at_once = [tracker.gate(name, **in_the_open) for name in names]
         tracker.set_policy("prod", margin=MARGIN, budget=0.05, looks=n_variants)
         budget = [tracker.gate(name, **in_the_open) for name in names]
-        on_seal = {"baseline": "prod-run", "dataset": parts.sealed, "margin": MARGIN}
-        sealed = [tracker.gate_sealed(name, **on_seal) for name in names]
+        sealed = [tracker.gate_sealed(name, dataset=parts.sealed) for name in names]
         for gate, results in (("at 5% each", at_once), ("a budget of 5%", budget), ("sealed, 5%", sealed)):
             n_passed = sum(result.decision == "pass" for result in results)
             print(f"{gate:15} {n_passed} of {n_variants} harmful variants PASS")

@@ -175,7 +175,7 @@ class ConflictError(InputError):
 
 
 class SealedError(InputError):
-    """A dataset is sealed, and the command is neither ``gate`` nor ``ingest`` (exit code 2)."""
+    """A sealed database or dataset, and the command is neither ``gate`` nor ``ingest`` (exit code 2)."""
 
 
 class NameTakenError(ConflictError):

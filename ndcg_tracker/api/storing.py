@@ -221,7 +221,7 @@ def ingest_stream(
         if scores is None and len(whole) == 1:  # and score it before others have to wait for it
             scores = ready_run(whole[0], labels, parsed).scores
     with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
-        store = self.store(create=True)
+        store = self.store(create=True, dataset=details.dataset)
         return store_run(store, read, labels, details, parsed, replace=replace, scores=scores, judges=judge)
 
 

@@ -63,10 +63,10 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.show.gather import Convention
     from ndcg_tracker.runs.exchange import Exported
     from ndcg_tracker.runs.groups import GroupRecord, StoredText
-    from ndcg_tracker.runs.parts import SplitDataset
     from ndcg_tracker.runs.prune import Pruned
+    from ndcg_tracker.runs.sealing import Moved, SplitDataset
     from ndcg_tracker.storage.guard.query_result import QueryResult
-    from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord, SealRecord
+    from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import Store
 
 # Modules are imported where a method needs them, because most of a small command's time is its start.
@@ -112,6 +112,7 @@ class Tracker:
         self.location: str = database_location(location)
         self._read_only = read_only
         self._store: Store | None = None
+        self._sealed: Store | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -125,15 +126,27 @@ class Tracker:
 
     def close(self) -> None:
         """Close the database; the tracker opens it again at its next use."""
-        if self._store is not None:
-            self._store.close()
-            self._store = None
+        for store in (self._store, self._sealed):
+            if store is not None:
+                store.close()
+        self._store = self._sealed = None
 
-    def store(self, *, create: bool = False) -> Store:
-        """Return the open store; ``create`` creates the SQLite file if it does not exist."""
+    def store(self, *, create: bool = False, dataset: str | None = None) -> Store:
+        """Return the open store; ``create`` creates the SQLite file if it does not exist.
+
+        ``dataset``: if the database of ``NDCG_TRACK_SEALED_DB`` has it, return that store; None for no sealed dataset.
+        """
+        from ndcg_tracker.storage.database_url import parsed_location
+        from ndcg_tracker.storage.store import Store
+
+        held = os.environ.get(SEALED_DATABASE) if dataset is not None else None
+        if held and ((path := parsed_location(held).path) is None or path.exists()):
+            if self._sealed is None:
+                self._sealed = Store.open(held, read_only=self._read_only)
+            with self._sealed.read("sealed") as tx:
+                if dataset in [sealed.name for sealed in tx.datasets.sealed()]:
+                    return self._sealed
         if self._store is None:
-            from ndcg_tracker.storage.store import Store
-
             self._store = Store.open(self.location, create=create, read_only=self._read_only)
         return self._store
 
@@ -434,69 +447,64 @@ class Tracker:
             return found
 
     def is_sealed(self, dataset: str) -> bool:
-        """Return whether a dataset of this name is sealed; False if the database does not exist."""
-        from ndcg_tracker.storage.database_url import parsed_location
-
-        path = parsed_location(self.location).path
-        if path is not None and not path.exists():
-            return False
-        with self.store().read() as tx:
-            return tx.datasets.is_sealed(dataset)
+        """Return whether a dataset of this name is sealed, here or in the database of ``NDCG_TRACK_SEALED_DB``."""
+        with self.store(dataset=dataset).read("sealed") as tx:
+            return dataset in [sealed.name for sealed in tx.datasets.sealed()]
 
     def split_dataset(
         self,
         dataset: str,
         *,
         seal: float,
+        metric: str,
+        margin: float,
+        looks: int | None = 40,
+        baseline: str | None = None,
         cluster: str | None = None,
-        sealed: str | None = None,
-        budget: float = 0.05,
-        looks: int | None = None,
         seed: str | None = None,
-        held: str | os.PathLike[str] | None = None,
     ) -> SplitDataset:
-        """Move a share of the groups of a dataset, with their labels, to a new dataset that is sealed.
+        """Move a share of the groups of a dataset, with their labels, to the database of ``NDCG_TRACK_SEALED_DB``.
 
-        A keyed hash of its id decides for each group. The other groups stay. From runs and labels that come later, each
-        part leaves out the groups of the other part. Split a dataset before its first run.
+        That database is sealed from then on: only ``ingest`` and ``gate_sealed`` use it, and its dataset is called
+        ``DATASET-sealed``. A keyed hash of its id decides for each group. The other groups stay. From runs and labels
+        that come later, each part leaves out the groups of the other part. Split a dataset before its first run.
 
-        Parameters: ``seal``: the share that is sealed, in (0, 1). ``cluster``: an attribute of the groups; groups with
-        the same value stay together. ``sealed``: the name of the sealed part, by default ``DATASET-sealed``.
-        ``budget``, ``looks``: see ``seal_dataset``. ``seed``: for the key of the hash, which is random by default.
-        ``held``: the database of the sealed part, created if it does not exist; None for this one. Raises:
-        ReferenceNotFoundError; ConflictError for a dataset with recorded results, or one that was split before, and if
-        the name is taken; InputError for a share that leaves a part empty, and for groups without the attribute.
+        Parameters: ``seal``: the share that is sealed, in (0, 1). ``metric``, ``margin``, ``baseline`` (the name of a
+        run, by default each gate names one) and ``looks`` (how many share a budget of 5%, None for no limit): the rules
+        of all gates there. ``cluster``: an attribute of the groups; groups with the same value stay together, and gates
+        count them as one. ``seed``: for the key of the hash, which is random by default. Returns: how many groups each
+        part has; ``done_before`` if the same split was done already. Raises: ReferenceNotFoundError; ConflictError for
+        a dataset with recorded results, or one that was split otherwise; InputError for a sealed database of another
+        dataset, a share that leaves a part empty, and groups without the attribute.
         """
-        from ndcg_tracker.questions.gate.decide_bounds import look_level
-        from ndcg_tracker.runs.parts import SplitOptions, split_dataset
+        from ndcg_tracker.questions.gate.gather_sealed import checked_rules
+        from ndcg_tracker.runs.sealing import SplitOptions, sealed_store, split_dataset
         from ndcg_tracker.storage.database import vacuum
-        from ndcg_tracker.storage.database_url import parsed_location
 
-        look_level(1, budget, looks)
-        asked = SplitOptions(seal, cluster, sealed or f"{dataset}-sealed", budget, looks, seed)
-        if held is None or parsed_location(os.fspath(held)) == parsed_location(self.location):
-            return split_dataset(self.store(), dataset, asked)
-        with type(self)(held) as other:
-            done = split_dataset(self.store(), dataset, asked, other.store(create=True))
+        asked = SplitOptions(seal, cluster, checked_rules(metric, margin, looks, baseline), seed)
+        with sealed_store(self.location) as held:
+            done = split_dataset(self.store(), dataset, asked, held)
         vacuum(self.location)  # the free pages of the file still hold the moved rows
         return done
 
-    def seal_dataset(self, dataset: str, *, budget: float = 0.05, looks: int | None = None) -> SealRecord:
-        """Seal a dataset forever: from now on only ``gate`` and ``ingest`` accept it.
+    def move_sealed(
+        self, dataset: str, *, metric: str, margin: float, looks: int | None = None, baseline: str | None = None
+    ) -> Moved:
+        """Move a dataset that an older version sealed to the database of ``NDCG_TRACK_SEALED_DB``, with all it has.
 
-        Nothing else reads it or shows it, and a gate on it says only PASS or NOT PASSED. Seal it before its first run;
-        it may have labels, groups and texts. On SQLite the file is the seal: anyone who can read the file can read the
-        labels.
-
-        Parameters: ``budget``: the chance, over all looks, that any candidate that is worse by the margin PASSes, in
-        (0, .5). ``looks``: how many looks share it; by default there is no limit. Raises: ReferenceNotFoundError;
-        ConflictError for a dataset with recorded results, of a suite, or sealed before; InputError for a wrong budget.
+        Copies of it here are deleted: rows, free pages, and the backups next to a SQLite file that ``db upgrade`` made.
+        ``metric``, ``margin``, ``baseline``: see ``split_dataset``. ``looks``: by default those of its seal. A move
+        that was interrupted can be repeated. Raises: ReferenceNotFoundError if there is no such sealed dataset.
         """
-        from ndcg_tracker.questions.gate.decide_bounds import look_level
+        from ndcg_tracker.questions.gate.gather_sealed import checked_rules
+        from ndcg_tracker.runs.sealing import move_sealed, sealed_store
+        from ndcg_tracker.storage.database import delete_backups, vacuum
 
-        look_level(1, budget, looks)
-        with self.store().write() as tx:
-            return tx.write.datasets.seal(dataset, budget=budget, looks=looks)
+        rules = checked_rules(metric, margin, looks, baseline)
+        with sealed_store(self.location) as held:
+            moved = move_sealed(self.store(), dataset, rules, held)
+        vacuum(self.location)
+        return replace(moved, deleted=tuple(delete_backups(self.location, dataset)))
 
     def groups(self, dataset: str = DEFAULT_DATASET) -> list[GroupRecord]:
         """Return the groups of a dataset with their weights and attributes."""
@@ -533,7 +541,7 @@ class Tracker:
         their groups; none: those of ``dataset``, or without it the whole database with everything in it. ``progress``:
         called with how many runs are written, and how many there are. Returns: how much was written, and a note on
         what belongs to the datasets of named runs and was left out. Raises: ReferenceNotFoundError; InputError if it
-        cannot be written, for a named run that was pruned, and for the whole of a database with sealed data.
+        cannot be written and for a named run that was pruned.
         """
         from ndcg_tracker.runs.exchange import export
 
@@ -541,16 +549,3 @@ class Tracker:
             runs = tx.runs.chosen(references, dataset) if references or dataset is not None else None
             tx.runs.require("items", *(runs or ()))
             return export(tx, runs, os.fspath(folder), progress=progress)
-
-
-def holder_of(dataset: str | None, location: str | None, *, read_only: bool = False) -> Tracker:
-    """Return the tracker on a database, or on that of ``NDCG_TRACK_SEALED_DB`` if the dataset is sealed there.
-
-    ``dataset``: None if sealed datasets are not accepted.
-    """
-    held = os.environ.get(SEALED_DATABASE)
-    if dataset is not None and held:
-        with Tracker(held) as sealed:
-            if sealed.is_sealed(dataset):
-                location = held
-    return Tracker(location, read_only=read_only)

@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "labels": ("questions.labels.command:app", "Manage labels: add, list, diff, agreement, needed, sample."),
         "groups": ("cli.runs:groups", "Manage attributes (for slices) and weights of groups: set, list."),
         "texts": ("cli.runs:texts", "Manage query texts, item titles and links: add, list, delete."),
-        "datasets": ("cli.runs:datasets", "Seal datasets, so that only gates read them: split, seal."),
+        "datasets": ("cli.runs:datasets", "Seal a share of a dataset, so that only gates read it: split."),
         "import": ("cli.exchange:import_runs", "Import a copy of a database, or exported runs."),
         "pull": ("cli.exchange:pulls", "Fetch runs from other trackers."),
         "demo": ("cli.demo:demo", "Try it out: track four runs of a small, made-up shop search."),

@@ -83,6 +83,9 @@ def check_database() -> None:
         options.say(f"... and {len(result.damage) - _SHOWN_DAMAGE:,} more")
     if result.damage:
         raise DatabaseError("the database is damaged", advice="restore a backup, or report the lines above")
+    if result.is_sealed:
+        options.say("the structure of the sealed database is intact; its content is not checked")
+        return
     options.say(checked_text(result.n_runs, result.n_evaluations, result.n_computed, result.n_results))
 
 
@@ -159,10 +162,6 @@ def grant_rights(
     dashboards: Annotated[
         str | None, typer.Option("--dashboards", metavar="ROLE", help="The role that reads only the public views.")
     ] = None,
-    agent: Annotated[
-        str | None,
-        typer.Option("--agent", metavar="ROLE", help="The role that reads what is not sealed, and runs gates."),
-    ] = None,
     apply: Annotated[bool, typer.Option("--apply", help="Run the statements: all of them or none.")] = False,
 ) -> None:
     """Print the SQL for the rights of a team on Postgres.
@@ -174,7 +173,7 @@ def grant_rights(
     from ndcg_tracker.storage.database import grant
     from ndcg_tracker.storage.upkeep.grants import Roles
 
-    statements = grant(_location(), Roles(owner, writer, reader, dashboards, agent), apply=apply)
+    statements = grant(_location(), Roles(owner, writer, reader, dashboards), apply=apply)
     options.show("\n".join(f"{statement};" for statement in statements))
     if apply:
         options.say("granted")
@@ -331,6 +330,8 @@ def ui(
     from ndcg_tracker.ui.server import serve
 
     with Tracker(options.surroundings.database, read_only=True) as tracker:
+        with tracker.store().read():
+            pass  # refuses a sealed database
         serve(tracker, options.say, host=host, port=port, browser=browser, judge=judge)
 
 

@@ -200,7 +200,7 @@ def ingest(
     try:
         with (
             whole_file(metrics_json, "--metrics-json") as write_metrics,
-            options.tracker(dataset) as tracker,
+            options.tracker() as tracker,
             ExitStack() as stack,
         ):
 
@@ -259,7 +259,7 @@ def ingest(
                 keep(result)
     finally:  # runs that were stored before an error stay stored and are reported
         if stored:
-            options.show(_report(stored, format))
+            options.show("stored" if stored[0].is_sealed else _report(stored, format))
 
 
 def _stored_results(
@@ -332,7 +332,4 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
         for metric in under.metrics
     ]
     judges = [under.judge for result in results for under in result.under for _ in under.metrics]
-    sealed = [result for result in results if result.is_sealed]
-    rows += [(of.run, of.run_id, of.dataset, of.outcome, of.n_groups, of.n_items, *[None] * 6) for of in sealed]
-    judges += [""] * len(sealed)
     return with_requests(format, _COLUMNS, rows, judges=judges, **options.screen())

@@ -242,11 +242,11 @@ class Surroundings:
 surroundings = Surroundings()
 
 
-def tracker(dataset: str | None = None) -> Tracker:
-    """Return the tracker on the requested database, or on that of sealed datasets if ``dataset`` is sealed there."""
-    from ndcg_tracker.api.tracker import holder_of
+def tracker() -> Tracker:
+    """Return the tracker on the requested database."""
+    from ndcg_tracker.api.tracker import Tracker
 
-    return holder_of(dataset, surroundings.database)
+    return Tracker(surroundings.database)
 
 
 def show(text: str) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import SEALED_DATABASE, Pairs
+from ndcg_tracker.asked import Pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.show import list_runs as ask_runs
 from ndcg_tracker.questions.show.command import show
 from ndcg_tracker.words.texts import counted
@@ -251,75 +251,62 @@ def rescore(
         options.show(with_requests(format, names, rows, judges=judges, **options.screen()))
 
 
-datasets = options.command_group("Seal datasets, so that only gates read them: split, seal.")
-
-
-SealBudget = Annotated[float, typer.Option(metavar="A", help="Chance that any worse candidate PASSes, over all looks.")]
-SealLooks = Annotated[
-    int | None, typer.Option(metavar="N", help="How many looks share the budget.", show_default="unlimited")
-]
-_FILE_IS_SEAL = (
-    "note: anyone who can read the file can read the labels: keep it where only CI can read it, and name it there with "
-    "NDCG_TRACK_SEALED_DB"
-)
+datasets = options.command_group("Seal a share of a dataset, so that only gates read it: split.")
 
 
 @datasets.command("split")
 def split_dataset(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset with labels and without runs.")],
-    seal: Annotated[float, typer.Option(metavar="SHARE", help="Share of the groups to seal, such as .5.")],
+    metric: Annotated[str, typer.Option("--metric", "-m", help="The metric of all gates on the sealed part.")],
+    margin: Annotated[float, typer.Option(metavar="X", help="The drop that all its gates allow, in absolute points.")],
+    seal: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Share of the groups to seal, such as .5.", show_default=False)
+    ] = None,
+    looks: Annotated[
+        int | None, typer.Option(metavar="N", help="How many gates share the budget of 5%.", show_default="40")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="RUN", help="The baseline of all gates.", show_default="each gate names one")
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ATTRIBUTE", help="Keep groups with the same value together.", show_default=False),
     ] = None,
-    sealed: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the sealed part.", show_default="NAME-sealed")
-    ] = None,
-    budget: SealBudget = 0.05,
-    looks: SealLooks = None,
     seed: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Seed of the random choice of groups.", show_default="random")
     ] = None,
+    move: Annotated[
+        bool, typer.Option("--move", help="Move dataset NAME, which an older version sealed, with its runs and looks.")
+    ] = False,
 ) -> None:
-    """Move a share of the groups, with their labels, to a sealed dataset.
+    """Move a share of the groups, with their labels, to a sealed database.
 
-    If NDCG_TRACK_SEALED_DB is set, the sealed part goes to the database that it names: keep that where only CI can read
-    it.
+    NDCG_TRACK_SEALED_DB names that database: a new SQLite file, or a Postgres database, that only CI can read. Only
+    ingest and gate use it, as dataset NAME-sealed.
 
-    Example: ndcg-track datasets split shop --seal 0.5
+    Example: ndcg-track datasets split shop --seal .5 --metric ndcg@10 --margin .01
     """
-    held = os.environ.get(SEALED_DATABASE)
+    rules: dict[str, Any] = {"metric": options.metric_asked_for(metric), "margin": margin, "baseline": baseline}
+    others = {"seal": seal, "cluster": cluster, "seed": seed}
     with options.tracker() as tracker:
-        split = partial(tracker.split_dataset, name, seal=seal, cluster=cluster, sealed=sealed, held=held)
-        done = split(budget=budget, looks=looks, seed=seed)
-        is_file = tracker.store().dialect == "sqlite"
+        if move:
+            for other in (spelled for spelled, value in others.items() if value is not None):
+                raise InputError(f"{options.as_option(other, '')} does not go with --move", advice="leave it out")
+            moved = tracker.move_sealed(name, looks=looks, **rules)
+            what = f"{counted(moved.n_runs, 'run')} and {counted(moved.n_groups, 'group')} of {moved.dataset!r}"
+            options.say(f"moved: {what}; {_ONLY}")
+            for backup in moved.deleted:
+                options.say(f"note: deleted {backup}, which held the sealed part")
+            return
+        if seal is None:
+            raise InputError("datasets split needs --seal SHARE", advice="try --seal .5")
+        rules["looks"] = 40 if looks is None else looks
+        done = tracker.split_dataset(name, seal=seal, cluster=cluster, seed=seed, **rules)
     counts = f"{counted(done.n_sealed, 'group')} in {done.sealed!r}, {done.n_open:,} in {done.dataset!r}"
-    options.say(f"split: {counts}; only gate and ingest may use {done.sealed!r}")
-    if is_file and not held:
-        options.say(_FILE_IS_SEAL)
+    options.say(f"{'done already' if done.done_before else 'split'}: {counts}; {_ONLY}")
 
 
-@datasets.command("seal")
-def seal_dataset(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset with labels and without runs.")],
-    budget: SealBudget = 0.05,
-    looks: SealLooks = None,
-) -> None:
-    """Seal a dataset forever: only gate and ingest may use it.
-
-    A gate on it says PASS or NOT PASSED and nothing else. Every other command refuses it or leaves it out.
-
-    Example: ndcg-track datasets seal held-out
-    """
-    with options.tracker() as tracker:
-        sealed = tracker.seal_dataset(name, budget=budget, looks=looks)
-        is_file = tracker.store().dialect == "sqlite"
-    shared = "all looks" if sealed.looks is None else counted(sealed.looks, "look")
-    options.say(
-        f"sealed dataset {name!r}: {shared} share a budget of {sealed.budget:g}; only gate and ingest may use it"
-    )
-    if is_file:
-        options.say(_FILE_IS_SEAL)
+_ONLY = "only ingest and gate may use the sealed part"
 
 
 groups = options.command_group("Manage attributes (for slices) and weights of groups: set, list.")

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ndcg_tracker.api.evaluation import evaluate
 from ndcg_tracker.api.say_evaluations import evaluations_as
-from ndcg_tracker.api.tracker import Tracker, holder_of
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import (
     DEFAULT_DATASET,
     DEFAULT_METRIC,
@@ -271,8 +271,7 @@ class _Tool:
                 positional.append(value)
             else:
                 named[name] = value
-        sealed = named.get("dataset") if self.function is Tracker.gate_sealed else None
-        with holder_of(sealed, location, read_only=not self.writes) as tracker:
+        with Tracker(location, read_only=not self.writes) as tracker:
             if self.answered is not None:
                 return self.answered(tracker, *positional, **named)
             answer = self.function(tracker, *positional, **named)

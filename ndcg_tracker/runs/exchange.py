@@ -63,11 +63,6 @@ def export(
     runs = sorted({run.id: run for run in (tx.runs.all() if runs is None else runs)}.values(), key=lambda run: run.id)
     if not runs and (not is_whole or tx.copies.is_empty()):
         raise ReferenceNotFoundError("there are no runs to export", advice="store one with: ndcg-track ingest FILE")
-    if is_whole and tx.copies.has_seals():
-        raise InputError(
-            "the database has sealed data, which an export would open",
-            advice="copy the database itself with: ndcg-track db backup FILE, or with pg_dump",
-        )
     chosen = None if is_whole else _chosen(tx, runs)
     left_out = {} if chosen is None else tx.copies.n_beside_runs(chosen["dataset_id"])
     with ExportWriter(Path(folder), COLUMNS if is_whole else OF_RUNS) as writer:

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.asked import DOUBTS, allowed
-from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
+from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, SealedError, argument
 from ndcg_tracker.ingest.documents import Chunks
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
@@ -25,7 +25,7 @@ from ndcg_tracker.runs.labels import (
     label_source,
     numbered_labels,
 )
-from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of
+from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.runs.samples import checked_sample, kept_as, sampled_note
 from ndcg_tracker.runs.scoring import (
     Scores,
@@ -302,7 +302,11 @@ def store_run(
     blocks = chain(
         list(islice(coming_blocks, 1)), coming_blocks
     )  # before the lock, so that nobody has to wait for a silent pipe
-    with store.write(run=(details.dataset, details.name), opens_seals=True) as tx:
+    with store.write(run=(details.dataset, details.name), opens="sealed") as tx:
+        for sealed in tx.datasets.sealed():
+            if sealed.name != details.dataset:
+                told = f"the database is sealed, and has only dataset {sealed.name!r}"
+                raise SealedError(told, advice=f"give {argument('dataset', sealed.name)}")
         dataset = tx.write.datasets.ensure(details.dataset)
         part = part_of(tx, dataset)
         if part is not None:
@@ -336,7 +340,7 @@ def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> In
     """Return only that a run on a sealed dataset is stored, without any number computed from its labels."""
     try:
         result = ask()
-    except (NameTakenError, LabelsOfSealedError):  # another conflict would reveal a stored weight
+    except (NameTakenError, SealedError):  # another conflict would reveal a stored weight
         raise
     except NdcgTrackerError:
         told = InputError(
@@ -344,7 +348,8 @@ def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> In
             advice="ingest a run like it on open data to see the reason",
         )
     else:
-        return replace_fields(result, metrics=StoredMetrics([]), further=(), notes=(), is_sealed=True)
+        stored = replace_fields(result, outcome="stored", is_sealed=True)
+        return replace_fields(stored, metrics=StoredMetrics([]), further=(), notes=())
     raise told
 
 

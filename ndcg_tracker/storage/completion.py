@@ -10,22 +10,21 @@ from urllib.parse import quote
 
 What = Literal["runs", "aliases", "datasets", "metrics", "attributes", "groups", "judges", "answerers"]
 
-_OPEN = (
-    "(SELECT id, name AS dataset, name FROM datasets WHERE id NOT IN (SELECT dataset_id FROM seals WHERE is_sealed)) d"
-)
+_DATASETS = "(SELECT id, name AS dataset, name FROM datasets) d"
+_SEALED = "SELECT 1 FROM seals WHERE is_sealed LIMIT 1"
 _ROWS = 20_000
 _QUERIES: dict[str, str] = {
     "runs": "SELECT run FROM run_details {} ORDER BY run_id DESC",
     "aliases": "SELECT '@' || alias FROM run_aliases {} ORDER BY alias",
-    "datasets": f"SELECT name FROM {_OPEN} ORDER BY name",
+    "datasets": f"SELECT name FROM {_DATASETS} ORDER BY name",
     "metrics": "SELECT metric FROM run_summary {} GROUP BY metric ORDER BY min(run_id), metric",
     "attributes": f"SELECT DISTINCT attribute FROM (SELECT attribute FROM group_attributes {{}} LIMIT {_ROWS}) a",
-    "groups": f"SELECT g.key FROM groups g JOIN {_OPEN} ON d.id = g.dataset_id {{}} ORDER BY g.key",
+    "groups": f"SELECT g.key FROM groups g JOIN {_DATASETS} ON d.id = g.dataset_id {{}} ORDER BY g.key",
     "judges": "SELECT DISTINCT s.judge FROM label_sets s "
-    f"JOIN {_OPEN} ON d.id = s.dataset_id AND s.n_labels > 0 {{}} ORDER BY s.judge",
-    "answerers": f"SELECT DISTINCT e.checked_by FROM designs e JOIN {_OPEN} ON d.id = e.dataset_id {{}}",
+    f"JOIN {_DATASETS} ON d.id = s.dataset_id AND s.n_labels > 0 {{}} ORDER BY s.judge",
+    "answerers": f"SELECT DISTINCT e.checked_by FROM designs e JOIN {_DATASETS} ON d.id = e.dataset_id {{}}",
 }
-"""Queries on the public views where these have the names, else on tables; both exclude sealed datasets."""
+"""Queries on the public views where these have the names, else on tables."""
 _OF_DATASETS = ("runs", "aliases", "attributes", "groups", "judges", "answerers")
 _AT_MOST = 2000
 _Query = tuple[str, Mapping[str, str | None]]
@@ -74,7 +73,7 @@ def _of_postgres(location: str, queries: Sequence[_Query]) -> list[str]:
 
 def _answers(connection: Any, queries: Sequence[_Query], mark: str) -> list[str]:
     names: list[str] = []
-    for query, wanted in queries:
+    for query, wanted in () if connection.execute(_SEALED).fetchone() else queries:
         where = " AND ".join(f"{column} = {mark}" for column in wanted)
         text = query.format(f"WHERE {where}" if where else "") + f" LIMIT {_AT_MOST}"
         names += [name for (name,) in connection.execute(text, tuple(wanted.values())) if name]

@@ -87,10 +87,6 @@ class CopyReads:
         """Return whether the database has no dataset."""
         return not self._session.rows(sa.select(schema.datasets.c.id).limit(1))
 
-    def has_seals(self) -> bool:
-        """Return whether the database has sealed datasets."""
-        return bool(self._session.rows(sa.select(schema.seals.c.dataset_id).where(schema.seals.c.is_sealed).limit(1)))
-
     def n_beside_runs(self, dataset_ids: Collection[int]) -> dict[str, int]:
         """Return how many rows datasets have in the tables that do not belong to runs, and how many answers."""
         found = {}
@@ -119,6 +115,29 @@ class CopyWrites:
             self._session.execute(schema.metadata.tables[name].insert(), rows)
         except IntegrityError as error:
             raise InputError(f"has a row that the database refuses ({' '.join(str(error.orig).split())})") from None
+
+    def delete_dataset(self, dataset_id: int) -> None:
+        """Delete a dataset with all its rows; the decisions that stay are numbered without a gap."""
+        owners = {"evaluation_id": schema.evaluations, "run_id": schema.runs, "label_set_id": schema.label_sets}
+        tables = schema.metadata.sorted_tables[::-1]
+        for table in (table for table in tables if "dataset_id" not in table.c):
+            for column, owner in owners.items():
+                if column in table.c:
+                    owned = sa.select(owner.c.id).where(owner.c.dataset_id == dataset_id)
+                    self._session.execute(table.delete().where(table.c[column].in_(owned)))
+        for table in (table for table in tables if "dataset_id" in table.c):
+            self._session.execute(table.delete().where(table.c.dataset_id == dataset_id))
+        self._session.execute(schema.datasets.delete().where(schema.datasets.c.id == dataset_id))
+        if self._session.connection.dialect.name != "sqlite":
+            return  # where numbers have gaps anyway
+        decisions, resets = schema.decisions, schema.budget_resets
+        ids = [row.id for row in self._session.rows(sa.select(decisions.c.id).order_by(decisions.c.id))]
+        for reset in self._session.rows(sa.select(resets.c.id, resets.c.after_decision_id)):
+            covered = sum(decision_id <= reset.after_decision_id for decision_id in ids)
+            self._session.execute(resets.update().where(resets.c.id == reset.id), {"after_decision_id": covered})
+        for number, decision_id in enumerate(ids, 1):
+            self._session.execute(decisions.update().where(decisions.c.id == decision_id), {"id": number})
+        self._session.execute(sa.text(f"UPDATE sqlite_sequence SET seq = {len(ids)} WHERE name = 'decisions'"))
 
     def count_on(self, used: Mapping[str, int]) -> None:
         """Let new rows get ids above those of the copied rows, and above ``used``, by table."""

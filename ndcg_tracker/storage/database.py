@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine
@@ -96,9 +97,22 @@ def restore(location: str, source: str, progress: Progress | None = None) -> Pat
     return restore_from(parsed_location(location), parsed_location(source), progress)
 
 
+def delete_backups(location: str, dataset: str) -> list[str]:
+    """Delete the backups next to a SQLite file that have a dataset; return their names."""
+    path = parsed_location(location).path
+    deleted = []
+    for backup in sorted(path.parent.glob(f"{escape(path.name)}.*.backup")) if path is not None else ():
+        with closing(sqlite_connection(backup)) as connection:
+            if connection.execute("SELECT 1 FROM datasets WHERE name = ?", (dataset,)).fetchone():
+                deleted.append(backup)
+    for backup in deleted:
+        backup.unlink()
+    return [backup.name for backup in deleted]
+
+
 def check(location: str) -> list[str]:
     """Return the damage in a database with the latest schema (``db check``), nothing if it is intact."""
-    with Store.open(location) as store, store.read() as transaction:
+    with Store.open(location) as store, store.read("any") as transaction:
         return transaction.damage()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -88,8 +89,7 @@ class DatasetReads:
 
     def all(self) -> list[DatasetRecord]:
         """Return all datasets in id order."""
-        query = sa.select(schema.datasets).where(self._session.is_open(schema.datasets.c.id))
-        return self._session.records(DatasetRecord, query.order_by(schema.datasets.c.id))
+        return self._session.records(DatasetRecord, sa.select(schema.datasets).order_by(schema.datasets.c.id))
 
     def counts(self) -> dict[int, DatasetCounts]:
         """Return how much each dataset holds, by its id."""
@@ -99,38 +99,28 @@ class DatasetReads:
         return {dataset.id: DatasetCounts(*(numbers.get(dataset.id, 0) for numbers in each)) for dataset in self.all()}
 
     def named(self, name: str) -> DatasetRecord | None:
-        """Return the dataset of this name, None if it does not exist. Raises: InputError for a sealed one."""
+        """Return the dataset of this name, None if it does not exist."""
         rows = self._rows(name, schema.datasets.c.name)
-        return self._opened(rows[0]) if rows else None
+        return rows[0] if rows else None
 
     def with_id(self, dataset_id: int) -> DatasetRecord:
-        """Return the dataset of this id. Raises: InputError for a sealed one."""
-        return self._opened(self._rows(dataset_id, schema.datasets.c.id)[0])
+        """Return the dataset of this id."""
+        return self._rows(dataset_id, schema.datasets.c.id)[0]
 
-    def is_sealed(self, name: str) -> bool:
-        """Return whether there is a dataset of this name that is sealed."""
-        return any(row["is_sealed"] for row in self._rows(name, schema.datasets.c.name))
+    def _rows(self, value: str | int, column: sa.Column[Any]) -> list[DatasetRecord]:
+        query = sa.select(schema.datasets).where(column == value)
+        return self._session.once(("dataset", value), partial(self._session.records, DatasetRecord, query))
 
     def seal_of(self, dataset_id: int) -> SealRecord | None:
-        """Return the seal of a dataset, or its mark as an open part; None if it has neither."""
+        """Return the mark of a dataset that is sealed or an open part; None if it is neither."""
         query = sa.select(schema.seals).where(schema.seals.c.dataset_id == dataset_id)
         records = self._session.records(SealRecord, query)
         return records[0] if records else None
 
-    def _rows(self, value: str | int, column: sa.Column[Any]) -> list[dict[str, Any]]:
-        """Return the dataset with a value in a column, if any, and whether it is sealed."""
-        seals = schema.seals
-        is_sealed = sa.exists(seals.c.dataset_id).where(seals.c.dataset_id == schema.datasets.c.id, seals.c.is_sealed)
-        query = sa.select(schema.datasets, is_sealed.label("is_sealed")).where(column == value)
-        return self._session.once(("dataset", value), partial(self._session.records, dict, query))
-
-    def _opened(self, row: Mapping[str, Any]) -> DatasetRecord:
-        if row["is_sealed"] and not self._session.opens_seals:
-            raise SealedError(
-                f"dataset {row['name']!r} is sealed: only gate and ingest may use it",
-                advice="see the open ones with: ndcg-track runs list",
-            )
-        return DatasetRecord(**{name: value for name, value in row.items() if name != "is_sealed"})
+    def sealed(self) -> list[DatasetRecord]:
+        """Return the dataset of a sealed database; none in an open one."""
+        query = sa.select(schema.datasets).join(schema.seals).where(schema.seals.c.is_sealed)
+        return self._session.records(DatasetRecord, query.order_by(schema.datasets.c.id))
 
     def refuse_other_part(self, name: str) -> None:
         """Raise InputError if an unknown dataset is the sealed part of a known one."""
@@ -176,30 +166,11 @@ class DatasetWrites:
         values = {"name": name, "created_at_utc": checked_time(created_at_utc)}
         return DatasetRecord(id=self._session.insert(schema.datasets, values), **values)
 
-    def seal(
-        self,
-        name: str,
-        *,
-        budget: float | None,
-        looks: int | None = None,
-        is_sealed: bool = True,
-        split: Mapping[str, Any] | None = None,
-    ) -> SealRecord:
-        """Seal a dataset without any records, or mark the open part of a split one.
-
-        Raises: ConflictError for a dataset that has runs, whose runs were seen, that is part of a suite, or that was
-        sealed or split before; ReferenceNotFoundError for an unknown one.
-        """
-        before = "sealed" if self._datasets.is_sealed(name) else None
-        dataset = self._datasets.known(name) if before is None else None
-        if dataset is None or self._datasets.seal_of(dataset.id) is not None:
-            raise ConflictError(f"dataset {name!r} is {before or 'split'} already", advice="choose another dataset")
-        if is_sealed:
-            self.check_unseen(dataset)
-        values: dict[str, Any] = {"dataset_id": dataset.id, "is_sealed": is_sealed, "budget": budget, "looks": looks}
-        values |= {"split": None if split is None else checked_object("split", split), "created_at_utc": utc_now()}
-        self._session.execute(schema.seals.insert(), values)
-        return SealRecord(**values)
+    def mark(self, seal: SealRecord) -> None:
+        """Mark a dataset as sealed, or as the open part of a split one."""
+        if seal.split is not None:
+            checked_object("split", seal.split)
+        self._session.execute(schema.seals.insert(), asdict(seal))
 
     def check_unseen(self, dataset: DatasetRecord) -> None:
         """Raise ConflictError if a record shows that runs of a dataset were seen, or if it is part of a suite."""
@@ -209,7 +180,7 @@ class DatasetWrites:
                 if table is schema.suite_datasets:
                     what, advice = "is part of a suite", "delete the suite first, with: ndcg-track suite delete NAME"
                 else:
-                    what, advice = "has recorded results, so it was already seen", "seal one before its first run"
+                    what, advice = "has recorded results, so it was already seen", "split one before its first run"
                 raise ConflictError(f"dataset {dataset.name!r} {what}", advice=advice)
 
 
@@ -225,7 +196,6 @@ class SuiteReads:
         query = (
             sa.select(table.c.suite, schema.datasets.c.name, table.c.created_at_utc)
             .join_from(table, schema.datasets)
-            .where(self._session.is_open(table.c.dataset_id))
             .order_by(table.c.suite, table.c.place)
         )
         by_suite: dict[str, list[Any]] = {}

@@ -40,8 +40,6 @@ class AliasReads:
 
     def all(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases of a dataset (None: of all), by dataset and name."""
-        if dataset is not None:
-            self._datasets.named(dataset)  # refuses a sealed one
         return self._session.once(("aliases", dataset), partial(self._all, dataset))
 
     def _all(self, dataset: str | None) -> list[AliasRecord]:
@@ -49,7 +47,6 @@ class AliasReads:
             sa.select(schema.aliases, schema.datasets.c.name.label("dataset"), schema.runs.c.name.label("run"))
             .join_from(schema.aliases, schema.datasets)
             .join(schema.runs, schema.runs.c.id == schema.aliases.c.run_id)
-            .where(self._session.is_open(schema.aliases.c.dataset_id))
             .order_by(schema.aliases.c.dataset_id, schema.aliases.c.name)
         )
         chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)

@@ -33,7 +33,7 @@ class DatasetRecord:
 
 @dataclass(frozen=True, slots=True)
 class SealRecord:
-    """The mark of a dataset that is sealed, or is the open part of a split one; see ``storage/schema.py``."""
+    """The mark of the dataset of a sealed database, with its policy, or of the open part of a split one."""
 
     dataset_id: int
     is_sealed: bool
@@ -41,6 +41,9 @@ class SealRecord:
     looks: int | None
     split: dict[str, Any] | None
     created_at_utc: str
+    metric: str | None = None
+    margin: float | None = None
+    baseline_run: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,16 +85,14 @@ class RunReads:
 
     def all(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the runs of a dataset (None: of all), oldest first."""
-        if dataset is not None:
-            self._datasets.named(dataset)  # refuses a sealed one
-        query = self._open(sa.select(schema.runs)).order_by(*IN_TIME)
+        query = sa.select(schema.runs).order_by(*IN_TIME)
         chosen = query if dataset is None else query.where(schema.runs.c.dataset == dataset)
         return list(self._session.once(("runs", dataset), lambda: self._session.records(RunRecord, chosen)))
 
     def without_facts(self) -> list[RunRecord]:
         """Return all runs by id, without their tags and parameters, which may be damaged."""
         columns = (column for column in schema.runs.c if column.name not in ("parameters", "tags"))
-        query = self._open(sa.select(*columns)).order_by(schema.runs.c.id)
+        query = sa.select(*columns).order_by(schema.runs.c.id)
         return self._session.records(partial(RunRecord, parameters={}, tags={}), query)
 
     def with_id(self, run_id: int) -> RunRecord:
@@ -110,7 +108,7 @@ class RunReads:
         query = sa.select(runs, *_apart(gone)).join_from(runs, gone, gone.c.run_id == runs.c.id, isouter=True)
         by_id: dict[int, RunRecord] = {}
         prunings: dict[int, PruningRecord | None] = {}
-        rows: list[dict[str, Any]] = self._session.records(dict, self._open(query.where(runs.c.id.in_(run_ids))))
+        rows: list[dict[str, Any]] = self._session.records(dict, query.where(runs.c.id.in_(run_ids)))
         for row in rows:
             of_pruning = _taken_apart(row)
             run = by_id[row["id"]] = RunRecord(**row)
@@ -119,10 +117,6 @@ class RunReads:
         self._session.keep("pruning", prunings)
         self._session.keep("tie order", {run.id: run.tie_order for run in by_id.values()})
         return by_id
-
-    def _open(self, query: Select[Any]) -> Select[Any]:
-        """Return a query of runs without those of sealed datasets (see ``Session.is_open``)."""
-        return query.where(self._session.is_open(schema.runs.c.dataset_id))
 
     def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
         """Return the run that a reference names: exact name, id, ``@alias``, ``latest~N`` or unique prefix.
@@ -156,7 +150,6 @@ class RunReads:
             .join_from(runs, aliases, aliases.c.run_id == runs.c.id, isouter=True)
             .order_by(*IN_TIME, aliases.c.name)
         )
-        query = self._open(query)
         chosen = query if dataset is None else query.where(runs.c.dataset == dataset)
         names: dict[RunName, None] = {}
         alias_records: list[AliasRecord] = []
@@ -239,8 +232,7 @@ class RunReads:
             return {record.run_id: record for record in self._session.records(PruningRecord, chosen)}
 
         if not run_ids:
-            every = query.where(table.c.run_id.in_(self._open(sa.select(schema.runs.c.id))))
-            return self._session.once("prunings", partial(read, every))
+            return self._session.once("prunings", partial(read, query))
         return self._session.once_each("pruning", run_ids, lambda ids: read(query.where(table.c.run_id.in_(ids))))
 
     def pruning(self, run_id: int) -> PruningRecord | None:

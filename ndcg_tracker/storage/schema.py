@@ -424,7 +424,10 @@ seals = Table(
     Column("looks", COUNT, comment="How many looks share the budget; NULL where there is no end."),
     Column("split", JsonText, comment="JSON object: other part, share, cluster, key; NULL where nothing was split."),
     Column("created_at_utc", TEXT, nullable=False, comment="When it was sealed or split, ISO 8601 in UTC."),
-    comment="One row per sealed dataset, and per open part of a dataset that was split.",
+    Column("metric", TEXT, comment="The metric of all its gates; NULL of an open part, and before a move."),
+    Column("margin", REAL, comment="The drop that all its gates allow; NULL where metric is."),
+    Column("baseline_run", TEXT, comment="Name of the baseline of all its gates; NULL where each gate names one."),
+    comment="One row per open part of a split dataset, or the one row of a sealed database.",
 )
 
 texts = Table(

@@ -7,9 +7,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
-from sqlalchemy import ColumnElement, Connection, Row, Select
+from sqlalchemy import Connection, Row, Select
 
-from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     Bulk,
 )
@@ -29,19 +28,11 @@ FEW = 500
 class Session:
     """The connection of one transaction: for narrow tables, and as ``bulk`` for wide ones.
 
-    ``locks``: the locks of a writer. ``opens_seals``: whether queries return rows of sealed datasets, too.
+    ``locks``: the locks of a writer.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        arrow: ArrowChoice,
-        locks: WriterLocks | None = None,
-        *,
-        opens_seals: bool = False,
-    ) -> None:
+    def __init__(self, connection: Connection, arrow: ArrowChoice, locks: WriterLocks | None = None) -> None:
         self.connection = connection
-        self.opens_seals = opens_seals
         self.locks = locks or WriterLocks()
         self.bulk = _bulk(connection, arrow)
         self._answers: dict[Hashable, Any] = {}
@@ -85,15 +76,6 @@ class Session:
     def keep(self, question: str, answers: Mapping[int, object]) -> None:
         """Cache the results for some runs, None for no result."""
         self._answers.update({(question, run_id): answer for run_id, answer in answers.items()})
-
-    def is_open(self, dataset_id: ColumnElement[int]) -> ColumnElement[bool]:
-        """Return the condition that a row belongs to no sealed dataset; no condition if the transaction opens seals.
-
-        Every query that finds datasets, runs or aliases has it, so queries by id never get ids of a sealed dataset.
-        """
-        if self.opens_seals:
-            return sa.true()
-        return dataset_id.not_in(sa.select(schema.seals.c.dataset_id).where(schema.seals.c.is_sealed))
 
     def records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
         """Return a record per row, by column names; SQLAlchemy's row mapping takes twice as long."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from sqlalchemy import Engine
+import sqlalchemy as sa
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.errors import DatabaseError, SealedError, argument
+from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
 from ndcg_tracker.storage.connection import (
     FailedDatabaseError,
@@ -52,6 +55,11 @@ from ndcg_tracker.storage.upkeep.integrity import (
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.guard.query_result import QueryResult
+
+
+Opens = Literal["open", "sealed", "any"]
+"""Which databases a transaction opens: "open"; "sealed": a sealed one, too; "any": also one whose sealed dataset must
+move to another."""
 
 
 class ReadTransaction:
@@ -137,8 +145,8 @@ _PAUSE_SECONDS = 0.2
 class HasStore(Protocol):
     """An object with an open database, such as a ``Tracker``, which has the questions as methods."""
 
-    def store(self, *, create: bool = False) -> Store:
-        """Return the open store."""
+    def store(self, *, create: bool = False, dataset: str | None = None) -> Store:
+        """Return the open store, or the sealed one that has a dataset (see ``Tracker.store``)."""
 
 
 class Store:
@@ -213,14 +221,12 @@ class Store:
         self.close()
 
     @contextmanager
-    def read(self, *, opens_seals: bool = False) -> Iterator[ReadTransaction]:
-        """Yield one state of the database, unchanged whatever others write meanwhile.
-
-        ``opens_seals``: include sealed datasets, which only gates, ingest and checks may read.
-        """
+    def read(self, opens: Opens = "open") -> Iterator[ReadTransaction]:
+        """Yield one state of the database, unchanged whatever others write meanwhile (see ``Opens``)."""
         try:
             with read_transaction(self._engine, self._location) as connection:
-                yield ReadTransaction(Session(connection, self._arrow, opens_seals=opens_seals))
+                self._refuse_seal(connection, opens)
+                yield ReadTransaction(Session(connection, self._arrow))
         except FailedDatabaseError as error:
             with suppress(DatabaseError):  # it may have been upgraded since it was opened
                 state = found_state(self._engine, self._location)
@@ -229,14 +235,14 @@ class Store:
 
     @contextmanager
     def write(
-        self, turn: TurnName = "alone", *, run: tuple[str, str] | None = None, opens_seals: bool = False
+        self, turn: TurnName = "alone", *, run: tuple[str, str] | None = None, opens: Opens = "open"
     ) -> Iterator[WriteTransaction]:
         """Yield a writer: its work is committed at the end, or rolled back completely on any exception.
 
         Other writers wait up to a minute, then raise DatabaseError. On SQLite all of them wait; on Postgres only those
         that ``turn`` keeps out, or, for a writer that stores one run, the dataset and name in ``run`` (see
         ``storage/locks.py``). If the connection is lost with the reply to the commit, the content digest of what was
-        written shows whether it is stored (see ``resolve_lost_answer``). ``opens_seals``: see ``read``.
+        written shows whether it is stored (see ``resolve_lost_answer``).
         """
         if self._read_only:
             raise DatabaseError("it was opened for reading only; nothing was stored", where=self.display_url)
@@ -248,7 +254,8 @@ class Store:
                 state = state_within(connection)
                 if state.kind is not Kind.CURRENT:
                     raise refusal(state, self._location)
-                transaction = WriteTransaction(Session(connection, self._arrow, locks, opens_seals=opens_seals))
+                self._refuse_seal(connection, opens)
+                transaction = WriteTransaction(Session(connection, self._arrow, locks))
                 yield transaction
                 transaction.check()
                 written = transaction.write.made
@@ -259,6 +266,27 @@ class Store:
         if self._engine.dialect.name == "postgresql" and written is not None and written.is_much:
             refresh_statistics(self._engine)
 
+    def _refuse_seal(self, connection: Connection, opens: Opens) -> None:
+        """Refuse a sealed database, the only place that does (SealedError)."""
+        seals = schema.seals
+        row = connection.execute(sa.select(seals.c.metric).where(seals.c.is_sealed)).first()
+        if row is None or opens == "any" or (row.metric is not None and opens == "sealed"):
+            return
+        if row.metric is not None:
+            raise SealedError(
+                "the database is sealed: only ingest, gate and db may use it",
+                where=self.display_url,
+                advice=f"name an open one with {argument('location')}",
+            )
+        named = sa.select(schema.datasets.c.name).join(seals).where(seals.c.is_sealed)
+        name = shlex.quote(str(connection.execute(named.order_by(seals.c.dataset_id)).scalars().first()))
+        command = f"NDCG_TRACK_SEALED_DB=FILE {self._location.command(f'datasets split {name} --move')}"
+        raise SealedError(
+            "the database has sealed data, which now need a database of their own",
+            where=self.display_url,
+            advice=f"move them with: {command} --metric METRIC --margin X",
+        )
+
     def query(
         self, query: str, *, timeout_seconds: float = 60.0, max_rows: int | None = None, explain: bool = False
     ) -> QueryResult:
@@ -266,6 +294,8 @@ class Store:
 
         ``explain``: return the engine's plan instead, one line per row, and do not run it.
         """
+        with self.read():
+            pass  # refuses a sealed database
         path, url = self._location.path, self._location.url
         if url is None:
             from ndcg_tracker.storage.guard.sqlite import run_guarded_sqlite

@@ -61,16 +61,3 @@ def test_one_that_is_named_is_that_one(shop: CommandLine) -> None:
         assert refused == "no dataset 'default'; there is only 'shop': name it with --dataset shop"
     with nt.Tracker(shop.url) as tracker, pytest.raises(nt.ReferenceNotFoundError, match=r"^no dataset 'default'"):
         tracker.history(dataset="default")
-
-
-def test_a_sealed_one_does_not_count(shop: CommandLine, command: CommandLine) -> None:
-    shop.said("labels", "add", "labels.csv", "--dataset", "held")
-    shop.said("datasets", "seal", "held")
-    assert len(shop.rows("history")) == 2
-
-
-def test_a_sealed_one_alone_is_none(command: CommandLine, files: None) -> None:
-    command.said("labels", "add", "labels.csv", "--dataset", "held")
-    command.said("datasets", "seal", "held")
-    for words in READS[:5]:
-        assert command.refused(*shlex.split(words)) == "no dataset 'default'; there are none yet; ingest a run"

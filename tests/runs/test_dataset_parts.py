@@ -1,7 +1,7 @@
 """A dataset that was split: what moves, what stays, what comes later, and what may not come back."""
 
-import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,10 @@ from stored_rows import row_counts
 import ndcg_tracker as nt
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.runs.check import check_database
 from ndcg_tracker.runs.parts import is_chosen
+from ndcg_tracker.runs.sealing import SplitDataset
+from ndcg_tracker.storage.datasets import DatasetWrites
 from ndcg_tracker.storage.records import SealRecord
 
 N_GROUPS, N_USERS = 120, 30
@@ -82,10 +85,10 @@ def grades_of(lists: LabelLists) -> Grades:
 
 
 class Contents:
-    """All that a database has of a dataset, sealed or not."""
+    """All that a database has of a dataset, in the open database or in the sealed one."""
 
     def __init__(self, tracker: nt.Tracker, name: str) -> None:
-        with tracker.store().read(opens_seals=True) as tx:
+        with tracker.store(dataset=name).read("sealed") as tx:
             dataset = tx.datasets.known(name)
             ids, keys = tx.groups.all(dataset.id)
             name_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
@@ -131,17 +134,20 @@ def check_whole(opened: Contents, held: Contents) -> None:
         }
 
 
+RULES: dict[str, Any] = {"metric": "ndcg@10", "margin": 0.01}
+
+
 @pytest.mark.parametrize("cluster", [None, "user"])
-def test_all_of_a_group_moves(shop: nt.Tracker, cluster: str | None) -> None:
-    done = shop.split_dataset("shop", seal=0.4, cluster=cluster, budget=0.04, looks=20)
-    opened, held = Contents(shop, "shop"), Contents(shop, "shop-sealed")
-    assert (done.dataset, done.sealed) == ("shop", "shop-sealed")
-    assert (done.n_open, done.n_sealed) == (len(opened.groups), len(held.groups))
-    check_whole(opened, held)
-    assert (held.seal.is_sealed, held.seal.budget, held.seal.looks) == (True, 0.04, 20)
-    assert (opened.seal.is_sealed, opened.seal.budget, opened.seal.looks) == (False, None, None)
+def test_all_of_a_group_moves(shop: nt.Tracker, held: str, ready_url: str, cluster: str | None) -> None:
+    done = shop.split_dataset("shop", seal=0.4, cluster=cluster, looks=20, baseline="old", **RULES)
+    opened, sealed = Contents(shop, "shop"), Contents(shop, "shop-sealed")
+    assert done == SplitDataset("shop", "shop-sealed", len(opened.groups), len(sealed.groups))
+    check_whole(opened, sealed)
+    assert (sealed.seal.is_sealed, sealed.seal.budget, sealed.seal.looks) == (True, 0.05, 20)
+    assert (sealed.seal.metric, sealed.seal.margin, sealed.seal.baseline_run) == ("ndcg@10", 0.01, "old")
+    assert (opened.seal.is_sealed, opened.seal.budget, opened.seal.looks, opened.seal.metric) == (False, *[None] * 3)
     names = {group: group if cluster is None else USER_OF[group] for group in GROUPS}
-    for part, other in ((opened, "shop-sealed"), (held, "shop")):
+    for part, other in ((opened, "shop-sealed"), (sealed, "shop")):
         split = part.seal.split
         assert split is not None
         assert {name: split[name] for name in ("share", "cluster", "other_part")} == {
@@ -150,9 +156,15 @@ def test_all_of_a_group_moves(shop: nt.Tracker, cluster: str | None) -> None:
             "other_part": other,
         }
         chosen = {group for group, name in names.items() if is_chosen(name, split["key"], 0.4)}
-        assert held.groups == chosen
-    assert not {names[group] for group in opened.groups} & {names[group] for group in held.groups}
-    assert 0.15 < len(held.groups) / N_GROUPS < 0.7
+        assert sealed.groups == chosen
+    assert not {names[group] for group in opened.groups} & {names[group] for group in sealed.groups}
+    assert 0.15 < len(sealed.groups) / N_GROUPS < 0.7
+    assert keys_in(ready_url) == opened.groups
+    assert keys_in(held) == sealed.groups
+    assert shop.is_sealed("shop-sealed")
+    assert not shop.is_sealed("shop")
+    for url in (ready_url, held):
+        assert check_database(url).damage == []
 
 
 def test_the_share_and_the_key() -> None:
@@ -165,52 +177,73 @@ def test_the_share_and_the_key() -> None:
     assert sum(one == other for one, other in zip(*halves, strict=True)) / len(names) == pytest.approx(0.5, abs=0.02)
 
 
-def test_another_database_gets_the_sealed_part(shop: nt.Tracker, other: nt.Tracker, ready_url: str) -> None:
-    done = shop.split_dataset("shop", seal=0.5, sealed="ci", held=other.location)
-    opened, held = Contents(shop, "shop"), Contents(other, "ci")
-    check_whole(opened, held)
-    assert (done.sealed, done.n_sealed) == ("ci", len(held.groups))
-    assert keys_in(ready_url) == opened.groups
-    assert keys_in(other.location) == held.groups
-    with shop.store().read(opens_seals=True) as tx:
-        assert [dataset.name for dataset in tx.datasets.all()] == ["shop"]
-    assert other.is_sealed("ci")
-    for tracker in (shop, other):
-        with tracker.store().read(opens_seals=True) as tx:
-            assert not tx.damage()
+def test_a_repeated_split_is_done_already(shop: nt.Tracker, held: str, ready_url: str) -> None:
+    first = shop.split_dataset("shop", seal=0.5, seed="1", **RULES)
+    before = row_counts(ready_url), row_counts(held)
+    for asked in ({"seed": "1"}, {}):
+        assert shop.split_dataset("shop", seal=0.5, **RULES, **asked) == replace(first, done_before=True)
+    for asked in ({"seed": "2"}, {"looks": 41}, {"margin": 0.02}, {"metric": "AP"}, {"baseline": "x"}, {"seal": 0.4}):
+        told = refusal_of(nt.ConflictError, shop.split_dataset, "shop", **{"seal": 0.5, **RULES, **asked})
+        assert told == (
+            "dataset 'shop-sealed' is sealed already, with other options; the rules are fixed: split a dataset of "
+            "fresh data"
+        )
+    assert (row_counts(ready_url), row_counts(held)) == before
+
+
+def test_a_split_that_was_killed_between_both_databases(
+    shop: nt.Tracker, held: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DatasetWrites, "mark", _once_then(DatasetWrites.mark, killed))
+        with pytest.raises(KeyboardInterrupt):
+            shop.split_dataset("shop", seal=0.5, **RULES)
+    with shop.store().read() as tx:
+        assert tx.datasets.seal_of(tx.datasets.known("shop").id) is None
+    assert not shop.split_dataset("shop", seal=0.5, **RULES).done_before
+    check_whole(Contents(shop, "shop"), Contents(shop, "shop-sealed"))
+
+
+def _once_then(first: Callable[..., None], then: Callable[..., None]) -> Callable[..., None]:
+    calls = iter((first, then))
+    return lambda *given: next(calls)(*given)
 
 
 def bytes_of(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.glob("open.db*")))
 
 
-def test_the_open_file_holds_no_moved_label(tmp_path: Path) -> None:
+def test_the_open_file_holds_no_moved_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not in free pages either, nor in a journal."""
     location = str(tmp_path / "open.db")
+    monkeypatch.setenv("NDCG_TRACK_SEALED_DB", str(tmp_path / "held.db"))
     fill(f"sqlite:///{location}")
     before = bytes_of(tmp_path)
     with nt.Tracker(location) as tracker:
-        tracker.split_dataset("shop", seal=0.5, held=tmp_path / "held.db")
+        tracker.split_dataset("shop", seal=0.5, **RULES)
         moved = set(GROUPS) - Contents(tracker, "shop").groups
         while_open = bytes_of(tmp_path)
     after, held = bytes_of(tmp_path), (tmp_path / "held.db").read_bytes()
-    for group in GROUPS:
+    for group in moved:
         for mark in (f"Mark-{group}", f"Words-{group}", f"Item-{group}"):
             assert mark.encode() in before
-            assert (mark.encode() in after, mark.encode() in held) == (group not in moved, group in moved), mark
-            assert (mark.encode() in while_open) == (group not in moved), mark
+            assert mark.encode() in held
+            assert mark.encode() not in after + while_open, mark
 
 
 @pytest.fixture
-def parts(shop: nt.Tracker) -> nt.Tracker:
+def parts(shop: nt.Tracker, held: str) -> nt.Tracker:
     """The dataset, split into halves."""
-    shop.split_dataset("shop", seal=0.5)
+    shop.split_dataset("shop", seal=0.5, **RULES)
     return shop
 
 
 def held_by(tracker: nt.Tracker, run: str, dataset: str) -> set[str]:
     """Return the groups of a stored run."""
-    with tracker.store().read(opens_seals=True) as tx:
+    with tracker.store(dataset=dataset).read("sealed") as tx:
         found = tx.runs.resolve(run, dataset)
         ids = tx.runs.group_ids(found.id)
         groups = set(tx.groups.keys(found.dataset_id, ids).to_list())
@@ -222,8 +255,8 @@ NOTED = "that are not in this part of the split dataset were left out"
 
 
 @pytest.mark.parametrize("cluster", [None, "user"])
-def test_a_run_goes_to_both_parts(shop: nt.Tracker, cluster: str | None) -> None:
-    shop.split_dataset("shop", seal=0.5, cluster=cluster)
+def test_a_run_goes_to_both_parts(shop: nt.Tracker, held: str, cluster: str | None) -> None:
+    shop.split_dataset("shop", seal=0.5, cluster=cluster, **RULES)
     opened, held = Contents(shop, "shop"), Contents(shop, "shop-sealed")
     frame = run_of(GROUPS, place=2)
     frame["weight"] = [1.0 + GROUPS.index(str(group)) for group in frame["group"]]
@@ -236,7 +269,7 @@ def test_a_run_goes_to_both_parts(shop: nt.Tracker, cluster: str | None) -> None
     assert (of_held.is_sealed, list(of_held.metrics), of_held.notes, of_held.further) == (True, [], (), ())
     check_whole(Contents(shop, "shop"), Contents(shop, "shop-sealed"))
     assert shop.ingest(frame, name="run", dataset="shop").outcome == "already stored"
-    assert shop.ingest(frame, name="run", dataset="shop-sealed").outcome == "already stored"
+    assert shop.ingest(frame, name="run", dataset="shop-sealed").outcome == "stored"
 
 
 LABELS_TOO = (
@@ -259,8 +292,8 @@ def test_labels_that_come_with_a_run_are_of_the_part(parts: nt.Tracker) -> None:
         told = refusal_of(nt.InputError, parts.ingest, frame_of, name="x", dataset="shop-sealed", labels=labels)
         assert told == LABELS_TOO
     assert held_by(parts, "given", "shop") == opened
-    with parts.store().read(opens_seals=True) as tx:
-        assert [run.name for run in tx.runs.all("shop-sealed")] == []
+    with parts.store(dataset="shop-sealed").read("sealed") as tx:
+        assert tx.runs.all() == []
 
 
 def test_a_column_of_labels_is_of_the_part(parts: nt.Tracker) -> None:
@@ -273,8 +306,8 @@ def test_a_column_of_labels_is_of_the_part(parts: nt.Tracker) -> None:
     assert all(set(of) <= opened for of in after.labels.values())
 
 
-def test_a_file_streamed_and_not(typed: CommandLine, shop: nt.Tracker, folder: Path) -> None:
-    shop.split_dataset("shop", seal=0.5)
+def test_a_file_streamed_and_not(typed: CommandLine, parts: nt.Tracker, folder: Path) -> None:
+    shop = parts
     opened, held = Contents(shop, "shop").groups, Contents(shop, "shop-sealed").groups
     write_csv(folder / "run.csv", run_of(GROUPS))
     for way in ("--stream", "--no-stream"):
@@ -283,8 +316,7 @@ def test_a_file_streamed_and_not(typed: CommandLine, shop: nt.Tracker, folder: P
             assert typed("ingest", "run.csv", "--name", name, "--dataset", dataset, way).code == 0
             assert held_by(shop, name, dataset) == groups
     printed = typed("ingest", "run.csv", "--name", "third", "--dataset", "shop-sealed")
-    assert "stored" in printed.out + printed.err
-    assert not re.search(r"\d\.\d|ndcg@|judged", printed.out + printed.err)
+    assert (printed.out, printed.err) == ("stored\n", "")
 
 
 def test_frames_and_dicts(parts: nt.Tracker) -> None:
@@ -319,8 +351,8 @@ def test_a_group_that_is_new(parts: nt.Tracker) -> None:
 
 
 @pytest.mark.parametrize("extend", [False, True])
-def test_labels_that_come_later(typed: CommandLine, shop: nt.Tracker, folder: Path, extend: bool) -> None:
-    shop.split_dataset("shop", seal=0.5)
+def test_labels_that_come_later(typed: CommandLine, parts: nt.Tracker, folder: Path, extend: bool) -> None:
+    shop = parts
     before = Contents(shop, "shop")
     write_csv(folder / "more.csv", labels_of(GROUPS, 2 if extend else 5))
     words = ("labels", "add", "more.csv", "--dataset", "shop", *(["--extend"] if extend else []))
@@ -328,7 +360,7 @@ def test_labels_that_come_later(typed: CommandLine, shop: nt.Tracker, folder: Pa
     after = Contents(shop, "shop")
     assert after.groups == before.groups
     assert all(set(of) <= before.groups for of in after.labels.values())
-    assert "is sealed" in typed.refused("labels", "add", "more.csv", "--dataset", "shop-sealed")
+    assert "is the sealed part of 'shop'" in typed.refused("labels", "add", "more.csv", "--dataset", "shop-sealed")
     groups = [group for group in GROUPS if group not in before.groups]
     write_csv(folder / "theirs.csv", labels_of(groups, 4))
     typed("labels", "add", "theirs.csv", "--dataset", "shop", "--judge", "new")
@@ -336,18 +368,15 @@ def test_labels_that_come_later(typed: CommandLine, shop: nt.Tracker, folder: Pa
     assert all(set(of) <= before.groups for of in Contents(shop, "shop").labels.values())
 
 
-TAKEN = "choose another dataset"
-
-
-def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
+def test_what_cannot_be_split(shop: nt.Tracker, held: str, ready_url: str) -> None:
     shop.add_labels(read_label_frame(labels_of(["q1"])), dataset="single")
     shop.ingest(run_of(GROUPS), name="run", labels=labels_of(GROUPS), dataset="seen")
-    shop.add_labels(read_label_frame(labels_of(GROUPS)), dataset="shop-2")
-    shop.seal_dataset("shop-2")
+    shop.add_labels(read_label_frame(labels_of(GROUPS)), dataset="of-suite")
+    shop.create_suite("all", ["of-suite"])
     before = row_counts(ready_url)
 
     def told(dataset: str = "shop", kind: type[Exception] = nt.InputError, **asked: Any) -> str:
-        return refusal_of(kind, shop.split_dataset, dataset, **{"seal": 0.5, **asked})
+        return refusal_of(kind, shop.split_dataset, dataset, **{"seal": 0.5, **RULES, **asked})
 
     assert told("single") == (
         "dataset 'single' has 1 group with labels, which cannot form two parts; split a larger dataset, or use another "
@@ -360,53 +389,78 @@ def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
         "120 of 120 groups of dataset 'shop' have no attribute 'device'; give it with: ndcg-track groups set FILE "
         "--dataset shop"
     )
-    assert told("seen", nt.ConflictError).startswith("dataset 'seen' has recorded results")
+    assert told("seen", nt.ConflictError) == (
+        "dataset 'seen' has recorded results, so it was already seen; split one before its first run"
+    )
+    assert told("of-suite", nt.ConflictError) == (
+        "dataset 'of-suite' is part of a suite; delete the suite first, with: ndcg-track suite delete NAME"
+    )
     assert told("nope", nt.ReferenceNotFoundError).startswith("no dataset 'nope'; there are ")
-    for name in ("seen", "shop", "shop-2"):
-        found = told(kind=nt.ConflictError, sealed=name)
-        assert found == f"there already is a dataset {name!r}; name another one with sealed='NAME'"
-    assert told("shop-2").startswith("dataset 'shop-2' is sealed: only gate and ingest may use it; ")
-    assert told(budget=0.5) == "a budget must lie between 0 and 0.5, not at 0.5; give for example 0.05"
     assert told(looks=0) == "a budget needs 1 look or more, not 0"
+    assert told(metric="ndcg(empty=error)@10") == (
+        "ndcg(empty=error)@10: empty=error may refuse a run because of its labels, which would reveal labels of the "
+        "sealed part; leave empty out"
+    )
+    for margin in (-1, float("nan"), 1):
+        told(margin=margin)
     assert row_counts(ready_url) == before
-    shop.split_dataset("shop", seal=0.5)
-    after = row_counts(ready_url)
-    assert told(kind=nt.ConflictError, sealed="again") == f"dataset 'shop' is split already; {TAKEN}"
-    assert refusal_of(nt.ConflictError, shop.seal_dataset, "shop") == f"dataset 'shop' is split already; {TAKEN}"
-    assert row_counts(ready_url) == after
-
-
-def test_a_failed_split_leaves_no_part_in_another_database(shop: nt.Tracker, tmp_path: Path) -> None:
-    shop.add_labels(read_label_frame(labels_of(["q1"])), dataset="single")
-    refusal_of(nt.InputError, shop.split_dataset, "single", seal=0.5, held=tmp_path / "held.db")
-    with nt.Tracker(tmp_path / "held.db") as other, other.store().read(opens_seals=True) as tx:
+    with nt.Tracker(held) as other, other.store(create=True).read() as tx:
         assert tx.datasets.all() == []
 
 
-def test_the_command(typed: CommandLine, shop: nt.Tracker, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert typed.refused("datasets", "split", "shop", "--seal", "1") == (
-        "--seal must be between 0 and 1, not 1; try 0.5"
+def test_one_dataset_to_a_sealed_database(parts: nt.Tracker, held: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts.add_labels(read_label_frame(labels_of(GROUPS)), dataset="other")
+    asked: dict[str, Any] = {"seal": 0.5, **RULES}
+    another = "and a sealed database has one dataset; name another NDCG_TRACK_SEALED_DB"
+    told = refusal_of(nt.InputError, parts.split_dataset, "other", **asked)
+    assert told.endswith(f": it has dataset 'shop-sealed', {another}")
+    monkeypatch.setenv("NDCG_TRACK_SEALED_DB", parts.location)
+    told = refusal_of(nt.InputError, parts.split_dataset, "other", **asked)
+    assert told == "NDCG_TRACK_SEALED_DB names the open database itself; name another one"
+    monkeypatch.delenv("NDCG_TRACK_SEALED_DB")
+    told = refusal_of(nt.InputError, parts.split_dataset, "other", **asked)
+    assert told == (
+        "the sealed part needs a database of its own, which NDCG_TRACK_SEALED_DB names; set NDCG_TRACK_SEALED_DB to a "
+        "new file, or to a Postgres URL, that only CI can read"
     )
-    monkeypatch.setenv("NDCG_TRACK_SEALED_DB", str(folder / "held.db"))
-    said = typed.said(
-        "datasets", "split", "shop", "--seal", ".5", "--sealed", "ci", "--cluster", "user", "--looks", "9"
+
+
+def test_another_sealed_database_does_not_do(
+    parts: nt.Tracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NDCG_TRACK_SEALED_DB", str(tmp_path / "another.db"))
+    told = refusal_of(nt.InputError, parts.split_dataset, "shop", seal=0.5, **RULES)
+    assert told == (
+        f"{tmp_path / 'another.db'}: it does not have 'shop-sealed', the sealed part of 'shop', and a sealed database "
+        "has one dataset; name another NDCG_TRACK_SEALED_DB"
     )
-    opened = Contents(shop, "shop")
-    with nt.Tracker(folder / "held.db") as other:
-        held = Contents(other, "ci")
-        check_whole(opened, held)
-        assert held.seal.looks == 9
-    assert said == (
-        f"split: {len(held.groups)} groups in 'ci', {len(opened.groups)} in 'shop'; only gate and ingest may use 'ci'\n"
-    )
+
+
+def test_the_command(typed: CommandLine, shop: nt.Tracker, folder: Path, held: str) -> None:
+    rules = ("--metric", "ndcg@10", "--margin", ".01")
+    split = ("datasets", "split", "shop", *rules)
+    assert typed.refused(*split, "--seal", "1") == "--seal must be between 0 and 1, not 1; try 0.5"
+    assert typed.refused(*split) == "datasets split needs --seal SHARE; try --seal .5"
+    assert typed.refused(*split, "--move", "--seal", ".5") == "--seal does not go with --move; leave it out"
+    assert typed.refused(*split, "--move") == "there is no sealed dataset 'shop' to move"
+    said = typed.said(*split, "--seal", ".5", "--cluster", "user", "--looks", "9")
+    opened, sealed = Contents(shop, "shop"), Contents(shop, "shop-sealed")
+    check_whole(opened, sealed)
+    assert sealed.seal.looks == 9
+    counts = f"{len(sealed.groups)} groups in 'shop-sealed', {len(opened.groups)} in 'shop'"
+    assert said == f"split: {counts}; only ingest and gate may use the sealed part\n"
+    again = typed.said(*split, "--seal", ".5", "--cluster", "user", "--looks", "9")
+    assert again == f"done already: {counts}; only ingest and gate may use the sealed part\n"
     write_csv(folder / "run.csv", run_of(GROUPS))
-    assert typed("ingest", "run.csv", "--dataset", "ci").code == 0
-    with nt.Tracker(folder / "held.db") as other:
-        assert held_by(other, "run", "ci") == held.groups
-    assert "ci" not in typed("runs", "list", "--dataset", "shop").out
+    assert typed("ingest", "run.csv", "--dataset", "shop-sealed").code == 0
+    assert held_by(shop, "run", "shop-sealed") == sealed.groups
+    assert "sealed" not in typed("runs", "list", "--dataset", "shop").out
 
 
-def test_no_import_brings_the_other_part_back(parts: nt.Tracker, tmp_path: Path, ready_url: str) -> None:
+def test_no_import_brings_the_other_part_back(
+    parts: nt.Tracker, tmp_path: Path, ready_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NDCG_TRACK_SEALED_DB")
     with nt.Tracker(tmp_path / "whole.db") as whole:
         for dataset in ("shop", "shop-sealed"):
             whole.ingest(run_of(GROUPS), name="whole", labels=labels_of(GROUPS, 7), dataset=dataset)
@@ -422,13 +476,13 @@ def test_no_import_brings_the_other_part_back(parts: nt.Tracker, tmp_path: Path,
     assert told == refused.format("an export")
     for asked in ({}, {"dataset": "shop-sealed"}):
         told = refusal_of(nt.InputError, parts.import_runs, tmp_path / "shop-sealed", **asked)
-        assert told.startswith("dataset 'shop-sealed' is sealed: only gate and ingest may use it; ")
+        assert told.startswith("dataset 'shop-sealed' is the sealed part of 'shop', in another database")
     results: dict[str, Any] = {"metric": "value", "direction": "higher", "range": (0, 1)}
     values = dict.fromkeys(GROUPS, 0.5)
     told = refusal_of(nt.InputError, parts.log_results, values, name="x", dataset="shop", **results)
     assert told == refused.format("a file of results")
     told = refusal_of(nt.InputError, parts.log_results, values, name="x", dataset="shop-sealed", **results)
-    assert told.startswith("dataset 'shop-sealed' is sealed: ")
+    assert told.startswith("dataset 'shop-sealed' is the sealed part of 'shop', ")
     assert row_counts(ready_url) == before
     parts.ingest(run_of(GROUPS), name="own", dataset="shop")
     parts.export_runs(tmp_path / "own", dataset="shop")

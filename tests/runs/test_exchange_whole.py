@@ -8,13 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from exchanged import shown
-from rankings_of import labels_of
 from refused import refusal_of
 from small_shop import BM25, LABELS, frame_of
 from whole_database import fill_all, fill_designs, items_of
 
 import ndcg_tracker as nt
-from ndcg_tracker.errors import ConflictError, InputError
+from ndcg_tracker.errors import ConflictError
 from ndcg_tracker.runs.check import check_content
 from ndcg_tracker.storage.copying import COLUMNS, Row
 
@@ -126,16 +125,6 @@ def test_runs_of_a_share_of_the_groups_are_copied(tracker: nt.Tracker, other: nt
     assert [run.groups_share for run in other.runs()] == ["1/5", "1/5"]
     with other.store().read() as tx:
         assert check_content(tx, None).damage == []
-
-
-def test_sealed_data_is_not_exported(tmp_path: Path) -> None:
-    with nt.Tracker(tmp_path / "one.db") as tracker:
-        tracker.add_labels(labels_of(LABELS), dataset="held")
-        tracker.seal_dataset("held", budget=0.05)
-        assert refusal_of(InputError, tracker.export_runs, tmp_path / "out") == (
-            "the database has sealed data, which an export would open; copy the database itself with: ndcg-track db "
-            "backup FILE, or with pg_dump"
-        )
 
 
 OLDER = Path(__file__).parent / "exports"

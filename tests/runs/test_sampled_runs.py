@@ -198,12 +198,3 @@ def test_an_export_keeps_what_is_ranked(tracker: nt.Tracker, tmp_path: Path) -> 
         other.import_runs(tmp_path / "out")
         assert other.sql(kept).to_numpy().tolist() == [["100/50000", "first", 1.5]]
         assert other.sql(kept).equals(tracker.sql(kept))
-
-
-def test_a_sealed_gate_says_why_samples_do_not_go_together(tracker: nt.Tracker) -> None:
-    tracker.add_labels(LABELS, dataset="exam")
-    tracker.seal_dataset("exam", budget=0.05)
-    tracker.ingest(BM25, name="one", dataset="exam", sampled="100/50000")
-    tracker.ingest(DENSE, name="whole", dataset="exam")
-    told = refusal_of(NotComparableError, tracker.gate_sealed, "whole", baseline="one", dataset="exam", margin=0.1)
-    assert told.startswith("'whole' and 'one' rank different items in each group")

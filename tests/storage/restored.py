@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import psycopg
 
 import ndcg_tracker as nt
+from ndcg_tracker.questions.gate.gather_sealed import checked_rules
+from ndcg_tracker.runs.sealing import move_sealed
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.views import VIEWS
 
@@ -57,8 +60,23 @@ def restore(url: str, revision: str) -> None:
             connection.execute(statement.encode())
 
 
+def move_sealed_data(url: str, held: str) -> None:
+    """Move what an older program sealed to a database of its own, if there is anything."""
+    with Store.open(url) as store:
+        with store.read("any") as tx:
+            names = [dataset.name for dataset in tx.datasets.sealed()]
+        for name in names:
+            with Store.open(held, create=True) as other:
+                move_sealed(store, name, checked_rules("ndcg@10", 0.05, None, None), other)
+
+
 def content_of(url: str) -> dict[str, Any]:
-    """Return the rows of every public view, in order, and a comparison of two runs, as JSON has them."""
+    """Return the rows of every public view, in order, and a comparison of two runs, as JSON has them.
+
+    What was sealed is moved away first: this program opens nothing else.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        move_sealed_data(url, f"{folder}/sealed.db")
     with Store.open(url) as store:
         found: dict[str, Any] = {}
         for view in VIEWS:

@@ -35,7 +35,7 @@ GRANTING = "db grant --owner a --writer b --reader c --apply"
 WRITING = (
     "ingest", "gate", "rescore", "texts add", "texts delete", "import", "runs rename", "runs tag", "runs delete",
     "alias set", "alias delete", "suite create", "gate --suite", "suite delete", "labels add", "labels sample",
-    "datasets seal", "datasets split", "groups set", "db vacuum", PRUNING, GRANTING,
+    "datasets split", "groups set", "db vacuum", PRUNING, GRANTING,
 )  # fmt: skip
 DECIDING = "gate dense --baseline bm25 --margin 0.1 --dry-run"
 """A gate that records nothing."""

@@ -14,7 +14,7 @@ import pytest
 from command_line import Printed
 from migrated import migrate
 from postgres_server import PostgresServer
-from restored import kept_revisions, restore
+from restored import kept_revisions, move_sealed_data, restore
 from small_shop import BM25, LABELS, joint_frame, labels_frame, write_csv
 
 from ndcg_tracker.storage.database import upgrade
@@ -435,6 +435,7 @@ def test_an_older_schema_is_upgraded_by_its_owner_alone(team: Team) -> None:
         assert re.fullmatch(rf"error: .*: role '{WRITER}' {may_not}\n", told.err)
         checked(older.run(OWNER, "db upgrade"))
         checked(here("--db", older.url(OWNER), *GRANT, "--apply"))
+        move_sealed_data(older.url(OWNER), str(older.folder / "sealed.db"))
         checked(older.run(WRITER, "ingest {files}/new.csv --labels {files}/labels.csv --dataset a"))
     finally:
         team.server.drop_database(older.name)

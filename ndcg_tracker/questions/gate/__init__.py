@@ -98,6 +98,9 @@ Limits = Annotated[
 ]
 
 SealedDataset = Annotated[str, Option("The sealed dataset that has both runs.", metavar="NAME")]
+SealedBaseline = Annotated[
+    str | None, Option("Run to compare against.", metavar="RUN", default="the one that the split has fixed")
+]
 Drop = Annotated[float, Option("The allowed drop, in absolute points.", metavar="X")]
 PolicyAlias = Annotated[str, Option("The alias, with or without @.", metavar="ALIAS", is_positional=True)]
 OfDataset = Annotated[str | None, Option("The dataset of the alias.")]
@@ -197,25 +200,20 @@ def gate_sealed(
     self: HasStore,
     candidate: Candidate,
     *,
-    baseline: Baseline,
     dataset: SealedDataset,
-    margin: Drop,
-    metric: DecidingMetric = DEFAULT_METRIC,
-    missing: MissingGroups = "error",
-    cluster: ClusterBy = None,
+    baseline: SealedBaseline = None,
 ) -> SealedGateResult:
-    """Decide on a sealed dataset whether a candidate may replace a baseline, record the decision, and return one bit.
+    """Decide on sealed data whether a candidate may replace a baseline, record the decision, and return one bit.
 
-    PASS at the level that the seal has fixed for this look (``decide_bounds.sealed_level``), else NOT PASSED, without a
-    reason. Parameters: see ``gate``. Raises: InputError for a dataset that is not sealed, and if all looks of the seal
-    are spent; ReferenceNotFoundError; NotComparableError if a run lacks the metric or groups.
+    The split fixed the metric, the margin, the looks and perhaps the baseline. PASS at the level of this look
+    (``decide_bounds.sealed_level``), else NOT PASSED, without a reason. Parameters: ``candidate``, ``baseline``: run
+    references. ``dataset``: as the split named it, ``NAME-sealed``; it is in this database, or in that of
+    ``NDCG_TRACK_SEALED_DB``. Raises: InputError for a dataset that is not sealed, a baseline that the split fixed, and
+    if all looks are spent; ReferenceNotFoundError; NotComparableError if a run lacks the metric or groups.
     """
     from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult, sealed_gated
-    from ndcg_tracker.questions.gate.question import GateQuestion
 
-    options = {"margin": margin, "missing": missing, "dataset": dataset, "cluster": cluster}
-    question = GateQuestion(candidate, baseline, parse_metric(metric), **options)  # type: ignore[arg-type]
-    return SealedGateResult(sealed_gated(self.store(), question))
+    return SealedGateResult(sealed_gated(self.store(dataset=dataset), candidate, dataset, baseline))
 
 
 def reset_gate(

@@ -46,6 +46,14 @@ GithubSummary = Annotated[bool, typer.Option("--github-summary", help="Append th
 @takes(ask_gate)
 def gate(
     asked: Asked,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Run to compare against, preferably a pinned @alias.",
+            show_default="required, except on sealed data whose split has fixed it",
+        ),
+    ] = None,
     on_inconclusive: IfInconclusive = None,
     top: Annotated[
         int | None,
@@ -93,19 +101,23 @@ def gate(
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import appended_summary, artifact_link, whole_file
 
+    if baseline is not None:
+        asked = replace(asked, named={"baseline": baseline, **asked.named})
     if reason is not None or (asked.positional == ("reset",) and "margin" not in asked.named):
         reset(asked, reason)
         return
     options.belongs_to_one_dataset(suite, by_tag=by_tag, top=top is not None)
     own = {"on_inconclusive": on_inconclusive, "top": top, "suite": suite, "by_tag": by_tag, "junit": junit}
     own |= {"github_summary": github_summary or None, "metrics_json": metrics_json, "report": report}
-    with options.tracker(asked.named.get("dataset")) as tracker:
+    with options.tracker() as tracker:
         is_sealed = "dataset" in asked.named and tracker.is_sealed(asked.named["dataset"])
         if is_sealed:
             sealed = _gate_sealed(tracker, asked, [name for name, value in own.items() if value is not None])
     if is_sealed:
         show_decision(_said(sealed, format), 0 if sealed.is_accepted else INCONCLUSIVE, is_unneeded=False)
         return
+    if baseline is None:
+        raise InputError("the gate needs --baseline RUN: the run to compare against")
     summary = summary_path() if github_summary else None
     with ExitStack() as files:
         write_junit = files.enter_context(whole_file(junit, "--junit"))
@@ -150,11 +162,8 @@ def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str]) -> SealedGateRe
     if refused:
         raise InputError(
             f"{options.as_option(refused[0], '')} does not go with sealed dataset {asked.named['dataset']!r}",
-            advice="leave it out: a gate on sealed data says only PASS or NOT PASSED",
+            advice="leave it out: the split has fixed the rules of its gates",
         )
-    margin = asked.named.get("margin")
-    if not isinstance(margin, int | float):
-        raise InputError("a gate on sealed data needs --margin X: the allowed drop, in absolute points")
     return asked.of(tracker.gate_sealed)
 
 

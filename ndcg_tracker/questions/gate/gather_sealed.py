@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.compare.run_pair import OtherItemsError
-from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, ReferenceNotFoundError, argument
-from ndcg_tracker.questions.gate.decide_bounds import LEAST_LEVEL, sealed_level
+from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, argument
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.gate.decide_bounds import LEAST_LEVEL, look_level, sealed_level
 from ndcg_tracker.questions.gate.decide_candidate import decided
 from ndcg_tracker.questions.gate.gather import basis_of, facts_of, runs_of
 from ndcg_tracker.questions.gate.question import GateQuestion
@@ -23,7 +23,10 @@ from ndcg_tracker.questions.gate.result import (
 )
 from ndcg_tracker.questions.gate.say_looks import sealed_said
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.runs.parts import check_telling
+from ndcg_tracker.runs.sealing import BUDGET
 from ndcg_tracker.statistics.t_test import checked_margin
+from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
@@ -32,27 +35,54 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
-def sealed_gated(store: Store, question: GateQuestion) -> SealedGated:
-    """Return PASS or NOT PASSED of a candidate on a sealed dataset, and record it.
+def checked_rules(metric: str, margin: float, looks: int | None, baseline: str | None) -> dict[str, Any]:
+    """Return the rules of all gates on a sealed database as a caller gives them, checked. Raises: InputError."""
+    parsed = parse_metric(metric)
+    check_telling([parsed], "the sealed part")
+    look_level(1, BUDGET, looks)
+    GateQuestion("candidate", "baseline", parsed, margin=checked_margin(margin, "the margin"))
+    named = None if baseline is None else checked_name("run", baseline)
+    return {"metric": str(parsed), "margin": float(margin), "looks": looks, "baseline_run": named}
+
+
+def sealed_gated(store: Store, candidate: str, dataset: str, baseline: str | None) -> SealedGated:
+    """Return PASS or NOT PASSED of a candidate on a sealed dataset by the rules of its split, and record it.
 
     An error in the arithmetic also gives NOT PASSED, because it would be a bit that no level pays for. Raises:
     InputError for a dataset that is not sealed, and for runs that lack the metric or groups, which does not depend on
     labels; ReferenceNotFoundError for an unknown run. These errors spend no look.
     """
-    name = question.dataset or ""
-    checked_margin(float(question.margin or 0.0), "the margin")
-    with store.read() as tx:
-        if not tx.datasets.is_sealed(name):
-            tx.datasets.known(name)
-            raise InputError(f"dataset {name!r} is not sealed", advice="use gate, which takes open data")
+    with store.read("sealed") as tx:
+        question = _question(tx, candidate, dataset, baseline)
     return decided_and_recorded(
         store,
         lambda tx: _named_alone(question, lambda: _basis(tx, question)),
         lambda tx, basis: _outcome(question, basis.look, lambda: _passes(tx, question, basis)),
         lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
         lambda tx: _decided_before(tx, question),
-        opens_seals=True,
+        opens="sealed",
     )
+
+
+def _question(tx: ReadTransaction, candidate: str, dataset: str, baseline: str | None) -> GateQuestion:
+    """Return what a gate asks by the rules of the seal (InputError for open data, and another baseline)."""
+    sealed = next((record for record in tx.datasets.sealed() if record.name == dataset), None)
+    seal = None if sealed is None else tx.datasets.seal_of(sealed.id)
+    if seal is None or seal.metric is None:
+        tx.datasets.known(dataset)
+        raise InputError(f"dataset {dataset!r} is not sealed", advice="use gate, which takes open data")
+    if baseline is not None and seal.baseline_run is not None:
+        raise InputError(
+            f"{argument('baseline')} does not go with sealed dataset {dataset!r}, whose split fixed the baseline "
+            f"{seal.baseline_run!r}",
+            advice="leave it out",
+        )
+    against = seal.baseline_run if baseline is None else baseline
+    if against is None:
+        raise InputError(f"the gate needs {argument('baseline', 'RUN')}: the run to compare against")
+    cluster = None if seal.split is None else seal.split["cluster"]
+    metric = parse_metric(seal.metric)
+    return GateQuestion(candidate, against, metric, margin=seal.margin, dataset=dataset, cluster=cluster)
 
 
 def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
@@ -63,16 +93,8 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
             f"{question.candidate!r} and {question.baseline!r} have the same lists; no look was spent",
             advice="gate a candidate that changes something",
         )
-    attributes = tx.groups.attributes(basis.runs.dataset_id).values() if question.cluster is not None else ()
-    if question.cluster is not None and not any(question.cluster in of_group for of_group in attributes):
-        raise ToldError(
-            f"no group of sealed dataset {question.dataset!r} has an attribute {question.cluster!r}",
-            advice=f"correct {argument('cluster')}; no look was spent",
-        )
     lacking = [
-        side.run.name
-        for side in basis.runs.sides
-        if (found := side.evaluations.get(text)) is None or (question.missing != "zero" and found.n_missing)
+        side.run.name for side in basis.runs.sides if (found := side.evaluations.get(text)) is None or found.n_missing
     ]
     if lacking:
         raise NotComparableError(f"run {lacking[0]!r} lacks {text} or groups")
@@ -87,7 +109,7 @@ def _look(tx: ReadTransaction, runs: RunPair, looks: Sequence[DecisionRecord]) -
     number, n_passed = len(looks) + 1, sum(look.decision == "pass" for look in looks)
     if seal.looks is not None and number > seal.looks:
         spent = f"all {counted(seal.looks, 'look')} of the seal are spent" if seal.looks > 1 else "its look is spent"
-        raise ToldError(spent, advice="seal fresh data")
+        raise ToldError(spent, advice="split fresh data")
     return Look(number, seal.budget, seal.looks, sealed_level(number, n_passed, seal.budget, seal.looks), n_passed)
 
 
@@ -97,28 +119,18 @@ class ToldError(InputError):
 
 def _named_alone(question: GateQuestion, ask: Callable[[], Basis]) -> Basis:
     """Return the result of ``ask``; an error shows only names that the caller has given."""
-    runs = f"{question.candidate!r} and {question.baseline!r}"
     try:
         return ask()
     except ToldError:
         raise
-    except ReferenceNotFoundError:
-        told: NdcgTrackerError = ReferenceNotFoundError(
-            f"{runs} are not both runs of sealed dataset {question.dataset!r}",
-            advice=f"ingest them with: ndcg-track ingest FILE --dataset {question.dataset}",
-        )
-    except OtherItemsError:
-        told = NotComparableError(
-            f"{runs} rank different items in each group, because one of them ranks a sample; no look was spent",
-            advice="rank the same items in both, preferably all of them",
-        )
     except NdcgTrackerError:
         told = NotComparableError(
-            f"{runs} do not both have {question.metric} for all groups of sealed dataset {question.dataset!r}; no look "
-            "was spent",
-            advice=f"ingest both completely and with this metric, or give {argument('missing', 'zero')}",
+            f"{question.candidate!r} and {question.baseline!r} are not both runs of sealed dataset "
+            f"{question.dataset!r} with {question.metric} for all its groups, and of the same sample if one is a "
+            "sample; no look was spent",
+            advice=f"ingest both completely with: ndcg-track ingest FILE --dataset {question.dataset}",
         )
-    raise told from None
+    raise told
 
 
 def _passes(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> bool:
@@ -133,7 +145,7 @@ def _outcome(question: GateQuestion, look: Look | None, passes: Callable[[], boo
         has_passed = False
     decision: SealedDecision = "pass" if has_passed else "not_passed"
     asked = question.candidate, question.baseline, question.dataset or "", str(question.metric)
-    return SealedGated(decision, *asked, float(question.margin or 0.0), question.missing, look)
+    return SealedGated(decision, *asked, float(question.margin or 0.0), look)
 
 
 def _decided_before(tx: ReadTransaction, question: GateQuestion) -> SealedGated | None:

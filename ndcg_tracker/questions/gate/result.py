@@ -20,13 +20,12 @@ from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
-    from ndcg_tracker.compare.options import Missing
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.locks import TurnName
     from ndcg_tracker.storage.records import AliasRecord, BudgetResetRecord, DecisionRecord, PolicyRecord
-    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
+    from ndcg_tracker.storage.store import Opens, ReadTransaction, Store, WriteTransaction
 
 SealedDecision = Literal["pass", "not_passed"]
 
@@ -190,7 +189,6 @@ class SealedGated:
     dataset: str
     metric: str
     margin: float
-    missing: Missing
     look: Look
     decided_before: bool = False
 
@@ -225,18 +223,17 @@ def decided_and_recorded(
     before: Callable[[ReadTransaction], Decided | None],
     *,
     dry_run: bool = False,
-    opens_seals: bool = False,
+    opens: Opens = "open",
 ) -> Decided:
     """Decide, record the decision unless ``dry_run``, and return it; every decision keeps its number in the series.
 
     ``basis_of``: returns the basis that others may change, without group results. ``decide``: reads the group results
     and decides. ``record``: writes the decision and returns it with its number. ``before``: returns what was decided on
-    this very question before, if nothing has changed since: it is returned and costs nothing. ``opens_seals``: whether
-    to read sealed datasets.
+    this very question before, if nothing has changed since: it is returned and costs nothing.
     """
-    recording_in = partial(recording, store, opens_seals=opens_seals)
+    recording_in = partial(recording, store, opens=opens)
     for _ in range(ROUNDS):
-        with store.read(opens_seals=opens_seals) as tx:
+        with store.read(opens) as tx:
             if not dry_run and (again := before(tx)) is not None:
                 return again
             basis = basis_of(tx)
@@ -263,12 +260,12 @@ def decided_and_recorded(
 
 
 @contextmanager
-def recording(store: Store, turn: TurnName, *, opens_seals: bool = False) -> Iterator[WriteTransaction]:
+def recording(store: Store, turn: TurnName, *, opens: Opens = "open") -> Iterator[WriteTransaction]:
     """Yield a writer for a decision (see ``Store.write``); if the database is read-only, the error says what to do."""
     from ndcg_tracker.storage.connection import ReadOnlyDatabaseError
 
     try:
-        with store.write(turn, opens_seals=opens_seals) as tx:
+        with store.write(turn, opens=opens) as tx:
             yield tx
     except ReadOnlyDatabaseError as error:
         told = error.at("", f"or add {argument('dry_run')} to record nothing")

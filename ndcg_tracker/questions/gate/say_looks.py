@@ -15,7 +15,7 @@ from ndcg_tracker.words.texts import counted, points
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.result import SealedGated
 
-_SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin missing look=look.number level=look.level")
+_SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin look=look.number level=look.level")
 
 
 @shape_of(Look)
@@ -47,10 +47,8 @@ def sealed_said(gated: SealedGated) -> Said:
     asked = f"{gated.candidate} against {gated.baseline} on sealed dataset {gated.dataset}"
     notes = []
     if (gated.look.n_passed or 0) + has_passed >= ADVISED_PASSES:
-        notes.append(Told("note", "each PASS lowers the level of later looks: seal fresh data"))
+        notes.append(Told("note", "each PASS lowers the level of later looks: split fresh data"))
     facts = [("metric", gated.metric), ("margin", points(gated.margin)), ("look", look_words(gated.look))]
-    if gated.missing != "error":
-        facts.insert(2, ("missing", f"{gated.missing}, for groups that a run lacks"))
     if gated.decided_before:
         notes.append(Told("note", "decided before: the same question again spends no look"))
     report = Report(asked, verdict=verdict, facts=facts, notes=notes)

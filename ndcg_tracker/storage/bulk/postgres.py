@@ -324,19 +324,6 @@ class PostgresBulk:
         return np.frombuffer(ids, dtype=">i8").astype(np.int64), floats
 
     def _copy_in(self, target: str, payloads: Iterator[bytes]) -> None:
-        table, _, columns = target.partition(" ")
-        row = self._connection.execute("SELECT row_security_active(%s)", (table,)).fetchone()
-        if row is None or not row[0]:
-            self._copy_into(target, payloads)
-            return
-        # Where policies hide rows from some role, Postgres lets only the owner copy into a table.
-        names = columns.strip("()") or "*"
-        self._connection.execute(f"CREATE TEMP TABLE incoming ON COMMIT DROP AS SELECT {names} FROM {table} LIMIT 0")
-        self._copy_into(f"incoming {columns}", payloads)
-        self._connection.execute(f"INSERT INTO {target} SELECT * FROM incoming")
-        self._connection.execute("DROP TABLE incoming")
-
-    def _copy_into(self, target: str, payloads: Iterator[bytes]) -> None:
         with (
             self._connection.cursor() as cursor,
             cursor.copy(f"COPY {target} FROM STDIN (FORMAT BINARY)".encode()) as copy,

@@ -34,7 +34,6 @@ from ndcg_tracker.storage.guard.query_result import (
     query_error,
     took_too_long,
 )
-from ndcg_tracker.storage.views import VIEWS
 
 MAX_ROW_BYTES = 1 << 27
 """The largest row, as Postgres holds it: three copies of it and a whole result are 1.5 GiB in this program."""
@@ -61,21 +60,6 @@ _REFUSED_FUNCTIONS = """
     SELECT DISTINCT proname::text FROM pg_catalog.pg_proc
     WHERE proname = ANY(%s) AND provolatile = 'v' AND NOT proname = ANY(%s) ORDER BY 1
 """
-
-_CAN_SEE_SEALS = """
-    SELECT coalesce(pg_catalog.has_table_privilege(pg_catalog.to_regclass('seals'), 'SELECT'), false)
-"""
-_UNSEALING = """
-    SELECT relname::text FROM pg_catalog.pg_class WHERE relname = ANY(%(words)s)
-    AND relkind IN ('r', 'v', 'm', 'f', 'p', 't')
-    AND NOT (relname = ANY(%(views)s) AND relkind = 'v'
-        AND relnamespace = pg_catalog.quote_ident(pg_catalog.current_schema())::pg_catalog.regnamespace)
-    AND (relname LIKE 'pg\\_stat%%' OR relnamespace NOT IN (
-        'pg_catalog'::pg_catalog.regnamespace, 'information_schema'::pg_catalog.regnamespace))
-    UNION ALL SELECT proname::text FROM pg_catalog.pg_proc
-    WHERE proname = ANY(%(words)s) AND proname LIKE '%%\\_to\\_xml%%' ORDER BY 1 LIMIT 1
-"""
-"""The statistics of a table contain values of it; a function such as table_to_xml reads the table that a text names."""
 
 _LETTER = r"A-Za-z_\u0080-\U0010ffff"
 _WORDS = re.compile(rf"(?<![{_LETTER}])(?=([{_LETTER}][{_LETTER}0-9$]{{0,62}}))")
@@ -114,7 +98,6 @@ def run_guarded_postgres(
         try:
             _begin_reading(connection, timeout_seconds)
             _refuse_acting_functions(connection, words)
-            _refuse_sealed_tables(connection, words)
             if explain:
                 for line in _sent(connection, f"EXPLAIN (COSTS) {query}"):
                     builder.add(line)
@@ -179,20 +162,6 @@ def _begin_reading(connection: psycopg.Connection, timeout_seconds: float) -> No
 
 def _set_timeout(connection: psycopg.Connection, seconds: float) -> None:
     connection.execute(f"SET LOCAL statement_timeout = {max(1, round(seconds * 1000))}".encode())
-
-
-def _refuse_sealed_tables(connection: psycopg.Connection, words: set[str]) -> None:
-    """Refuse all relation names except the views and the catalogue, if this role could read a sealed dataset.
-
-    A query can read a table by its name, or through a view of somebody else, statistics, or a function that gets the
-    name as a text. So a column with the name of a table is refused as well.
-    """
-    for query in (_CAN_SEE_SEALS, "SELECT EXISTS (SELECT FROM seals WHERE is_sealed)"):
-        if connection.execute(query).fetchone() != (True,):
-            return
-    for (name,) in connection.execute(_UNSEALING, {"words": list(words), "views": [view.name for view in VIEWS]}):
-        advice = "query the views, and use this name for nothing else"
-        raise InputError(f"a dataset is sealed, so {name} cannot be named", where="sql", advice=advice)
 
 
 def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) -> None:

@@ -65,7 +65,7 @@ def answers(*, uri: str, query: str, max_rows: int | None, cache_kib: int) -> It
     try:
         connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         _restrict(connection, cache_kib)
-        authorizer = _Authorizer(connection, query)
+        authorizer = _Authorizer(connection)
     except sqlite3.Error as error:
         yield "failed", ("unreadable", str(error))
         return
@@ -118,18 +118,12 @@ def _send(answer: Answer) -> None:
 class _Authorizer:
     """SQLite asks it about every action of a statement while compiling; it remembers the refusal."""
 
-    def __init__(self, connection: sqlite3.Connection, query: str) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         rows = connection.execute("SELECT type, lower(name) FROM sqlite_master WHERE type IN ('table', 'view')")
         named: dict[str, set[str]] = {"table": set(), "view": set()}
         for kind, name in rows:
             named[kind].add(name)
         self._readable = named["table"] | named["view"] | _TABLE_FUNCTIONS | _SCHEMA_TABLES
-        self._sealed: set[str] = set()
-        if "seals" in named["table"] and connection.execute("SELECT 1 FROM seals WHERE is_sealed LIMIT 1").fetchone():
-            # By name, wherever it occurs: a WITH may have the name of a view, so SQLite's report of who reads a
-            # table proves nothing. Without its name a table can only be read through a view.
-            words = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in query.lower()).split()
-            self._sealed = named["table"].intersection(words)
         for name in _TABLE_FUNCTIONS:  # before SQLite 3.41 their first use requests an UPDATE of sqlite_master
             connection.execute(f"SELECT key FROM {name}('[]')")
         self.refusal: str | None = None
@@ -148,8 +142,6 @@ class _Authorizer:
             return "" if name in _FUNCTIONS else f"the function {name} is not among those allowed"
         if action != sqlite3.SQLITE_READ:
             return "it takes one SELECT from tables and views of this database"
-        if table in self._sealed:
-            return f"a dataset is sealed, so tables such as {table} cannot be named; query the views"
         # count(*) over anything does not name a column, even over a WITH name or a subquery.
         is_known = table in self._readable or (not name and not _is_internal(table))
         return "" if is_known and database != "temp" else f"{table} is not a table or view of this database"

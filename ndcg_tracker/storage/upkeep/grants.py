@@ -54,15 +54,8 @@ empty texts."""
 
 OWNERS = ("budget_resets", "policies")
 """Where only the owner inserts: the rules of gates, and the restarts of their budgets."""
-
-_OF_DATASET = "{} NOT IN (SELECT dataset_id FROM seals WHERE is_sealed)"
-_OWN = {"datasets": "id", "seals": "", "metrics": "", "suite_decisions": ""}
-"""Tables without a dataset column: the table of datasets, tables that an agent does not read or reads only in part, and
-tables that belong to no dataset."""
-_OWNED = {"run_id": "runs", "label_set_id": "label_sets", "evaluation_id": "evaluations", "design_id": "designs"}
-_READ_IN_PART = {"seals": ("dataset_id", "is_sealed")}
-_RECORDED = ("decisions", "suite_decisions")
-"""Where an agent inserts: the decisions of gates."""
+_OF_SEALS = ("is_sealed", "metric")
+"""What every role reads of the table of seals, to find out that a database is sealed."""
 
 _OWNERS = """
     SELECT CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, relname, pg_get_userbyid(relowner) FROM pg_class
@@ -79,22 +72,17 @@ _WITHOUT_EFFECT = ("01006", "01007")
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The roles of a team: one migrates and deletes, one stores, one reads the tables, one reads only the views.
-
-    ``agent``: reads open datasets and runs gates, and reads nothing of a sealed dataset.
-    """
+    """The roles of a team: one migrates and deletes, one stores, one reads the tables, one reads only the views."""
 
     owner: str
     writer: str
     reader: str
     dashboards: str | None = None
-    agent: str | None = None
 
     @property
     def names(self) -> list[str]:
         """The given names, the owner's first."""
-        further = [role for role in (self.dashboards, self.agent) if role is not None]
-        return [self.owner, self.writer, self.reader, *further]
+        return [self.owner, self.writer, self.reader, *([] if self.dashboards is None else [self.dashboards])]
 
 
 def granted(location: Location, roles: Roles, *, apply: bool) -> list[str]:
@@ -143,24 +131,6 @@ def _check_they_exist(connection: Connection, location: Location, roles: Roles) 
         )
 
 
-def unsealed(table: str) -> str | None:
-    """Return the condition that a row of a table belongs to no sealed dataset; None for tables without such rows.
-
-    A row of a run, label set, evaluation or design is open if an agent sees its owner. Raises: KeyError for a table
-    whose owner is unknown.
-
-    >>> unsealed("ranked_lists"), unsealed("metrics")
-    ('run_id IN (SELECT id FROM runs)', None)
-    """
-    columns = metadata.tables[table].c
-    if "dataset_id" in columns and table not in _OWN:
-        return _OF_DATASET.format("dataset_id")
-    owner = next((column for column in _OWNED if column in columns and table not in _OWN), None)
-    if owner is not None:
-        return f"{owner} IN (SELECT id FROM {_OWNED[owner]})"
-    return _OF_DATASET.format(_OWN[table]) if _OWN[table] else None
-
-
 def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
     from psycopg import sql
 
@@ -179,8 +149,7 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
 
     owner, writer, reader = map(sql.Identifier, (roles.owner, roles.writer, roles.reader))
     dashboards = [] if roles.dashboards is None else [sql.Identifier(roles.dashboards)]
-    agents = [] if roles.agent is None else [sql.Identifier(roles.agent)]
-    others = listed([writer, reader, *dashboards, *agents])
+    others = listed([writer, reader, *dashboards])
     readers = listed([writer, reader])
     yield filled("REVOKE CREATE ON SCHEMA {s} FROM PUBLIC, {others}", s=in_schema, others=others)
     yield filled("GRANT USAGE, CREATE ON SCHEMA {s} TO {owner}", s=in_schema, owner=owner)
@@ -201,6 +170,8 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
     if dashboards:
         seen = listed([name(VERSION_TABLE), all_views])
         yield filled("GRANT SELECT ON {r} TO {dashboards}", r=seen, dashboards=listed(dashboards))
+        some = listed(map(sql.Identifier, _OF_SEALS))
+        yield filled("GRANT SELECT ({some}) ON {t} TO {role}", some=some, t=name("seals"), role=dashboards[0])
     written = [name(table) for table in TABLES if table not in OWNERS]
     yield filled("GRANT INSERT ON {t} TO {writer}", t=listed(written), writer=writer)
     for table, columns in UPDATED.items():
@@ -210,26 +181,6 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
     for function, _ in functions:
         yield filled("REVOKE ALL ON FUNCTION {f} FROM PUBLIC, {others}", f=sql.SQL(function), others=others)
         yield filled("GRANT EXECUTE ON FUNCTION {f} TO {writer}", f=sql.SQL(function), writer=writer)
-
-    if agents:
-        read = listed(name(table) for table in (VERSION_TABLE, *TABLES) if table not in _READ_IN_PART)
-        yield filled("GRANT SELECT ON {r} TO {agent}", r=listed([read, all_views]), agent=agents[0])
-        for table, columns in _READ_IN_PART.items():
-            some = listed(map(sql.Identifier, columns))
-            yield filled("GRANT SELECT ({some}) ON {t} TO {agent}", some=some, t=name(table), agent=agents[0])
-        yield filled("GRANT INSERT ON {t} TO {agent}", t=listed(map(name, _RECORDED)), agent=agents[0])
-        for table in TABLES:
-            if (condition := unsealed(table)) is not None:
-                yield filled("ALTER TABLE {t} ENABLE ROW LEVEL SECURITY", t=name(table))
-                for policy in ("ndcg_tracker_team", str(roles.agent)):  # of another agent stays
-                    yield filled("DROP POLICY IF EXISTS {p} ON {t}", p=sql.Identifier(policy), t=name(table))
-                yield filled("CREATE POLICY ndcg_tracker_team ON {t} USING (true)", t=name(table))
-                yield filled(
-                    "CREATE POLICY {agent} ON {t} AS RESTRICTIVE TO {agent} USING ({unsealed})",
-                    t=name(table),
-                    agent=agents[0],
-                    unsealed=sql.SQL(condition),
-                )
 
     later = filled("ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA {s} ", owner=owner, s=in_schema)
     yield later + filled("REVOKE ALL ON TABLES FROM {others}", others=others)

@@ -11,6 +11,7 @@ kept is never made again: it stands for the databases that people have. Written 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -30,6 +31,7 @@ from restored import content_of, statements_of  # noqa: E402
 from runs_of_sums import store_sums  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
+from ndcg_tracker.asked import SEALED_DATABASE  # noqa: E402
 from ndcg_tracker.storage import database, store  # noqa: E402
 from ndcg_tracker.storage.records import DesignRunRecord  # noqa: E402
 from ndcg_tracker.storage.upkeep import handshake as revisions  # noqa: E402
@@ -105,8 +107,10 @@ def fill(url: str) -> None:
         tracker.gate("dense", baseline="@prod", dataset="shop")
         tracker.reset_gate("@prod", reason="é", dataset="shop", reset_by="ada")
         tracker.gate("dense", baseline="@prod", margin=0.25, dataset="shop")
-        tracker.add_labels(labels_of(LABELS), dataset="sealed")
-        tracker.seal_dataset("sealed", **budget)
+        tracker.add_labels(labels_of(LABELS), dataset="halved")
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ[SEALED_DATABASE] = f"{folder}/sealed.db"
+            tracker.split_dataset("halved", seal=0.5, metric="ndcg@10", margin=0.01, seed="é")
         chunks = {"q": {"a#1": 2.0, "a#2": 1.0, "b#1": 0.1 + 0.2}}
         of_sample = {"item_to_document": "#.*", "collapse": "sum", "sampled": "100/50000"}
         tracker.ingest(chunks, name="sampled", dataset="chunks", labels={"q": {"b": 1}}, **of_sample)

@@ -105,6 +105,25 @@ def test_the_views_are_as_they_were_before_seals(database_url: str) -> None:
     assert "seals" not in str(back)
 
 
+def test_the_policies_of_agents_go(database_url: str) -> None:
+    """Those that 0.2.0 made; a policy of somebody else stays."""
+    if database_url.startswith("sqlite"):
+        pytest.skip("it has no policies")
+    database.upgrade(database_url)
+    migrate(database_url, "downgrade", "0025")
+    conninfo = database_url.replace("+psycopg", "")
+    with psycopg.connect(conninfo, autocommit=True) as admin:
+        for table in ("runs", "label_sets"):
+            admin.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY".encode())
+            admin.execute(f"CREATE POLICY ndcg_tracker_team ON {table} USING (true)".encode())
+            admin.execute(f'CREATE POLICY "an ""agent" ON {table} AS RESTRICTIVE USING (true)'.encode())
+        admin.execute("CREATE POLICY theirs ON texts AS RESTRICTIVE USING (true)")
+    database.upgrade(database_url)
+    with psycopg.connect(conninfo) as admin:
+        assert admin.execute("SELECT policyname::text FROM pg_policies").fetchall() == [("theirs",)]
+        assert admin.execute("SELECT count(*) FROM pg_class WHERE relrowsecurity").fetchone() == (0,)
+
+
 def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     database.upgrade(database_url)
     fill(database_url)
