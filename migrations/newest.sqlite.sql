@@ -360,15 +360,24 @@ CREATE TABLE seals (
 	budget DOUBLE, 
 	looks INTEGER, 
 	split TEXT, 
-	created_at_utc TEXT NOT NULL, 
+	created_at_utc TEXT NOT NULL, metric TEXT, margin DOUBLE, baseline_run TEXT, 
 	CONSTRAINT pk_seals PRIMARY KEY (dataset_id), 
 	CONSTRAINT fk_seals_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
+)
+;
+CREATE TABLE policies (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	dataset_id INTEGER NOT NULL, 
+	alias TEXT NOT NULL, 
+	rules TEXT NOT NULL, 
+	set_by TEXT NOT NULL, 
+	set_at_utc TEXT NOT NULL, 
+	CONSTRAINT fk_policies_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 )
 ;
 CREATE VIEW metric_list AS SELECT e.dataset AS dataset, e.metric AS metric, max(coalesce(e.requested_as, e.metric)) AS requested_as,
                count(DISTINCT e.run_id) AS n_runs
         FROM evaluations e
-        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
         GROUP BY e.dataset, e.metric
 ;
 CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, g.key AS group_key, i.key + 1 AS rank,
@@ -377,38 +386,32 @@ CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset,
         JOIN groups g ON g.dataset_id = r.dataset_id
         JOIN ranked_lists l ON l.run_id = r.id AND l.group_id = g.id
         JOIN json_each(l.item_keys) i
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW run_list AS SELECT r.dataset AS dataset, r.name AS run, r.id AS run_id,
                row_number() OVER (PARTITION BY r.dataset ORDER BY r.created_at_utc DESC, r.id DESC) AS place,
                (SELECT group_concat('@' || a.name, ' ') FROM aliases a WHERE a.run_id = r.id AND a.dataset_id = r.dataset_id) AS aliases,
                r.created_at_utc AS created_at_utc, r.created_at_utc AS created_at
         FROM runs r
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW run_parameters AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, e.key AS name,
                CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
         FROM runs r
         JOIN json_each(r.parameters) e
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW run_tags AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, e.key AS name,
                CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
         FROM runs r
         JOIN json_each(r.tags) e
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW run_aliases AS SELECT r.dataset AS dataset, a.name AS alias, r.name AS run, r.id AS run_id,
                a.updated_at_utc AS updated_at_utc, a.updated_at_utc AS updated_at
         FROM aliases a
         JOIN runs r ON r.id = a.run_id
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW gate_resets AS SELECT d.name AS dataset, r.baseline_run AS baseline, r.reason AS reason, r.reset_by AS reset_by,
                r.created_at_utc AS created_at_utc
         FROM budget_resets r
         JOIN datasets d ON d.id = r.dataset_id
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.run AS candidate, eb.metric AS metric,
                eb.label_set_version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
@@ -427,7 +430,6 @@ CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.r
         JOIN group_results vc ON vc.evaluation_id = ec.id
         JOIN group_results vb ON vb.evaluation_id = eb.id AND vb.group_id = vc.group_id
         JOIN groups g ON g.id = vc.group_id AND g.dataset_id = eb.dataset_id
-        WHERE eb.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_id AS run_id, p.created_at_utc AS created_at_utc,
                p.against AS against, p.baseline AS baseline, p.baseline_run_id AS baseline_run_id, p.metric AS metric,
@@ -475,7 +477,6 @@ CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_
         JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
         JOIN group_results vb ON vb.evaluation_id = p.baseline_id AND vb.group_id = vc.group_id
         JOIN groups g ON g.id = vc.group_id
-        WHERE p.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW alias_history AS SELECT h.dataset AS dataset, h.alias AS alias, h.run AS run, h.run_id AS run_id,
                h.since_utc AS since_utc, h.until_utc AS until_utc, h.since_utc AS since, h.until_utc AS until
@@ -484,7 +485,6 @@ CREATE VIEW alias_history AS SELECT h.dataset AS dataset, h.alias AS alias, h.ru
                    lead(m.created_at_utc) OVER (PARTITION BY m.dataset_id, m.alias ORDER BY m.id) AS until_utc
             FROM alias_moves m
             JOIN datasets d ON d.id = m.dataset_id
-        WHERE m.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
         ) h
         WHERE h.run IS NOT NULL
 ;
@@ -499,7 +499,6 @@ CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, 
             JOIN groups g ON g.dataset_id = s.dataset_id
             JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
             JOIN json_each(l.item_keys) i
-        WHERE s.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW drawn_labels AS SELECT d.name AS dataset, e.number AS design, s.judge AS judge, s.version AS label_set_version,
                e.metric AS metric, e.checked_by AS checked_by, g.key AS group_key, i.item_key AS item_key,
@@ -509,7 +508,6 @@ CREATE VIEW drawn_labels AS SELECT d.name AS dataset, e.number AS design, s.judg
         JOIN datasets d ON d.id = e.dataset_id
         JOIN label_sets s ON s.id = e.label_set_id
         JOIN groups g ON g.id = i.group_id
-        WHERE s.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
                c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
@@ -529,7 +527,6 @@ CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.c
         FROM decisions c
         JOIN datasets d ON d.id = c.dataset_id
         JOIN label_sets s ON s.id = c.label_set_id
-        WHERE c.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.key AS attribute,
                    CASE WHEN e.type = 'text' THEN e.value END AS value,
@@ -537,7 +534,6 @@ CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.
             FROM groups g
             JOIN datasets d ON d.id = g.dataset_id
             JOIN json_each(g.attributes) e
-        WHERE g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
                e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
@@ -550,7 +546,6 @@ CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS
                )) AS is_newest_labels,
                (SELECT r.sampled FROM runs r WHERE r.id = e.run_id) AS sampled
         FROM evaluations e
-        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
                r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
@@ -559,7 +554,6 @@ CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS da
                r.sampled AS sampled, r.collapsed AS collapsed, r.documents_in_ten AS documents_in_ten,
                r.tie_order AS tie_order
         FROM runs r
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, g.key AS group_key, e.metric AS metric,
                e.label_set_version AS label_set_version, v.value AS value, e.run_created_at_utc AS created_at_utc,
@@ -580,7 +574,6 @@ CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset 
         FROM evaluations e
         JOIN group_results v ON v.evaluation_id = e.id
         JOIN groups g ON g.id = v.group_id AND g.dataset_id = e.dataset_id
-        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
                nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge,
@@ -596,29 +589,17 @@ CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version
         JOIN runs r ON r.id = c.run_id
         JOIN datasets d ON d.id = r.dataset_id
         JOIN label_sets s ON s.id = c.label_set_id
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
                (SELECT count(*) FROM groups g WHERE g.key <> '' AND g.dataset_id = d.id) AS n_groups,
                (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
                AS label_set_version
         FROM datasets d
-        WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW group_list AS SELECT d.name AS dataset, g.key AS group_key, g.weight AS weight
         FROM groups g
         JOIN datasets d ON d.id = g.dataset_id
-        WHERE g.key <> '' AND g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
-;
-CREATE TABLE policies (
-	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
-	dataset_id INTEGER NOT NULL, 
-	alias TEXT NOT NULL, 
-	rules TEXT NOT NULL, 
-	set_by TEXT NOT NULL, 
-	set_at_utc TEXT NOT NULL, 
-	CONSTRAINT fk_policies_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
-)
+        WHERE g.key <> ''
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
@@ -650,4 +631,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0026')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0027')
