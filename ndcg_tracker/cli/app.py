@@ -139,6 +139,8 @@ def _imported(name: str, database: Any) -> Any:
 
 _GONE = {
     "--summaries": "a run keeps groups, all or a share of them; store a share with --groups-share 1/100",
+    "--agent": "sealed data are in a database of their own; give an agent the role of --reader or --writer",
+    "--sealed": "the sealed part is called NAME-sealed",
     "--store-items": "a run from Spark keeps all its items; store a share of its groups with --groups-share 1/100",
 }
 """Options of earlier versions, and the way that remains."""
@@ -246,6 +248,7 @@ def _before_command(
 
 
 _NOW = {
+    "datasets seal": "datasets split NAME --seal SHARE --metric METRIC --margin X",
     "suite show": "leaderboard --suite NAME",
     "suite compare": "compare --suite NAME",
     "suite gate": "gate --suite NAME",

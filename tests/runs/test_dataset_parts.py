@@ -499,3 +499,9 @@ def test_texts_and_attributes_of_the_other_part_are_not_taken(parts: nt.Tracker)
     after = Contents(parts, "shop")
     assert after.groups == opened
     assert {group for group, _, _ in after.texts if group} == opened
+
+
+def test_what_is_gone_names_the_way_that_remains(typed: CommandLine) -> None:
+    assert typed.refused("db", "grant", "--owner", "a", "--writer", "b", "--reader", "c", "--agent", "d") == (
+        "--agent is gone: sealed data are in a database of their own; give an agent the role of --reader or --writer"
+    )
