@@ -30,6 +30,9 @@ from ndcg_tracker.storage.upkeep.integrity import (
     Written,
 )
 
+OVERRIDE = ("acknowledged_reason", "acknowledged_by")
+"""The columns of who overrode a decision, and why."""
+
 
 class AliasReads:
     """Reads aliases."""
@@ -242,7 +245,7 @@ class DecisionWrites:
             "question": question,
             **dict(zip(("budget", "looks", "look"), budget or [None] * 3, strict=True)),
         }
-        record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
+        record = DecisionRecord(id=self._session.insert(schema.decisions, _without_override(values)), **values)
         self._made.decision_ids.add(record.id)
         return record
 
@@ -257,7 +260,12 @@ class DecisionWrites:
         named = ("delta", "ci_low", "ci_high", "alpha", "delta_low", "delta_high")
         numbers = {name: finite_or_none(values[name]) for name in named}
         row = {**values, **numbers, "created_at_utc": utc_now()}
-        return SuiteDecisionRecord(id=self._session.insert(schema.suite_decisions, row), **row)
+        return SuiteDecisionRecord(id=self._session.insert(schema.suite_decisions, _without_override(row)), **row)
+
+
+def _without_override(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a decision without empty columns of an override, into which only the owner of the database writes."""
+    return {name: value for name, value in row.items() if value is not None or name not in OVERRIDE}
 
 
 def finite_or_none(number: float | None) -> float | None:

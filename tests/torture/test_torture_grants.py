@@ -312,6 +312,32 @@ def test_a_writer_replaces_its_own_run_that_nothing_names(team: Team) -> None:
             admin.execute(psycopg.sql.SQL("DROP ROLE IF EXISTS {}").format(second))
 
 
+def test_a_writer_overrides_no_decision(team: Team) -> None:
+    other = Team(team.server, team.folder, "team_override")
+    team.server.create_database(other.name, team.name)
+    gate = "gate bm25 --baseline dense --margin 0.0001"
+    try:
+        assert other.run(WRITER, gate).code in (3, 4)
+        told = other.run(WRITER, f"{gate} --acknowledge known")
+        assert (told.code, f"role {WRITER!r} has no UPDATE right on table decisions" in told.err) == (2, True), told.err
+        told = other.run(WRITER, "gate bm25 --baseline dense --margin 0.0002 --acknowledge known")
+        assert (told.code, f"role {WRITER!r} has no INSERT right on table decisions" in told.err) == (2, True), told.err
+        with psycopg.connect(team.server.conninfo(other.name).replace("user=ndcg", f"user={WRITER}")) as writer:
+            for table in ("decisions", "suite_decisions"):
+                for statement in (
+                    f"UPDATE {table} SET acknowledged_by = 'Boss'",
+                    f"INSERT INTO {table} (acknowledged_by) VALUES ('Boss')",
+                    f"UPDATE {table} SET decision = 'pass'",
+                    f"DELETE FROM {table}",
+                ):
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                        writer.execute(statement.encode())
+                    writer.rollback()
+        assert other.run(OWNER, f"{gate} --acknowledge known").code == 0
+    finally:
+        team.server.drop_database(other.name)
+
+
 def test_only_the_owner_moves_an_alias_with_a_policy(team: Team) -> None:
     other = Team(team.server, team.folder, "team_policy")
     team.server.create_database(other.name, team.name)
@@ -423,8 +449,8 @@ def test_an_older_schema_is_upgraded_by_its_owner_alone(team: Team) -> None:
                 admin.execute(
                     psycopg.sql.SQL("ALTER TABLE {} OWNER TO team_owner").format(psycopg.sql.Identifier(name))
                 )
-            for function in ("ndcg_tracker_analyze()", "ndcg_tracker_redo(bigint)"):
-                admin.execute(f"ALTER FUNCTION {function} OWNER TO {OWNER}".encode())
+            for function in ("analyze()", "pinned()", "redo(bigint)"):
+                admin.execute(f"ALTER FUNCTION ndcg_tracker_{function} OWNER TO {OWNER}".encode())
             give_to_owner(admin, older.name)
         refused = here("--db", older.url(OWNER), *GRANT)
         assert (refused.code, "has the older schema" in refused.err) == (2, True)

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.storage.connection import notices, opened, read_transaction, write_transaction
 from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.marks import OVERRIDE
 from ndcg_tracker.storage.schema import VERSION_TABLE, metadata
 from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, state_within
 from ndcg_tracker.storage.views import VIEWS
@@ -25,7 +26,6 @@ TABLES = tuple(sorted(metadata.tables))
 UPDATED = {
     "aliases": ("run_id", "updated_at_utc"),
     "coverages": ("judged_share",),
-    **dict.fromkeys(("decisions", "suite_decisions"), ("acknowledged_reason", "acknowledged_by")),
     "designs": (
         *("checked_by", "look", "planned_budget", "budget", "answered_after_run_id", "answered_after_label_set_id"),
         *("n_looks", "greatest_grade", "seed", "not_tuned"),
@@ -52,6 +52,8 @@ DELETED = (
 stored already, the mark of a pruned run that it ingests again, suites, and
 empty texts."""
 
+DECISIONS = ("decisions", "suite_decisions")
+"""Where a writer inserts decisions, but overrides none: that is the owner's right."""
 OWNERS = ("budget_resets", "policies")
 """Where only the owner inserts: the rules of gates, and the restarts of their budgets."""
 _OF_SEALS = ("is_sealed", "metric")
@@ -172,8 +174,11 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
         yield filled("GRANT SELECT ON {r} TO {dashboards}", r=seen, dashboards=listed(dashboards))
         some = listed(map(sql.Identifier, _OF_SEALS))
         yield filled("GRANT SELECT ({some}) ON {t} TO {role}", some=some, t=name("seals"), role=dashboards[0])
-    written = [name(table) for table in TABLES if table not in OWNERS]
+    written = [name(table) for table in TABLES if table not in (*OWNERS, *DECISIONS)]
     yield filled("GRANT INSERT ON {t} TO {writer}", t=listed(written), writer=writer)
+    for table in DECISIONS:
+        some = listed(sql.Identifier(of.name) for of in metadata.tables[table].c if of.name not in OVERRIDE)
+        yield filled("GRANT INSERT ({some}) ON {t} TO {writer}", some=some, t=name(table), writer=writer)
     for table, columns in UPDATED.items():
         some = listed(map(sql.Identifier, columns))
         yield filled("GRANT UPDATE ({some}) ON {t} TO {writer}", some=some, t=name(table), writer=writer)
