@@ -373,6 +373,8 @@ ALLOWED = {
     "labels version {version} of the export is version {here} of dataset {dataset!r} here, the latest; runs under "
     "older versions need rescore --labels {here} to be comparable": "an option of the command before it",
     "{}; that is the version of the labels that most runs have; for the latest: --labels {}": "the same",
+    "move them with: {} --metric METRIC --margin X": "the rest of a whole command",
+    "datasets split {} --move": "the same",
     "ingest FILE --labels LABELS": "the words of a whole command",
     "{} not recorded; they are recorded in CI and with --ndcg-track-record always": "an option of pytest",
 }

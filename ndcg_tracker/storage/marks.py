@@ -61,8 +61,8 @@ class AliasReads:
             self._datasets.known(dataset)  # refuses a sealed one
         names = schema.datasets.c.name.label("dataset")
         query = sa.select(schema.policies, names).join_from(schema.policies, schema.datasets)
-        chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
-        return self._session.records(PolicyRecord, chosen.order_by(schema.policies.c.id))
+        every = partial(self._session.records, PolicyRecord, query.order_by(schema.policies.c.id))
+        return [of for of in self._session.once("policies", every) if dataset in (None, of.dataset)]
 
     def policy(self, dataset_id: int, alias: str) -> PolicyRecord | None:
         """Return the policy of an alias that is in force, None without one."""

@@ -280,8 +280,7 @@ def test_an_option_that_counts_once_is_not_given_twice(
     [
         (
             ["gate"],
-            "error: missing: CANDIDATE, --baseline; for example: ndcg-track gate dense --baseline @baseline --margin "
-            "0.01",
+            "error: missing: CANDIDATE; for example: ndcg-track gate dense --baseline @baseline --margin 0.01",
         ),
         (
             ["labels", "sample", "bm25"],

@@ -41,12 +41,15 @@ def older(tracker: nt.Tracker, ready_url: str) -> nt.Tracker:
         tracker.add_texts({"group": ["q0001"], "text": [f"{MARK} of {dataset}"]}, dataset=dataset)
         for name, ranks in (("base", BASE), ("good", GOOD)):
             tracker.ingest(frame_of_ranks(ranks), name=name, dataset=dataset)
-    for dataset, margin in (("shop", 0.05), ("exam", 0.05), ("shop", 0.06), ("exam", 0.06)):
-        tracker.gate("good", baseline="base", margin=margin, budget=0.05, dataset=dataset)
-    tracker.reset_gate("base", reason="r", dataset="shop", reset_by="ada")
+    tracker.set_alias("prod", "base", "shop")
+    tracker.set_policy("prod", margin=0.06, budget=0.05, dataset="shop")
+    for margin in (0.05, 0.06):
+        tracker.gate("good", baseline="@prod", margin=margin, dataset="shop")
+        tracker.gate("good", baseline="base", margin=margin, dataset="exam")
+    tracker.reset_gate("prod", reason="r", dataset="shop", reset_by="ada")
     changed(
         ready_url,
-        "UPDATE decisions SET look = 1 WHERE id <= 2",
+        "UPDATE decisions SET budget = 0.05, look = id / 2 WHERE look IS NULL",
         "INSERT INTO seals (dataset_id, is_sealed, budget, looks, created_at_utc) "
         "SELECT id, true, 0.05, 40, '2026-01-01T00:00:00.000000Z' FROM datasets WHERE name = 'exam'",
     )
@@ -81,7 +84,7 @@ def test_its_looks_and_bits_go_on(older: nt.Tracker, held: str, ready_url: str) 
     older.ingest(frame_of_ranks([1] * N_GROUPS), name="best", dataset="exam")
     look = older.gate_sealed("best", dataset="exam").gated.look
     assert (look.number, look.n_passed, look.looks) == (3, 2, 40)
-    assert older.gate("good", baseline="base", margin=0.07, budget=0.05, dataset="shop").gated.look is not None
+    assert older.gate("good", baseline="@prod", margin=0.04, dataset="shop").gated.look is not None
     assert check_database(ready_url).damage == []
     with nt.Tracker(held) as other, other.store().read("sealed") as tx:
         assert [of.id for of in tx.decisions.all(tx.datasets.sealed()[0].id)] == [1, 2, 3]

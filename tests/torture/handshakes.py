@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import psycopg
 from command_line import Printed
@@ -168,7 +170,8 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
                 for command in COMMANDS[number % turns :: turns]:
                     if command == "db upgrade" and condition.state == "older":
                         continue  # this is what upgrades it
-                    printed = here("--db", url, *words_of(command, setting.folder))
+                    with patch.dict(os.environ, {"NDCG_TRACK_SEALED_DB": str(setting.folder / "sealed.db")}):
+                        printed = here("--db", url, *words_of(command, setting.folder))
                     n += 1
                     wrong += [f"{condition.detail}, {command}: {text}" for text in untrue(command, printed, condition)]
                     if mark_of(url) != mark:
