@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
-from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.errors import DatabaseError, InputError
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.show.gather import Convention
@@ -335,12 +336,14 @@ def ui(
         serve(tracker, options.say, host=host, port=port, browser=browser, judge=judge)
 
 
-def mcp() -> None:
+def mcp(
+    files: Annotated[str, typer.Option(metavar="FOLDER", help="The folder whose files the agent may read.")] = ".",
+) -> None:
     """Serve an agent over the Model Context Protocol.
 
     The agent's client starts this command and talks to it over standard input and output. Each tool returns what the
-    command of the same name prints; gate records its decisions, as the command does. The server ends when its input is
-    closed.
+    command of the same name prints; gate records its decisions, as the command does. The agent reads files in FOLDER
+    alone, by default the current one. The server ends when its input is closed.
 
     Example: ndcg-track mcp --db ndcg-track.db
     """
@@ -349,4 +352,6 @@ def mcp() -> None:
     library("mcp", "mcp")
     from ndcg_tracker.integrations.mcp import serve
 
-    serve(options.surroundings.database)
+    if not Path(files).is_dir():
+        raise InputError(f"--files {files} is no folder", advice="give the folder whose files the agent may read")
+    serve(options.surroundings.database, files)

@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ndcg_tracker.api.evaluation import evaluate
@@ -424,12 +425,27 @@ def _read_as_notes(given: Mapping[str, Any]) -> list[str]:
     return [f"{text} is read as {canonical}" for text in texts if (canonical := read_as(text)) is not None]
 
 
-def _called(name: str, location: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
+def _refuse_elsewhere(given: Mapping[str, Any], folder: str) -> None:
+    """Refuse files outside of the folder that the server may read."""
+    root = Path(os.path.realpath(folder))
+    paths = {name: given[name] for name in ("file", "labels", "scores", "item_to_document") if given.get(name)}
+    group = str(given.get("group") or "")
+    paths |= {"group": group.partition(",")[0].removeprefix("@")} if group.startswith("@") else {}
+    for name, path in paths.items():
+        is_file = name != "item_to_document" or Path(path).is_file()  # else it is a pattern or a column
+        is_known = name == "labels" and str(path).startswith("ir_datasets:")
+        if is_file and not is_known and not Path(os.path.realpath(path)).is_relative_to(root):
+            what = f"{argument(name, path)} is not in the folder that this server may read"
+            raise InputError(what, advice=f"name a file below {root}")
+
+
+def _called(name: str, location: str | None, given: Mapping[str, Any], files: str) -> dict[str, Any]:
     """Return the answer of a tool, marked as data and cut if it is long: the fields of a ``CallToolResult``."""
     tool = TOOLS[name]
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", NdcgTrackerWarning)
         try:
+            _refuse_elsewhere(given if name == "evaluate" else {}, files)
             answered = tool.asked(location, given)
             notes = [*_read_as_notes(given), *answered.notes]
         except NdcgTrackerError as error:
@@ -493,11 +509,12 @@ def work() -> None:
     os._exit(0)
 
 
-def serve(location: str | None = None) -> None:
+def serve(location: str | None = None, files: str = ".") -> None:
     """Answer a client on standard input and output until it closes them.
 
-    ``location``: of the database, as ``Tracker`` takes it. Each call opens it, read-only except for ``gate``. Only the
-    protocol writes to standard output. Raises: MissingLibraryError.
+    ``location``: of the database, as ``Tracker`` takes it. ``files``: the folder whose files it may read. Each call
+    opens it, read-only except for ``gate``. Only the protocol writes to standard output. Raises:
+    MissingLibraryError.
     """
     library("mcp", "mcp")
     idle, failed = [_Worker()], list[BaseException]()
@@ -506,7 +523,7 @@ def serve(location: str | None = None) -> None:
         import anyio
 
         try:
-            anyio.run(_serve, location, idle)
+            anyio.run(_serve, location, files, idle)
         except BaseException as error:  # raised again in the caller's thread
             failed.append(error)
 
@@ -517,7 +534,7 @@ def serve(location: str | None = None) -> None:
         raise failed[0]
 
 
-async def _serve(location: str | None, idle: list[_Worker]) -> None:
+async def _serve(location: str | None, files: str, idle: list[_Worker]) -> None:
     import anyio
     from mcp.server.lowlevel import Server
     from mcp.server.stdio import stdio_server
@@ -535,7 +552,7 @@ async def _serve(location: str | None, idle: list[_Worker]) -> None:
         worker, answer = idle.pop() if idle else _Worker(), ""
         if not idle:  # so that one is ready even if the call does not end
             idle.append(_Worker())
-        of_call = (params.name, location, params.arguments or {})
+        of_call = (params.name, location, params.arguments or {}, files)
         try:
             with anyio.move_on_after(MOST_SECONDS) as limit:
                 answer = await anyio.to_thread.run_sync(worker.ask, *of_call, abandon_on_cancel=True)
