@@ -353,5 +353,5 @@ def mcp(
     from ndcg_tracker.integrations.mcp import serve
 
     if not Path(files).is_dir():
-        raise InputError(f"--files {files} is no folder", advice="give the folder whose files the agent may read")
+        raise InputError(f"--files {files} is not a folder", advice="give the folder whose files the agent may read")
     serve(options.surroundings.database, files)
