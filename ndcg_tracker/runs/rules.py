@@ -153,7 +153,8 @@ _CONDITIONS: dict[str, dict[str, str]] = {
     "prunings": {"kept_share >= 0 AND kept_share < 1": "has a kept_share that is not from 0 to 1"},
     "seals": _BUDGET,
     "decisions": _BUDGET | _LISTS | {
-        "CASE WHEN budget IS NULL THEN look IS NULL ELSE coalesce(look BETWEEN 1 AND coalesce(looks, look), 1) END":
+        "CASE WHEN budget IS NULL THEN look IS NULL ELSE coalesce(look >= 1 AND "
+        "(look <= coalesce(looks, look) OR decision = 'inconclusive'), 1) END":  # nothing is decided after the last
             "has a look that cannot be",
         f"repeats IS NULL OR {_ARE_REPEATS.format('repeats')}": "has repeats that no decision has",
     },

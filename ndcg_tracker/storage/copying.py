@@ -22,7 +22,7 @@ _PACKED = ("packed_group_ids", "packed_values")
 COLUMNS = {
     name: {column.name: column for column in table.c if table is not schema.evaluations or column.name not in _PACKED}
     for name, table in schema.metadata.tables.items()
-    if name not in _WIDE and not name.startswith("staged_")
+    if name not in _WIDE
 }
 """The columns of all tables that are copied row by row, in an order in which no row refers to a later table.
 

@@ -51,7 +51,7 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("aliases", "updated_at_utc", "soon", "has a wrong updated_at_utc: 'soon' is not a time"),
     ("decisions", "decision", "maybe", DECISION),
     ("decisions", "budget", 0.7, BUDGET),
-    ("decisions", "look", 9, "has a look that cannot be"),
+    ("decisions", "look", 0, "has a look that cannot be"),
     ("decisions", "label_set_id", 77, f"names label_set_id 77, {NOT_THERE}"),
     ("suite_decisions", "runs", '{"books": 7}', "has runs that no decision has"),
     ("suite_decisions", "decision", "maybe", DECISION),
@@ -125,7 +125,7 @@ def test_a_check_names_the_row_and_the_rule(copies: Path) -> None:
         connection.execute("UPDATE drawn_items SET grade = 99 WHERE rowid = 1")
         query = "SELECT design_id, group_id, item_key FROM drawn_items WHERE rowid = 1"
         design, group, item = connection.execute(query).fetchone()
-        connection.execute("UPDATE decisions SET look = 9 WHERE look IS NOT NULL")
+        connection.execute("UPDATE decisions SET look = 0 WHERE look IS NOT NULL")
     of_item = f"design_id {design}, group_id {group}, item_key {item!r}"
     assert check_database(str(copies / "one.db")).damage == [
         "decisions: the row with id 3 has a look that cannot be",

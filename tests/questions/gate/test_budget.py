@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from command_line import CommandLine
 from gated import BASE, N_GROUPS, decisions, refusal, worse
 from ranked_runs import frame_of_ranks, labels_of_ranks
@@ -19,6 +20,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.integrations.pytest_plugin import NdcgGate
 from ndcg_tracker.questions.gate.decide_bounds import look_level
+from ndcg_tracker.runs.check import check_database
 
 pq = pytest.importorskip("pyarrow.parquet")
 _numbers = itertools.count()
@@ -221,7 +223,7 @@ def test_levels_without_an_end(pinned: nt.Tracker) -> None:
     assert [record.alpha for record in decisions(pinned)] == [look_level(number, 0.05) for number in range(1, 5)]
 
 
-def test_after_the_last_look_every_decision_is_open(pinned: nt.Tracker) -> None:
+def test_after_the_last_look_every_decision_is_open(pinned: nt.Tracker, ready_url: str) -> None:
     pinned.set_policy("prod", margin=0.06, budget=0.05, looks=2, by="half", slice_margin=0.5, max_harm=".9:90%")
     halves = {"group": [f"q{number:04}" for number in range(N_GROUPS)], "half": ["a", "b"] * (N_GROUPS // 2)}
     pinned.set_groups(halves, dataset="shop")
@@ -236,10 +238,17 @@ def test_after_the_last_look_every_decision_is_open(pinned: nt.Tracker) -> None:
         assert f"look {number}: the budget of 2 looks is spent; its owner restarts it with: {anew}" in " ".join(
             str(found).split()
         )
+    assert check_database(ready_url).damage == []
     assert pinned.gate("same", baseline="@prod").gated.decided_before  # what was decided stays
     pinned.reset_gate("@prod", reason="a new year")
     again = pinned.gate("drop", baseline="@prod")
     assert (again.decision, again.gated.look.number if again.gated.look else 0) == ("fail", 1)
+    engine = sa.create_engine(ready_url)
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE decisions SET decision = 'pass' WHERE look > looks"))
+    engine.dispose()
+    assert all(told.endswith(" has a look that cannot be") for told in check_database(ready_url).damage)
+    assert len(check_database(ready_url).damage) == 2
 
 
 DRY = (
