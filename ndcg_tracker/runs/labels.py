@@ -112,11 +112,6 @@ def chosen_judges(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Ju
     return list(dict.fromkeys(names)) or [counting_judge(tx, dataset_id, dataset)]
 
 
-def newest_for_run(tx: ReadTransaction, dataset: DatasetRecord, *, has_labels: bool) -> LabelSetRecord | None:
-    """Return the latest labels that count for a run; ``has_labels``: whether it brings some, of the unnamed judge."""
-    return tx.labels.newest(dataset.id, "" if has_labels else counting_judge(tx, dataset.id, dataset.name))
-
-
 def judge_option(judge: str) -> tuple[str, ...]:
     """Return how a command names a judge, if there is one to name.
 
