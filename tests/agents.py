@@ -7,7 +7,6 @@ import gzip
 import os
 import queue
 import re
-import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +25,9 @@ MARKED = re.compile(r"(.*) It is between <(data-\w{16})> and </\2>\.\n<\2>\n(.*)
 
 @dataclass
 class Agent:
-    """A client of one running program, for tests that are not asynchronous."""
+    """A client of one running program, for tests that are not asynchronous; ``python`` runs it (see ``preloaded``)."""
 
+    python: str
     url: str
     folder: Path
     program: str = PROGRAM
@@ -44,12 +44,13 @@ class Agent:
         assert first is None, first
 
     async def _speak(self) -> None:
-        words = ["-c", self.program, "--db", self.url, "mcp"]
-        program = StdioServerParameters(
-            command=sys.executable, args=words, cwd=self.folder, env={"PYTHONPATH": str(REPOSITORY)}
+        program = f"import sys; sys.executable = {self.python!r}; {self.program}"  # its workers are started alike
+        words = ["-c", program, "--db", self.url, "mcp"]
+        started = StdioServerParameters(
+            command=self.python, args=words, cwd=self.folder, env={"PYTHONPATH": str(REPOSITORY)}
         )
         try:
-            async with Client(stdio_client(program)) as client:
+            async with Client(stdio_client(started)) as client:
                 self.tools = {tool.name: tool for tool in (await client.list_tools()).tools}
                 self.instructions = client.instructions or ""
                 self._told.put(None)

@@ -177,28 +177,40 @@ def fill_as(
     kept_databases: dict[tuple[str, str], str],
     postgres_schema: None,
     database_url: str,
-) -> Callable[[Callable[[str], object]], None]:
-    """Give the database of a test what a function writes into the one at a URL: it is called once, and copied then."""
+) -> Callable[..., None]:
+    """Give the database of a test what a function writes into the one at a URL: it is called once, and copied then.
 
-    def fill(write: Callable[[str], object]) -> None:
-        url = make_url(database_url)
-        key = (url.get_backend_name(), f"{write.__module__}.{write.__qualname__}")
-        name = f"kept {len(kept_databases)}"
-        if key[0] == "sqlite":
-            path = tmp_path_factory.getbasetemp() / f"{name}.db"
-            if key not in kept_databases:
-                write(f"sqlite:///{path}")
-                kept_databases[key] = str(path)
-            shutil.copyfile(kept_databases[key], str(url.database))
+    ``beside``: the URL of another database that the function writes into, too.
+    """
+    is_file = make_url(database_url).get_backend_name() == "sqlite"
+
+    def copy(source: str, target: str) -> None:
+        if is_file:
+            shutil.copyfile(source, target)
             return
         server: PostgresServer = request.getfixturevalue("postgres_server")
-        if key not in kept_databases:
-            server.drop_database(name)
-            server.create_database(name, request.getfixturevalue("postgres_template"))
-            write(server.url(name))
+        server.drop_database(target)
+        server.create_database(target, source)
+
+    def fill(write: Callable[[str], object], beside: str | None = None) -> None:
+        url = make_url(database_url)
+        key = (url.get_backend_name(), f"{write.__module__}.{write.__qualname__}")
+        other = None if beside is None else str(make_url(beside).database)
+        is_new = key not in kept_databases
+        if is_new:
+            name = f"kept {len(kept_databases)}"
+            if is_file:
+                name = str(tmp_path_factory.getbasetemp() / f"{name}.db")
+                write(f"sqlite:///{name}")
+            else:
+                copy(request.getfixturevalue("postgres_template"), name)
+                write(request.getfixturevalue("postgres_server").url(name))
+            if other is not None:
+                copy(other, f"{name} beside")
             kept_databases[key] = name
-        server.drop_database(str(url.database))
-        server.create_database(str(url.database), kept_databases[key])
+        elif other is not None:
+            copy(f"{kept_databases[key]} beside", other)
+        copy(kept_databases[key], str(url.database))
 
     return fill
 

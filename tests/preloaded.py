@@ -124,6 +124,8 @@ def _begun(link: socket.socket, others: set[socket.socket]) -> int | None:
     program, arguments, folder, environment = marshal.loads(said)
     if "mlflow" in arguments or "MLFLOW_TRACKING_URI" in environment:
         _import_mlflow()
+    if "mcp" in arguments:
+        import ndcg_tracker.integrations.mcp  # noqa: F401
     child = os.fork()
     if not child:
         signal.set_wakeup_fd(-1)

@@ -45,15 +45,21 @@ def _fill(url: str) -> None:
         tracker.set_policy("prod", margin=0.3, unjudged="zero", budget=0.05, looks=2)
 
 
+@pytest.fixture(scope="session")
+def forked(preloaded_programs: Path) -> str:
+    """What runs a program whose imports are done; the test of what else the program says starts it as a client does."""
+    return str(preloaded_programs / "preloaded-python")
+
+
 @pytest.fixture
 def shop_of_agents(
-    fill_as: Callable[[Callable[[str], object]], None], command: CommandLine, folder: Path
+    fill_as: Callable[[Callable[[str], object]], None], command: CommandLine, folder: Path, forked: str
 ) -> Iterator[tuple[CommandLine, Agent]]:
     """The command line on a database, and an agent on the same."""
     fill_as(_fill)
     write_csv(folder / "bm25.csv", frame_of(BM25))
     write_csv(folder / "labels.csv", labels_frame())
-    agent = Agent(command.url, folder)
+    agent = Agent(forked, command.url, folder)
     try:
         yield command, agent
     finally:
@@ -61,12 +67,12 @@ def shop_of_agents(
 
 
 @pytest.fixture(scope="module")
-def reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+def reading(tmp_path_factory: pytest.TempPathFactory, forked: str) -> Iterator[Agent]:
     """An agent that is asked nothing but to read, so that many tests share its program and its database."""
     folder = tmp_path_factory.mktemp("reading")
     _fill(str(folder / "runs.db"))
     write_csv(folder / "bm25.csv", frame_of(BM25))
-    agent = Agent(str(folder / "runs.db"), folder)
+    agent = Agent(forked, str(folder / "runs.db"), folder)
     try:
         yield agent
     finally:
@@ -220,8 +226,8 @@ def hostile_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_no_pattern_or_file_holds_the_server(hostile_folder: Path) -> None:
-    agent = Agent("none.db", hostile_folder, IMPATIENT)
+def test_no_pattern_or_file_holds_the_server(hostile_folder: Path, forked: str) -> None:
+    agent = Agent(forked, "none.db", hostile_folder, IMPATIENT)
     try:
         for given, message in HOSTILE:
             agent.tries = 1 if message == TOO_LONG else 20
@@ -234,8 +240,8 @@ def test_no_pattern_or_file_holds_the_server(hostile_folder: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_call_ends_after_65_seconds(hostile_folder: Path) -> None:
-    agent = Agent("none.db", hostile_folder)
+def test_a_call_ends_after_65_seconds(hostile_folder: Path, forked: str) -> None:
+    agent = Agent(forked, "none.db", hostile_folder)
     try:
         told = agent.refused("evaluate", file="fifo.csv")
         assert told == "evaluate took longer than 65 s; ask for less, or run the command"
@@ -244,10 +250,10 @@ def test_a_call_ends_after_65_seconds(hostile_folder: Path) -> None:
         agent.close()
 
 
-def test_a_gate_that_waits_too_long_decides_nothing(hostile_folder: Path) -> None:
+def test_a_gate_that_waits_too_long_decides_nothing(hostile_folder: Path, forked: str) -> None:
     url = str(hostile_folder / "runs.db")
     _fill(url)
-    agent = Agent(url, hostile_folder, IMPATIENT)
+    agent = Agent(forked, url, hostile_folder, IMPATIENT)
     try:
         with closing(sqlite3.connect(url, isolation_level=None)) as writer:
             writer.execute("BEGIN IMMEDIATE")
@@ -261,7 +267,7 @@ def test_a_gate_that_waits_too_long_decides_nothing(hostile_folder: Path) -> Non
         agent.close()
 
 
-def test_no_agent_that_adapts_gets_a_harmful_variant_through(tmp_path: Path) -> None:
+def test_no_agent_that_adapts_gets_a_harmful_variant_through(tmp_path: Path, forked: str) -> None:
     """30 variants, each .05 worse, with every argument that it can give; a better one then decides as before."""
     rng, groups = np.random.default_rng(7), 400
     url = str(tmp_path / "runs.db")
@@ -280,7 +286,7 @@ def test_no_agent_that_adapts_gets_a_harmful_variant_through(tmp_path: Path) -> 
         tracker.ingest(with_first(0.9, chance), name="better", dataset="shop")
         tracker.set_alias("prod", "base")
         tracker.set_policy("prod", margin=0.01, budget=0.05, looks=40)
-    agent = Agent(url, tmp_path)
+    agent = Agent(forked, url, tmp_path)
     try:
         decided = []
         for number in range(30):
@@ -299,7 +305,7 @@ def test_no_agent_that_adapts_gets_a_harmful_variant_through(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("way", ["SIGINT", "SIGTERM", "closed"])
-def test_a_server_that_waits_for_a_file_can_be_stopped(way: str, hostile_folder: Path) -> None:
+def test_a_server_that_waits_for_a_file_can_be_stopped(way: str, hostile_folder: Path, forked: str) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     call = {"name": "evaluate", "arguments": {"file": "fifo.csv"}}
     requests = [
@@ -307,7 +313,7 @@ def test_a_server_that_waits_for_a_file_can_be_stopped(way: str, hostile_folder:
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": call},
     ]
-    start = [sys.executable, "-c", PROGRAM, "--db", "none.db", "mcp"]
+    start = [forked, "-c", f"import sys; sys.executable = {forked!r}; {PROGRAM}", "--db", "none.db", "mcp"]
     with subprocess.Popen(
         start, cwd=hostile_folder, stdin=-1, stdout=-1, stderr=-1, env=os.environ | {"PYTHONPATH": str(REPOSITORY)}
     ) as program:

@@ -26,14 +26,15 @@ MODULES = [
 ]
 
 
-# test_transactions.py has eight writers of both engines too; a team takes ten seconds; killed rescorings are tried on
-# Postgres, whose server is a process of its own; memory on SQLite
+# test_transactions.py has eight writers and the same run at once on both engines, test_gates_at_once.py gates; a team
+# takes ten seconds; killed rescorings are tried on Postgres, whose server is a process of its own; memory on SQLite
 IN_THE_NIGHTLY = {
     ("rescore_kills", "sqlite"),
     ("command_kills", "postgres"),
     *((name, "sqlite") for name in ("writers", "signals", "kills", "disk_full")),
     ("writers", "postgres"),
     ("team", "postgres"),
+    ("same_file", "postgres"),
     ("start_ups", "postgres"),
     ("memory", "postgres"),
     ("forgeries", "postgres"),
