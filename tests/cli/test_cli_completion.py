@@ -143,7 +143,6 @@ def test_bash_completes(named: CommandLine, program: Program, folder: Path) -> N
 def test_the_scripts_are_shown_and_installed(program: Program, folder: Path) -> None:
     home = folder / "home"
     home.mkdir()
-    program = program.cold
     for shell, script, startup in (
         ("bash", ".bash_completions/ndcg-track.sh", ".bashrc"),
         ("zsh", ".zfunc/_ndcg-track", ".zshrc"),

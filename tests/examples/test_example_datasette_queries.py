@@ -1,6 +1,7 @@
 """The queries of ``examples/datasette.yaml`` on both engines: what they answer, with all parameters and with none."""
 
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +13,28 @@ from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.frames import read_label_frame
-from ndcg_tracker.storage.database import upgrade
 
 NEWER = {**LABELS, "q5": {"h": 1, "x": 2}}
 METADATA = yaml.safe_load(Path(__file__).resolve().parents[2].joinpath("examples", "datasette.yaml").read_text("utf-8"))
 QUERIES = METADATA["databases"]["ndcg-track"]["queries"]
 
 
+def fill(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        asked = {"dataset": "shop", "metrics": ["ndcg@10", "dcg@3"]}
+        tracker.ingest(frame_of(BM25), labels=labels_frame(), name="bm25", git_commit="4f1c09d", **asked)
+        tracker.ingest(frame_of(DENSE), name="dense", **asked)
+        tracker.set_alias("baseline", "bm25", dataset="shop")
+        tracker.set_alias("prod", "dense", dataset="shop")
+        tracker.ingest(frame_of(BM25), labels=labels_frame(), name="bm25", dataset="it's another", metrics="ndcg@10")
+
+
 @pytest.fixture
-def tracker(postgres_schema: None, database_url: str) -> nt.Tracker:
+def tracker(fill_as: Callable[[Callable[[str], object]], None], database_url: str) -> Iterator[nt.Tracker]:
     """Two runs of a shop, one under two versions of the labels, and a run of another dataset after them."""
-    upgrade(database_url)
-    tracker = nt.Tracker(database_url)
-    asked = {"dataset": "shop", "metrics": ["ndcg@10", "dcg@3"]}
-    tracker.ingest(frame_of(BM25), labels=labels_frame(), name="bm25", git_commit="4f1c09d", **asked)
-    tracker.ingest(frame_of(DENSE), name="dense", **asked)
-    tracker.set_alias("baseline", "bm25", dataset="shop")
-    tracker.set_alias("prod", "dense", dataset="shop")
-    tracker.ingest(frame_of(BM25), labels=labels_frame(), name="bm25", dataset="it's another", metrics="ndcg@10")
-    return tracker
+    fill_as(fill)
+    with nt.Tracker(database_url) as tracker:
+        yield tracker
 
 
 def answer(tracker: nt.Tracker, name: str, **values: str) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -64,7 +63,7 @@ def test_what_is_posted(tmp_path: Path, hook: Hook, preloaded_programs: Path) ->
     def ended(*words: str, always: bool = False) -> tuple[int, str, str]:
         program = [str(preloaded_programs / "ndcg-track"), "--db", url, *words]
         done = subprocess.run(
-            [sys.executable, str(SCRIPT), *(["--always"] if always else []), *program],
+            [preloaded_programs / "preloaded-python", str(SCRIPT), *(["--always"] if always else []), *program],
             env={"SLACK_WEBHOOK_URL": f"http://127.0.0.1:{hook.server_port}/services/T0/B0/x", "PATH": "/usr/bin:/bin"},
             capture_output=True,
             text=True,

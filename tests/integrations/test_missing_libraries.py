@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,12 +15,14 @@ USES = [
 ]
 
 
-def outcome(program: str, folder: object) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, "-c", program], cwd=str(folder), capture_output=True, text=True, check=False)
+def outcome(program: str, folder: Path, python: str | Path = sys.executable) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([python, "-c", program], cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(("library", "extra", "use"), USES)
-def test_a_library_that_is_missing(library: str, extra: str, use: str, tmp_path: object) -> None:
+def test_a_library_that_is_missing(
+    library: str, extra: str, use: str, tmp_path: Path, preloaded_programs: Path
+) -> None:
     program = (
         f"import sys; sys.modules[{library!r}] = None\n"
         f"from ndcg_tracker.integrations.{library} import *\n"
@@ -27,12 +30,12 @@ def test_a_library_that_is_missing(library: str, extra: str, use: str, tmp_path:
         f"try: {use}\n"
         "except nt.InputError as error: print(error)\n"
     )
-    found = outcome(program, tmp_path)
+    found = outcome(program, tmp_path, preloaded_programs / "preloaded-python")
     line = f"{library} is not installed; install it with: pip install 'ndcg-tracker[{extra}]'\n"
     assert (found.stdout, found.stderr) == (line, "")
 
 
-def test_the_integrations_import_no_library(tmp_path: object) -> None:
+def test_the_integrations_import_no_library(tmp_path: Path) -> None:
     names = [library for library, _, _ in USES]
     program = (
         "import sys\n"

@@ -1,6 +1,7 @@
 """Results of other engines: stored, compared by their direction, gated, drawn, and never computed or explained."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +21,17 @@ BASE = rng.uniform(50, 150, N_GROUPS)
 VALUES = {"old": BASE, "fast": BASE - 8 + rng.normal(0, 3, N_GROUPS), "slow": BASE + 8 + rng.normal(0, 3, N_GROUPS)}
 
 
+def fill(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        for name, values in VALUES.items():
+            tracker.log_results(dict(zip(GROUPS, values.tolist(), strict=True)), name=name, **LATENCY)
+        tracker.set_groups({"group": GROUPS, "device": ["phone", "tv"] * (N_GROUPS // 2)})
+
+
 @pytest.fixture
-def timed(tracker: nt.Tracker) -> nt.Tracker:
+def timed(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """A tracker with the latencies of three runs, which have no items."""
-    for name, values in VALUES.items():
-        tracker.log_results(dict(zip(GROUPS, values.tolist(), strict=True)), name=name, **LATENCY)
-    tracker.set_groups({"group": GROUPS, "device": ["phone", "tv"] * (N_GROUPS // 2)})
+    fill_as(fill)
     return tracker
 
 

@@ -1,6 +1,6 @@
 """What the pages of the ui show, as facts: the same on both engines."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from small_shop import BM25, DENSE, frame_of, labels_frame
@@ -26,10 +26,8 @@ from ndcg_tracker.ui.overviews import (
 )
 
 
-@pytest.fixture
-def tx(ready_url: str) -> Iterator[ReadTransaction]:
-    """One state of a shop with two runs, whose labels have two versions; the second run has both."""
-    with Tracker(ready_url) as tracker:
+def fill(url: str) -> None:
+    with Tracker(url) as tracker:
         shop = {"dataset": "shop", "metrics": ["ndcg@10", "p@5"]}
         tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), **shop)
         tracker.ingest(frame_of(DENSE), name="dense", labels=labels_frame(), **shop)
@@ -40,8 +38,14 @@ def tx(ready_url: str) -> Iterator[ReadTransaction]:
         tracker.ingest(frame_of(DENSE), name="dense", labels=labels_frame(labels), **shop)
         tracker.set_alias("best", "dense", "shop")
         tracker.set_groups({"group": ["q1"], "device": ["phone"]}, dataset="shop")
-        with tracker.store().read() as found:
-            yield found
+
+
+@pytest.fixture
+def tx(fill_as: Callable[[Callable[[str], object]], None], ready_url: str) -> Iterator[ReadTransaction]:
+    """One state of a shop with two runs, whose labels have two versions; the second run has both."""
+    fill_as(fill)
+    with Tracker(ready_url) as tracker, tracker.store().read() as found:
+        yield found
 
 
 def dataset(tx: ReadTransaction, name: str = "shop") -> DatasetRecord:
