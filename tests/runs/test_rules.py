@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -89,12 +90,20 @@ def copies(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
     return Path(shutil.copytree(filled(tmp_path_factory.getbasetemp() / "all that may be"), tmp_path / "copies"))
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[nt.Tracker]:
+    """A database that every import leaves empty, because each is refused."""
+    with nt.Tracker(tmp_path_factory.mktemp("empty") / "other.db") as tracker:
+        tracker.store(create=True)
+        yield tracker
+
+
 def test_what_is_there_breaks_no_rule(copies: Path) -> None:
     assert check_database(str(copies / "one.db")).damage == []
 
 
 @pytest.mark.parametrize(("name", "column", "value", "told"), WRONG, ids=[f"{one[0]} {one[-1]}" for one in WRONG])
-def test_a_row_that_cannot_be(name: str, column: str, value: Any, told: str, copies: Path) -> None:
+def test_a_row_that_cannot_be(name: str, column: str, value: Any, told: str, copies: Path, empty: nt.Tracker) -> None:
     path = copies / "out" / f"{name}.parquet"
     table = pq.read_table(path)
     place = next((at for at, row in enumerate(table.to_pylist()) if row.get("look") and name == "decisions"), 0)
@@ -102,11 +111,10 @@ def test_a_row_that_cannot_be(name: str, column: str, value: Any, told: str, cop
     changed = with_column(column, first_value(value))(first).to_pylist()
     rows = table.to_pylist()
     pq.write_table(type(table).from_pylist([*rows[:place], *changed, *rows[place + 1 :]], table.schema), path)
-    with nt.Tracker(copies / "other.db") as other:
-        refused = refusal_of(InputError, other.import_runs, copies / "out")
-        assert refused.startswith(f"{path}: row {place + 1} {told}")
-        assert refused.count("\n") == 0
-        assert other.runs() == []
+    refused = refusal_of(InputError, empty.import_runs, copies / "out")
+    assert refused.startswith(f"{path}: row {place + 1} {told}")
+    assert refused.count("\n") == 0
+    assert empty.runs() == []
     keys = [key for key, of in COLUMNS[name].items() if of.primary_key]
     with closing(sqlite3.connect(copies / "one.db", isolation_level=None)) as connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
