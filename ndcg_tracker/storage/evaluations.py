@@ -256,7 +256,7 @@ class EvaluationWrites:
         ``created_at_utc``: when they were first stored, None for now. Raises: ConflictError if the evaluation exists,
         InputError for an undefined value without a reason or an infinite one.
         """
-        metric_id = self._metric_id(metric)
+        metric_id = self.metric_id(metric)
         table = schema.evaluations
         key = (table.c.run_id == run_id, table.c.label_set_id == label_set_id, table.c.metric_id == metric_id)
         if self._session.rows(sa.select(table.c.id).where(*key)):
@@ -278,7 +278,7 @@ class EvaluationWrites:
             "created_at_utc": checked_time(created_at_utc),
             "requested_as": None if requested_as == metric else requested_as,
             "metric": metric,
-            **self._names(run_id, label_set_id),
+            **self.names(run_id, label_set_id),
         }
         evaluation_id = self._session.insert(table, row)
         self._made.evaluation_ids.add(evaluation_id)
@@ -341,7 +341,7 @@ class EvaluationWrites:
                 f"no evaluation with id {evaluation_id}", advice="list those of a run with: ndcg-track runs show RUN"
             )
 
-    def _names(self, run_id: int, label_set_id: int) -> dict[str, Any]:
+    def names(self, run_id: int, label_set_id: int) -> dict[str, Any]:
         """Return what an evaluation repeats from its run and label set, so that views need no other table."""
         runs, label_sets = schema.runs, schema.label_sets
         query = (
@@ -358,7 +358,8 @@ class EvaluationWrites:
         )
         return dict(self._session.execute(query).one()._mapping)
 
-    def _metric_id(self, text: str) -> int:
+    def metric_id(self, text: str) -> int:
+        """Return the id of a metric, stored if it is new."""
         table = schema.metrics
         query = sa.select(table.c.id).where(table.c.text == text)
         rows = self._session.rows(query)
