@@ -19,9 +19,7 @@ from ndcg_tracker.storage.bulk.protocol import (
     ResultRows,
     unpacked,
 )
-from ndcg_tracker.storage.checks import (
-    checked_time,
-)
+from ndcg_tracker.storage.checks import utc_now
 from ndcg_tracker.storage.marks import finite_or_none
 from ndcg_tracker.storage.records import (
     NO_LABELS_HERE,
@@ -243,8 +241,6 @@ class EvaluationWrites:
         ideal_dcg: Floats | None = None,
         reasons: Sequence[str | None] | None = None,
         requested_as: str | None = None,
-        std_dev: float | None = None,
-        created_at_utc: str | None = None,
     ) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
 
@@ -252,9 +248,8 @@ class EvaluationWrites:
         the mean with all ties broken in the worst order, and in the best order. ``group_ids``: int64, shape (n,),
         distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape (n,),
         why the value of each undefined group is undefined; None for the others. ``requested_as``: the text that the
-        metric was requested as, if not its canonical one. ``std_dev``: of the values, where these are not given.
-        ``created_at_utc``: when they were first stored, None for now. Raises: ConflictError if the evaluation exists,
-        InputError for an undefined value without a reason or an infinite one.
+        metric was requested as, if not its canonical one. Raises: ConflictError if the evaluation exists, InputError
+        for an undefined value without a reason or an infinite one.
         """
         metric_id = self.metric_id(metric)
         table = schema.evaluations
@@ -271,11 +266,11 @@ class EvaluationWrites:
             "mean": None if mean is None or math.isnan(mean) else float(mean),
             "worst_mean": tie_bounds[0],
             "best_mean": tie_bounds[1],
-            "std_dev": sample_std_dev(rows.values[~np.isnan(rows.values)]) if std_dev is None else std_dev,
+            "std_dev": sample_std_dev(rows.values[~np.isnan(rows.values)]),
             "n_groups": n_groups,
             "n_missing": n_missing,
             "n_undefined": n_undefined,
-            "created_at_utc": checked_time(created_at_utc),
+            "created_at_utc": utc_now(),
             "requested_as": None if requested_as == metric else requested_as,
             "metric": metric,
             **self.names(run_id, label_set_id),
