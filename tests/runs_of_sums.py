@@ -31,8 +31,10 @@ def store_sums(
     tx.write.runs.keep_pruning(run_id, no_ids, summaries_only=True, kept_share=0.0)
     tx.write.runs.finish(run_id, NO_ITEMS.digest(), 4, 0)
     counts = {"n_groups": 4, "n_missing": 0, "n_undefined": 1}
-    values = {"group_ids": no_ids, "values": nothing, "std_dev": 0.25}
+    values = {"group_ids": no_ids, "values": nothing}
     evaluation_id = tx.write.evaluations.insert(run_id, label_set.id, "ndcg@10", mean=mean, **counts, **values)
+    evaluations = schema.evaluations
+    tx._session.execute(evaluations.update().where(evaluations.c.id == evaluation_id).values(std_dev=0.25))
     if baseline is not None:
         row = {"n_groups": 4, "delta": 0.1 + 0.2, "m2": 0.5, "m3": -0.25, "wins": 2, "losses": 1, "n_undefined": 1}
         row |= {"baseline_mean": 0.25, "only_in_baseline": 0, "only_in_candidate": 0, "created_at_utc": AT}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -25,7 +26,6 @@ from ndcg_tracker.runs.scoring import settle_weights
 from ndcg_tracker.statistics.t_test import sample_std_dev
 from ndcg_tracker.storage.copying import COLUMNS, OF_RUNS
 from ndcg_tracker.storage.records import LabelOrigin, with_extended
-from ndcg_tracker.storage.runs import RunDetails
 from ndcg_tracker.storage.upkeep.integrity import NUMBERED
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.check import Checked
     from ndcg_tracker.runs.export_files import Column, ExportReader, ExportWriter
     from ndcg_tracker.storage.copying import Row
-    from ndcg_tracker.storage.records import DatasetRecord, RunRecord
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 Progress = Callable[[int, int | None], None]
@@ -178,7 +178,7 @@ def import_all(
             "only an empty database takes a copy of a whole one, or an export of version 0.1.0 or 0.2.0",
             advice=f"import it into a new one with {argument('location', 'NEW.db')}, then export runs by name there",
         )
-    of_import = _Import(tx, reader) if is_whole else _OfRuns(tx, reader, dataset)
+    of_import = _Import(tx, reader, dataset, is_whole=is_whole)
     for name in COLUMNS if is_whole else OF_RUNS:
         of_import.take(name)
     reader.check_read()
@@ -191,19 +191,25 @@ def import_all(
 
 
 class _Import:
-    """An import into an empty database: every row as it is, with its number.
+    """An import: every row as it is, with the numbers that it and what it names have here.
 
-    Only the tables that the program numbers without a gap are numbered anew, because servers leave gaps, and so are the
-    versions of labels, because an older export may lack some.
+    In an empty database rows keep their numbers. Only the tables that the program numbers without a gap are numbered
+    anew, because servers leave gaps, and so are the versions of labels, because an older export may lack some. In any
+    other database runs and their labels get new numbers, and what is here already stays as it is.
+
+    ``named``: the dataset to import into, None for those of the export.
     """
 
-    def __init__(self, tx: WriteTransaction, reader: ExportReader) -> None:
+    def __init__(self, tx: WriteTransaction, reader: ExportReader, named: str | None, *, is_whole: bool) -> None:
         self._tx = tx
         self._reader = reader
+        self._named = named
+        self._is_whole = is_whole
         self._older = OlderExport(reader) if reader.is_older else None
         self._rules = Rules(tx)
         self._names: dict[int, str] = {}
-        self._ids: dict[str, dict[int, int]] = {name: {} for name in NUMBERED}
+        self._here: dict[int, DatasetRecord] = {}
+        self._ids: dict[str, dict[int, int]] = defaultdict(dict)
         self._versions: dict[tuple[int, int | None], int] = {}
         self._used = {"runs": 0, "label_sets": 0}
         self.runs: list[ImportedRun] = []
@@ -228,25 +234,36 @@ class _Import:
             self._store(name, waiting)
 
     def _store(self, name: str, rows: list[Row]) -> None:
-        """Store some rows of a table."""
-        owned = [self._owned(name, row) for row in rows] if name in OWNERS else []
-        for row, (_, values, *_) in zip(rows, owned, strict=True) if name == "evaluations" else ():
-            if row["std_dev"] is None:  # version 0.1.0 did not write it
-                row["std_dev"] = sample_std_dev(values[~np.isnan(values)])
-        write = self._tx.write
-        write.copies.insert(name, [self._mapped(name, row) for row in rows])
-        for row, part in zip(rows, owned, strict=False):
-            if name == "label_sets":
-                labels = LabelLists.from_rows(*part)
-                write.labels.append(row["id"], row["dataset_id"], labels)
-                write.labels.finish(row["id"], row["digest"], labels.n_groups, row["n_labels"])
-            elif name == "runs":
-                write.runs.append(row["id"], row["dataset_id"], Ranking.from_rows(*part))
-                self._tell(row["id"], "stored")
-            else:
-                keys, *results = part
-                ids = write.groups.ensure(row["dataset_id"], keys)
-                write.evaluations.refill(row["id"], group_ids=ids, **dict(zip(_RESULTS, results, strict=True)))
+        """Store some rows of a table, or the one row of a table whose rows own others."""
+        part = self._owned(name, rows[0]) if name in OWNERS else []
+        if not self._is_whole:
+            rows = self._to_add(name, rows, part)
+        if not rows:
+            return
+        owner, write = rows[0], self._tx.write
+        if name == "evaluations" and owner["std_dev"] is None:  # version 0.1.0 did not write it
+            owner["std_dev"] = sample_std_dev(part[1][~np.isnan(part[1])])
+        mapped = [self._mapped(name, row) for row in rows]
+        if self._is_whole or name == "coverages":
+            write.copies.insert(name, mapped)
+        else:
+            write.copies.add(name, mapped[0])
+        if name not in OWNERS:
+            return
+        number, dataset_id = mapped[0]["id"], mapped[0]["dataset_id"]
+        self._ids[name][owner["id"]] = number
+        if name == "label_sets":
+            labels = LabelLists.from_rows(*part)
+            write.labels.append(number, dataset_id, labels)
+            write.labels.finish(number, owner["digest"], labels.n_groups, owner["n_labels"])
+        elif name == "runs":
+            write.runs.append(number, dataset_id, Ranking.from_rows(*part))
+            self._tell(number, "stored")
+        else:
+            keys, values, dcg, ideal_dcg, reasons = part
+            ids = write.groups.ensure(dataset_id, keys)
+            of_groups = {"values": values, "dcg": dcg, "ideal_dcg": ideal_dcg, "reasons": reasons}
+            write.evaluations.refill(number, group_ids=ids, **of_groups)
 
     def _mapped(self, name: str, given: Row) -> Row:
         """Return the columns of a row, with the numbers that it and others have here."""
@@ -269,6 +286,12 @@ class _Import:
             row["after_decision_id"] = max(covered, default=0)
         for table in self._used if name == "designs" else ():
             self._used[table] = max(self._used[table], row[f"answered_after_{table[:-1]}_id"] or 0)
+        if not self._is_whole and name == "runs":
+            dataset = self._tx.datasets.with_id(row["dataset_id"]).name
+            row |= {"dataset": dataset, "stored_by": self._tx.write.runs.storer()}
+        elif not self._is_whole and name == "evaluations":
+            row["metric_id"] = self._tx.write.evaluations.metric_id(row["metric"])
+            row |= self._tx.write.evaluations.names(row["run_id"], row["label_set_id"])
         return row
 
     def _owned(self, name: str, row: Row) -> list[Any]:
@@ -288,41 +311,36 @@ class _Import:
 
     def checked(self, progress: Progress | None) -> Checked:
         """Check what was stored as ``db check`` does."""
+        if not self._is_whole:
+            return check_content(self._tx, self._tx.write.made, progress)
         self._tx.write.copies.count_on(self._used)
         return check_content(self._tx, None, progress)
 
-
-_RESULTS = ("values", "dcg", "ideal_dcg", "reasons")
-_FACTS = ("mean", "n_groups", "n_missing", "n_undefined", "created_at_utc", "std_dev")
-
-
-class _OfRuns(_Import):
-    """An import of runs with their labels into names that are free; what is here stays as it is."""
-
-    def __init__(self, tx: WriteTransaction, reader: ExportReader, named: str | None) -> None:
-        super().__init__(tx, reader)
-        self._named = named
-        self._here: dict[int, DatasetRecord] = {}
-        self._sets: dict[int, int] = {}
-        self._stored: dict[int, int] = {}
-
-    def _store(self, name: str, rows: list[Row]) -> None:
-        of_row = {"datasets": self._dataset, "label_sets": self._labels, "runs": self._run}
-        of_row |= {"evaluations": self._evaluation, "coverages": self._coverage}
+    def _to_add(self, name: str, rows: list[Row], part: list[Any]) -> list[Row]:
+        """Return which rows of named runs are to be stored as rows; find or make what the others are here."""
         if name == "groups":
             for dataset_id, dataset in self._here.items():
                 self._groups(dataset, [row for row in rows if row["dataset_id"] == dataset_id])
-        for row in rows if name in of_row else ():
-            of_row[name](row)
+        elif name == "label_sets":
+            self._ids[name][rows[0]["id"]] = self._labels(rows[0], LabelLists.from_rows(*part)).id
+        elif name == "datasets":
+            self._ids[name] |= {row["id"]: self._dataset(row).id for row in rows}
+        elif name == "runs":
+            return [] if self._has_run(rows[0]) else rows
+        elif name != "metrics":
+            return [row for row in rows if row["run_id"] in self._ids["runs"]]
+        return []
 
-    def _dataset(self, row: Row) -> None:
+    def _dataset(self, row: Row) -> DatasetRecord:
         if self._named is not None and self._here:
             raise InputError(
                 f"the export holds several datasets, but {argument('dataset')} needs an export of a single one",
                 advice="leave it out",
             )
-        self._here[row["id"]] = self._tx.write.datasets.ensure(self._named or row["name"], row["created_at_utc"])
-        refuse_of_both_parts(self._tx, self._here[row["id"]], "an export")
+        here = self._tx.write.datasets.ensure(self._named or row["name"], row["created_at_utc"])
+        self._here[row["id"]] = here
+        refuse_of_both_parts(self._tx, here, "an export")
+        return here
 
     def _groups(self, dataset: DatasetRecord, rows: list[Row]) -> None:
         """Store groups: a weight must equal one that is here, and attributes that are here stay."""
@@ -340,9 +358,8 @@ class _OfRuns(_Import):
         new = {group: row["attributes"] for group, row in zip(ids, rows, strict=True) if row["attributes"]}
         self._tx.write.groups.set_attributes(dataset.id, {of: facts for of, facts in new.items() if of not in here})
 
-    def _labels(self, row: Row) -> None:
-        dataset, labels = self._here[row["dataset_id"]], LabelLists.from_rows(*self._owned("label_sets", row))
-        labels = replace(labels, by_row_number=row["by_row_number"])
+    def _labels(self, row: Row, labels: LabelLists) -> LabelSetRecord:
+        dataset, labels = self._here[row["dataset_id"]], replace(labels, by_row_number=row["by_row_number"])
         sets = {of.version: of for of in self._tx.labels.sets(dataset.id, None)}
         taken = sets.get(row["version"])
         if taken is not None and (taken.digest, taken.judge) != (row["digest"], row["judge"]):
@@ -353,51 +370,24 @@ class _OfRuns(_Import):
         if labels.digest() != row["digest"]:
             raise self._reader.error("label_sets", f"labels version {row['version']} do not match their digest")
         facts = {column.name: row[column.name] for column in fields(LabelOrigin)}
-        facts["extends"] = self._versions.get((row["dataset_id"], row["extends"]))
+        facts["extends"] = self._versions.get((dataset.id, row["extends"]))
         here = add_labels(self._tx, dataset, labels, LabelOrigin(**facts)).label_set
-        self._sets[row["id"]] = here.id
-        self._versions[row["dataset_id"], row["version"]] = here.version
+        self._versions[dataset.id, row["version"]] = here.version
         if here.version != row["version"]:
             told: dict[str, Fact] = {"version": row["version"], "here": here.version, "dataset": dataset.name}
             self.notes.append(Note("other_version", told))
+        return here
 
-    def _run(self, row: Row) -> None:
-        dataset, ranking = self._here[row["dataset_id"]], Ranking.from_rows(*self._owned("runs", row))
-        existing = self._tx.runs.named(dataset.id, row["name"])
+    def _has_run(self, row: Row) -> bool:
+        """Return whether a run is here with this content. Raises: ConflictError if it has other content."""
+        existing = self._tx.runs.named(self._here[row["dataset_id"]].id, row["name"])
         if existing is None:
-            facts = {name: row.get(name) for name in RunDetails.__annotations__}
-            ranking = replace(ranking, tie_order=row["tie_order"])
-            run_id = self._tx.write.runs.begin(dataset.id, row["name"], **facts)
-            self._tx.write.runs.append(run_id, dataset.id, ranking)
-            self._tx.write.runs.finish(run_id, row["digest"], row["n_groups"], row["n_items"])
-            self._stored[row["id"]] = run_id
-        elif (existing.digest, existing.sampled) != (row["digest"], row["sampled"]):
+            return False
+        if (existing.digest, existing.sampled) != (row["digest"], row["sampled"]):
             rename = shlex.join(["ndcg-track", "runs", "rename", existing.name, "NEW"])
             raise ConflictError(
                 f"run {existing.name!r} of dataset {existing.dataset!r} is already stored with other content",
                 advice=f"import into {argument('dataset', 'NEW')}, or rename the run here with: {rename}",
             )
-        self._tell(existing.id if existing else run_id, "already stored" if existing else "stored")
-
-    def _evaluation(self, row: Row) -> None:
-        keys, *results = self._owned("evaluations", row)
-        if row["run_id"] in self._stored:
-            facts: Row = {name: row[name] for name in _FACTS} | dict(zip(_RESULTS, results, strict=True))
-            self._tx.write.evaluations.insert(
-                self._stored[row["run_id"]],
-                self._sets[row["label_set_id"]],
-                row["metric"],
-                group_ids=self._tx.write.groups.ensure(self._here[row["dataset_id"]].id, keys),
-                tie_bounds=(row["worst_mean"], row["best_mean"]),
-                requested_as=row["requested_as"],
-                **facts,
-            )
-
-    def _coverage(self, row: Row) -> None:
-        if row["run_id"] in self._stored:
-            of_run = self._stored[row["run_id"]], self._sets[row["label_set_id"]]
-            self._tx.write.evaluations.insert_coverage(*of_run, row["cutoff"], row["judged_share"])
-
-    def checked(self, progress: Progress | None) -> Checked:
-        """Check the runs and labels that were stored as ``db check`` does."""
-        return check_content(self._tx, self._tx.write.made, progress)
+        self._tell(existing.id, "already stored")
+        return True

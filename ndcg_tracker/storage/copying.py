@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -109,12 +110,23 @@ class CopyWrites:
 
     def insert(self, name: str, rows: Sequence[Row]) -> None:
         """Insert rows of a table with all their columns. Raises: InputError if the database refuses some."""
-        for row in rows if name in ("runs", "label_sets") else ():
-            getattr(self._made, name)[row["id"]] = row["digest"]
-        try:
+        with self._inserting(name, rows):
             self._session.execute(schema.metadata.tables[name].insert(), rows)
+
+    def add(self, name: str, row: Row) -> None:
+        """Insert a row, and set its ``id`` to its number here. Raises: InputError if the database refuses it."""
+        values = {column: value for column, value in row.items() if column != "id"}
+        with self._inserting(name, [row]):
+            row["id"] = self._session.insert(schema.metadata.tables[name], values)
+
+    @contextmanager
+    def _inserting(self, name: str, rows: Sequence[Row]) -> Iterator[None]:
+        try:
+            yield
         except IntegrityError as error:
             raise InputError(f"has a row that the database refuses ({' '.join(str(error.orig).split())})") from None
+        for row in rows if name in ("runs", "label_sets") else ():
+            getattr(self._made, name)[row["id"]] = row["digest"]
 
     def delete_dataset(self, dataset_id: int) -> None:
         """Delete a dataset with all its rows; the decisions that stay are numbered without a gap."""

@@ -19,9 +19,7 @@ from ndcg_tracker.storage.bulk.protocol import (
     ResultRows,
     unpacked,
 )
-from ndcg_tracker.storage.checks import (
-    checked_time,
-)
+from ndcg_tracker.storage.checks import utc_now
 from ndcg_tracker.storage.marks import finite_or_none
 from ndcg_tracker.storage.records import (
     NO_LABELS_HERE,
@@ -243,8 +241,6 @@ class EvaluationWrites:
         ideal_dcg: Floats | None = None,
         reasons: Sequence[str | None] | None = None,
         requested_as: str | None = None,
-        std_dev: float | None = None,
-        created_at_utc: str | None = None,
     ) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
 
@@ -252,11 +248,10 @@ class EvaluationWrites:
         the mean with all ties broken in the worst order, and in the best order. ``group_ids``: int64, shape (n,),
         distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape (n,),
         why the value of each undefined group is undefined; None for the others. ``requested_as``: the text that the
-        metric was requested as, if not its canonical one. ``std_dev``: of the values, where these are not given.
-        ``created_at_utc``: when they were first stored, None for now. Raises: ConflictError if the evaluation exists,
-        InputError for an undefined value without a reason or an infinite one.
+        metric was requested as, if not its canonical one. Raises: ConflictError if the evaluation exists, InputError
+        for an undefined value without a reason or an infinite one.
         """
-        metric_id = self._metric_id(metric)
+        metric_id = self.metric_id(metric)
         table = schema.evaluations
         key = (table.c.run_id == run_id, table.c.label_set_id == label_set_id, table.c.metric_id == metric_id)
         if self._session.rows(sa.select(table.c.id).where(*key)):
@@ -271,14 +266,14 @@ class EvaluationWrites:
             "mean": None if mean is None or math.isnan(mean) else float(mean),
             "worst_mean": tie_bounds[0],
             "best_mean": tie_bounds[1],
-            "std_dev": sample_std_dev(rows.values[~np.isnan(rows.values)]) if std_dev is None else std_dev,
+            "std_dev": sample_std_dev(rows.values[~np.isnan(rows.values)]),
             "n_groups": n_groups,
             "n_missing": n_missing,
             "n_undefined": n_undefined,
-            "created_at_utc": checked_time(created_at_utc),
+            "created_at_utc": utc_now(),
             "requested_as": None if requested_as == metric else requested_as,
             "metric": metric,
-            **self._names(run_id, label_set_id),
+            **self.names(run_id, label_set_id),
         }
         evaluation_id = self._session.insert(table, row)
         self._made.evaluation_ids.add(evaluation_id)
@@ -341,7 +336,7 @@ class EvaluationWrites:
                 f"no evaluation with id {evaluation_id}", advice="list those of a run with: ndcg-track runs show RUN"
             )
 
-    def _names(self, run_id: int, label_set_id: int) -> dict[str, Any]:
+    def names(self, run_id: int, label_set_id: int) -> dict[str, Any]:
         """Return what an evaluation repeats from its run and label set, so that views need no other table."""
         runs, label_sets = schema.runs, schema.label_sets
         query = (
@@ -358,7 +353,8 @@ class EvaluationWrites:
         )
         return dict(self._session.execute(query).one()._mapping)
 
-    def _metric_id(self, text: str) -> int:
+    def metric_id(self, text: str) -> int:
+        """Return the id of a metric, stored if it is new."""
         table = schema.metrics
         query = sa.select(table.c.id).where(table.c.text == text)
         rows = self._session.rows(query)

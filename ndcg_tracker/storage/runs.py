@@ -352,7 +352,7 @@ class RunWrites:
             "n_groups": 0,
             "n_items": 0,
             "sampled": details.get("sampled"),
-            "stored_by": None if self._on_sqlite else self._session.connection.scalar(sa.text("SELECT session_user")),
+            "stored_by": self.storer(),
             "groups_share": details.get("groups_share"),
             **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
@@ -361,6 +361,10 @@ class RunWrites:
         if details.get("created_at_utc") is None:
             self._undated.add(run_id)
         return run_id
+
+    def storer(self) -> str | None:
+        """Return the role of Postgres that stores runs now, None on SQLite."""
+        return None if self._on_sqlite else self._session.connection.scalar(sa.text("SELECT session_user"))
 
     def append(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
         """Add the items of groups that an unfinished run does not have yet."""

@@ -369,13 +369,10 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
 
 
 @dataclass(frozen=True, repr=False)
-class GateResult(Answer):
-    """The decision on one candidate; notebooks show it as a report.
+class GatedAnswer(Answer):
+    """The decision on one candidate, or on one system on a suite; notebooks show it as a report."""
 
-    ``gated``: the typed row with everything that the decision rests on.
-    """
-
-    gated: Gated
+    gated: Gated | SuiteGated
 
     @property
     def decision(self) -> Decision:
@@ -388,14 +385,24 @@ class GateResult(Answer):
         return reason(self.gated.decision)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What else to know, in words."""
-        return in_words(self.gated.comparison.notes)
-
-    @property
     def is_accepted(self) -> bool:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.gated.is_accepted
+
+
+@dataclass(frozen=True, repr=False)
+class GateResult(GatedAnswer):
+    """The decision on one candidate; notebooks show it as a report.
+
+    ``gated``: the typed row with everything that the decision rests on.
+    """
+
+    gated: Gated
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.gated.comparison.notes)
 
     def _said(self) -> Said:
         return gate_said(self.gated)

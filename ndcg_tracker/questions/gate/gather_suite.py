@@ -21,17 +21,16 @@ from ndcg_tracker.questions.gate.decide import GateDecision, with_harm, with_lim
 from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
 from ndcg_tracker.questions.gate.decide_candidate import advisable, told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
-from ndcg_tracker.questions.gate.gather import decided_again, is_unchecked, with_acknowledgement
+from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, is_unchecked, with_acknowledgement
 from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
 from ndcg_tracker.questions.gate.result import decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
-from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.render.formats import Said
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import sentence
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.gate.decide import Decision
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.records import SuiteDecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
@@ -213,28 +212,13 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
 
 
 @dataclass(frozen=True, repr=False)
-class SuiteGateResult(Answer):
+class SuiteGateResult(GatedAnswer):
     """The decision on one system on a suite; notebooks show it as a report, and ``print`` prints it.
 
     ``gated``: the typed numbers.
     """
 
     gated: SuiteGated
-
-    @property
-    def decision(self) -> Decision:
-        """The decision: "pass", "fail" or "inconclusive"."""
-        return self.gated.decision.decision
-
-    @property
-    def reason(self) -> str:
-        """The reason in words, and what would decide an open question."""
-        return reason(self.gated.decision)
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether the candidate may replace the baseline: PASS, or overridden."""
-        return self.gated.is_accepted
 
     def _said(self) -> Said:
         return suite_gate_said(self.gated)
