@@ -11,7 +11,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Select
 
-from ndcg_tracker.asked import OwnName
+from ndcg_tracker.asked import SEALED_DATABASE, OwnName
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, SealedError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import KeyPlaces, Keys
@@ -128,9 +128,8 @@ class DatasetReads:
         for row in self._session.rows(query.where(schema.seals.c.is_sealed.is_(False))):
             if row.split is not None and row.split.get("other_part") == name:
                 raise SealedError(
-                    f"dataset {name!r} is the sealed part of {row.name!r}, in another database: only gate and ingest "
-                    "may use it",
-                    advice="for these two, name that database with NDCG_TRACK_SEALED_DB",
+                    f"dataset {name!r} is sealed, in a database of its own: only ingest and gate may use it",
+                    advice=f"for these two, name it with {SEALED_DATABASE}; else use {argument('dataset', row.name)}",
                 )
 
     def known(self, name: str) -> DatasetRecord:

@@ -30,7 +30,7 @@ from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.gather_policy import look_again, look_of, outside_policy, restarts, under_policy
+from ndcg_tracker.questions.gate.gather_policy import look_of, outside_policy, restarted, under_policy
 from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 from ndcg_tracker.questions.gate.result import (
     Basis,
@@ -125,9 +125,10 @@ def _decided_before(
     record = next((of for of in reversed(tx.decisions.all(runs.dataset_id)) if of.question == asked), None)
     if record is None:
         return None
-    look = None if record.look is None else look_again(tx, record)
-    if look is None and record.look is not None:
-        return None
+    look, since = look_of(tx, question, policy, until=record.id), restarted(tx, policy)
+    budget = (None, None, None) if look is None else (look.budget, look.looks, look.number)
+    if budget != (record.budget, record.looks, record.look) or (since and since.after_decision_id >= record.id):
+        return None  # the budget was restarted, or is another one
     basis = basis_of(tx, question, lambda *_: look, until=record.id, policy=policy)
     outcome = decided(question, facts_of(tx, basis), acknowledgement)
     return decided_again(outcome, record, recorded_reason(outcome))
@@ -193,7 +194,7 @@ def basis_of(
         judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
         look_of_runs(runs, decisions),
         policy,
-        None if policy is None else next(reversed(restarts(tx, policy.dataset_id, policy.alias)), None),
+        restarted(tx, policy),
         "" if policy is not None else outside_policy(tx, question, runs),
     )
 

@@ -28,10 +28,9 @@ from ndcg_tracker.questions.gate.decide import (
     SliceDecision,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
-from ndcg_tracker.questions.gate.gather_policy import rules_words, spent_words
+from ndcg_tracker.questions.gate.gather_policy import reset_command, rules_words
 from ndcg_tracker.questions.gate.question import Acknowledgement
-from ndcg_tracker.questions.gate.result import Gated
-from ndcg_tracker.questions.gate.say_looks import drifted, look_words, minute
+from ndcg_tracker.questions.gate.result import Drift, Gated, Look
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
@@ -52,6 +51,7 @@ from ndcg_tracker.words.texts import (
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
+    from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult
 
 SLICES_NAMED = 5
 
@@ -86,6 +86,7 @@ _GATE_KEYS = paths(
     "acknowledged=acknowledgement judge_alone decided_before n_labels_needed n_labels_needed_for look "
     "policy outside"
 )
+_SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin look=look.number level=look.level")
 _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
     "baseline=of_metric.baseline candidate=of_metric.candidate"
@@ -486,10 +487,8 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     if policy is not None and gated.restarted is not None:
         of = gated.restarted
         pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {of.reset_by}"))
-    if look is not None and not look.level and policy is not None:
-        pairs.append(("look", f"{look.number:,}: {spent_words(policy.alias, policy.dataset, look.looks or 0)}"))
-    elif look is not None:
-        pairs.append(("look", look_words(look)))
+    if look is not None and policy is not None:
+        pairs.append(("look", look_words(look, f"its owner restarts it with: {reset_command(policy)}")))
     by_labels = []
     if gated.n_labels_needed is not None and gated.n_labels_needed_for is not None:
         planned = f"about {gated.n_labels_needed:,} more answers, planned from the start"
@@ -567,6 +566,65 @@ def recorded_as(gated: Gated | SuiteGated) -> str:
         return "not recorded (dry run)"
     before = "decided before: " if gated.decided_before else ""
     return f"{before}the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
+
+
+def look_words(look: Look, fresh: str) -> str:
+    """Return which look it is, and its level; ``fresh``: what begins a new budget.
+
+    >>> look_words(Look(17, 0.05, 40, 0.00125), ""), look_words(Look(2, 0.05, None, 0.0076), "")
+    ('17 of 40, level 0.00125 of a budget of 0.05', '2, level 0.0076 of a budget of 0.05')
+    """
+    if not look.level:
+        return f"{look.number:,}: the budget of {counted(look.looks or 0, 'look')} is spent; {fresh}"
+    of_looks = "" if look.looks is None else f" of {look.looks}"
+    return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
+
+
+def sealed_said(gated: SealedGateResult) -> Said:
+    """Return the output for a decision on sealed data."""
+    verdict = Painted("PASS", "good") if gated.is_accepted else Painted("NOT PASSED", "bold")
+    asked = f"{gated.candidate} against {gated.baseline} on sealed dataset {gated.dataset}"
+    facts = [("metric", gated.metric), ("margin", points(gated.margin))]
+    facts.append(("look", look_words(gated.look, "split fresh data")))
+    notes = [Told("note", "decided before: the same question again spends no look")] if gated.decided_before else []
+    report = Report(asked, verdict=verdict, facts=facts, notes=notes)
+    return Said(gated, lambda: [report], lambda: [picked(_SEALED_COLUMNS, as_object(gated))])
+
+
+def minute(time: str) -> str:
+    """Return a stored time to the minute.
+
+    >>> minute("2026-11-28T14:20:01.000000Z")
+    '2026-11-28 14:20 UTC'
+    """
+    return f"{time[:16].replace('T', ' ')} UTC"
+
+
+def drifted(drift: Drift) -> list[str]:
+    """Return how far accepted candidates have moved away from the pinned baseline."""
+    pinned = f"@{drift.alias} has been {drift.pinned_run} since {minute(drift.pinned_at_utc)}"
+    if drift.n_accepted:
+        latest = f"{points(drift.latest_delta, signed=True)} against it"
+        pinned += (
+            f"; {counted(drift.n_accepted, 'candidate')} accepted since, the last one {drift.latest_accepted}, {latest}"
+        )
+    else:
+        pinned += "; no candidate accepted since"
+    if drift.n_overridden:
+        latest = f"{drift.latest_overridden}, {points(drift.latest_overridden_delta, signed=True)} against it"
+        pinned += f"; {counted(drift.n_overridden, 'candidate')} overridden since without a PASS, the last one {latest}"
+    if not drift.n_moves:
+        return [pinned]
+    times = "once" if drift.n_moves == 1 else f"{drift.n_moves} times"
+    kind, n_overridden = "an accepted", drift.n_moves_overridden
+    if n_overridden:
+        kind = "an overridden" if n_overridden == drift.n_moves else "an accepted or overridden"
+    share = f" ({n_overridden} overridden)" if 0 < n_overridden < drift.n_moves else ""
+    moved = (
+        f"it was moved {times} to {kind} candidate{share}: {points(drift.moved_delta, signed=True)} since "
+        f"{drift.first_run}, {points(drift.total_delta, signed=True)} with this candidate"
+    )
+    return [pinned, moved]
 
 
 def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:
