@@ -263,15 +263,10 @@ def split_dataset(asked: Asked) -> None:
     """
     with options.tracker() as tracker:
         done = asked.of(tracker.split_dataset)
-    told, counts = (
-        "done already" if done.done_before else "split",
-        f"{counted(done.n_sealed, 'group')} in {done.sealed!r}",
-    )
-    if done.dataset:
-        counts += f", {done.n_open:,} in {done.dataset!r}"
-    else:
-        told, counts = told.replace("split", "moved"), f"{counts} with {counted(done.n_runs, 'run')}"
-    options.say(f"{told}: {counts}; only ingest and gate may use the sealed part")
+    what = "done already" if done.done_before else "split" if done.dataset else "moved"
+    rest = f", {done.n_open:,} in {done.dataset!r}" if done.dataset else f" with {counted(done.n_runs, 'run')}"
+    parts = f"{counted(done.n_sealed, 'group')} in {done.sealed!r}{rest}"
+    options.say(f"{what}: {parts}; only ingest and gate may use the sealed part")
     for backup in done.deleted:
         options.say(f"note: deleted {backup}, which held the sealed part")
 

@@ -42,9 +42,9 @@ _COPIED = (*OF_RUNS, "prunings", "decisions", "texts")
 class SplitDataset:
     """A split or moved dataset.
 
-    ``sealed``: its sealed part; ``dataset``: the open part, "" of a moved one. ``n_open``, ``n_sealed``: how many groups
-    with labels each has. ``done_before``: whether it was so before. ``n_runs``: how many runs moved. ``deleted``: the
-    backups that held what moved.
+    ``sealed``: its sealed part; ``dataset``: the open part, "" of a moved one. ``n_open``, ``n_sealed``: how many
+    groups with labels each has. ``done_before``: whether it was so before. ``n_runs``: how many runs moved.
+    ``deleted``: the backups that held what moved.
     """
 
     dataset: str

@@ -128,8 +128,9 @@ class DatasetReads:
         for row in self._session.rows(query.where(schema.seals.c.is_sealed.is_(False))):
             if row.split is not None and row.split.get("other_part") == name:
                 raise SealedError(
-                    f"dataset {name!r} is sealed, in a database of its own: only ingest and gate may use it",
-                    advice=f"for these two, name it with {SEALED_DATABASE}; else use {argument('dataset', row.name)}",
+                    f"dataset {name!r} is sealed, in a database of its own: only ingest and gate (in Python "
+                    "gate_sealed) may use it",
+                    advice=f"for these, {SEALED_DATABASE} names it; else use {argument('dataset', row.name)}",
                 )
 
     def known(self, name: str) -> DatasetRecord:

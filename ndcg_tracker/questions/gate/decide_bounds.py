@@ -227,22 +227,3 @@ def look_level(look: int, budget: float, looks: int | None = None, n_passed: int
     if n_passed is not None:
         level *= 6 / (math.pi * (n_passed + 1)) ** 2 / math.comb(look - 1, n_passed)
     return level
-
-
-def sealed_level(look: int, n_passed: int, budget: float, looks: int | None = None) -> float:
-    """Return the level of the i-th look at sealed data after j of the looks before it PASSed.
-
-    w_j a_i / C(i - 1, j), a_i = ``look_level``, w_j = 6 / (pi^2 (j + 1)^2). Anyone who sees only PASS and NOT PASSED
-    knows i - 1 bits before look i. There are C(i - 1, j) ways that j of them are PASS, and each way fixes the
-    candidate. So P(any false PASS) <= sum over i and j of C(i - 1, j) * level <= budget, however the candidates are
-    chosen.
-
-    Parameters: ``look``: i, from 1. ``n_passed``: j, from 0 to i - 1. The rest: see ``look_level``. Source: Blum and
-    Hardt, "The Ladder", ICML 2015, section 3 (the count of transcripts).
-
-    >>> round(sealed_level(1, 0, 0.05, 40), 6), f"{sealed_level(20, 3, 0.05):.0e}"
-    (0.00076, '3e-09')
-    """
-    if not 0 <= n_passed < look:
-        raise InputError(f"look {look} follows {look - 1} others, so {n_passed} of them cannot have passed")
-    return look_level(look, budget, looks) * 6 / (math.pi * (n_passed + 1)) ** 2 / math.comb(look - 1, n_passed)

@@ -195,7 +195,7 @@ def basis_of(
         look_of_runs(runs, decisions),
         policy,
         restarted(tx, policy),
-        "" if policy is not None else outside_policy(tx, question, runs),
+        "" if policy is not None else outside_policy(tx, [runs]),
     )
 
 

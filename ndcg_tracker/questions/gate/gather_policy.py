@@ -12,7 +12,7 @@ from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import look_level
-from ndcg_tracker.questions.gate.question import READ, GateQuestion
+from ndcg_tracker.questions.gate.question import READ, GateQuestion, SuiteGateQuestion
 from ndcg_tracker.questions.gate.result import Look
 from ndcg_tracker.statistics.t_test import checked_margin
 
@@ -174,15 +174,25 @@ def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuest
     return replace(own, **kept), policy
 
 
-def outside_policy(tx: ReadTransaction, question: GateQuestion, runs: RunPair) -> str:
-    """Return the alias whose policy a gate does not obey, although its baseline is the run of that alias; "" for none.
+def outside_policy(tx: ReadTransaction, pairs: Iterable[RunPair]) -> str:
+    """Return the alias whose policy a gate does not obey, although a baseline is the run of that alias; "" for none.
 
     Called for a gate without a policy.
     """
-    ids = {run.id for run in runs.arms[0].runs}
+    ids = {run.id for both in pairs for run in both.arms[0].runs}
     owned = {(of.dataset_id, of.alias) for of in tx.aliases.policies()}
-    aliases = tx.aliases.all(question.dataset)
-    return next((of.name for of in aliases if of.run_id in ids and (of.dataset_id, of.name) in owned), "")
+    return next((of.name for of in tx.aliases.all() if of.run_id in ids and (of.dataset_id, of.name) in owned), "")
+
+
+def refuse_policy(tx: ReadTransaction, question: SuiteGateQuestion, datasets: Iterable[str]) -> None:
+    """Refuse a suite whose baseline is an alias with a policy, which is for one dataset (InputError)."""
+    for dataset, alias in ((of.dataset, of.alias) for of in tx.aliases.policies()):
+        if dataset in datasets and question.baseline == f"@{alias}":
+            words = ["ndcg-track", "gate", question.candidate, "--baseline", f"@{alias}", "--dataset", dataset]
+            raise InputError(
+                f"the policy of @{alias} on {dataset!r} is for that dataset alone, not for suite {question.suite!r}",
+                advice=f"gate each dataset, with: {shlex.join(words)}",
+            )
 
 
 def look_of(

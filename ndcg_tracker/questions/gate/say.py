@@ -171,7 +171,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
     return Report(
         _finding(gated),
         tables=[] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))],
-        verdict=Painted(_verdict(gated), STYLES[gated.decision.decision]),
+        verdict=Painted(verdict_words(gated), STYLES[gated.decision.decision]),
         sentences=[
             why[:1].upper() + why[1:],
             *rests_on(gated.decision),
@@ -363,13 +363,13 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
     )
 
 
-def recorded_reason(gated: Gated) -> str:
+def recorded_reason(gated: Gated | SuiteGated) -> str:
     """Return the reason of a decision as the database stores it, with its clusters and the origin of its margin."""
-    learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
-    if clusters is not None:
-        why += f" {clustered_by(clusters.attribute)}"
-    if gated.policy is not None:
-        why += f" (policy of @{gated.policy.alias})"
+    why, learned = reason(gated.decision), None
+    if isinstance(gated, Gated):
+        learned, clusters = gated.learned_margin, gated.metric.clusters
+        why += f" {clustered_by(clusters.attribute)}" if clusters is not None else ""
+        why += f" (policy of @{gated.policy.alias})" if gated.policy is not None else ""
     why += f" (outside the policy of @{gated.outside})" if gated.outside else ""
     if learned is None:
         return why
@@ -433,12 +433,12 @@ def _fail_kind(sides: Sides, cause: str) -> str:
     return f"betting bound, as {cause}" if sides.fail_method == "betting" else "t bound"
 
 
-def _verdict(gated: Gated) -> str:
+def verdict_words(gated: Gated | SuiteGated) -> str:
     """Return PASS, FAIL or INCONCLUSIVE; with the rules that a PASS has passed, and the policy that does not count."""
     word, decision = gated.decision.decision.upper(), gated.decision
     if gated.outside:
         return f"{word} outside the policy of @{gated.outside}"
-    if gated.policy is None or word != "PASS":
+    if not isinstance(gated, Gated) or gated.policy is None or word != "PASS":
         return word
     rules = [f"margin {decision.margin:g} of {gated.metric.metric}"]
     rules += [] if decision.harm is None else [f"max harm {decision.harm.limit}"]
@@ -640,15 +640,13 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
     where = f"ndcg-track.gate.{comparison.dataset}"
-    return decision_junit((where, name), gated, text, outcome, _verdict(gated))
+    return decision_junit((where, name), gated, text, outcome)
 
 
-def decision_junit(
-    case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome, verdict: str
-) -> str:
+def decision_junit(case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome) -> str:
     """Return the JUnit report of a decision; ``case_names``: the class and the name of its one test case."""
     decision = gated.decision
-    message = f"{verdict}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
+    message = f"{verdict_words(gated)}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
     properties = _properties(decision, gated.decision_id, gated.acknowledgement)
     case = JunitCase(*case_names, decision.decision.upper(), message, text, properties)
     return junit_document("ndcg-track gate", case, outcome)
