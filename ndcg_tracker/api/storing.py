@@ -413,7 +413,7 @@ def set_groups(
     from ndcg_tracker.runs.groups import store_group_facts
 
     columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
-    if default_weight is not None and not 0 <= default_weight <= MAX_WEIGHT:
+    if default_weight is not None and (default_weight < 0 or default_weight > MAX_WEIGHT):  # NaN removes it
         raise InputError(f"{argument('default_weight', default_weight)} is not a weight", advice="give 0 or more")
     if frame is None and default_weight is not None:
         frame = NO_GROUPS

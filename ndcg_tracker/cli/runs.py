@@ -289,7 +289,7 @@ def set_groups(
         str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")
     ] = None,
     default_weight: Annotated[
-        float | None, typer.Option(metavar="W", help="Weight of groups that have none, now and later.")
+        float | None, typer.Option(metavar="W", help="Weight of groups that have none, now and later; nan removes it.")
     ] = None,
 ) -> None:
     """Set attributes and weights of groups from a file.
@@ -334,7 +334,8 @@ def _groups_told(done: GroupsSet) -> str:
     if set_here:
         parts = [f"set {' and '.join(set_here)} of {counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
     if done.default_weight is not None:
-        parts.append(f"groups of dataset {done.dataset!r} without a weight have {done.default_weight:g}")
+        weight = f"{done.default_weight:g}".replace("nan", "none")
+        parts.append(f"groups of dataset {done.dataset!r} without a weight have {weight}")
     if done.n_recomputed:
         parts.append(f"recomputed {counted(done.n_recomputed, 'weighted mean')}")
     if done.n_unknown:

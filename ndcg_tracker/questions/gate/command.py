@@ -18,7 +18,7 @@ from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate import gate as ask_gate
 from ndcg_tracker.questions.gate import set_policy as ask_policy
-from ndcg_tracker.words.texts import counted
+from ndcg_tracker.words.texts import counted, short_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
@@ -223,7 +223,9 @@ def show_policies(
     if name is not None and not shown:
         raise no_policy(name, dataset)
     rows = [
-        (of.alias, of.dataset, of.rules if format == "json" else rules_words(of.rules), of.set_by, of.set_at_utc)
+        (of.alias, of.dataset, of.rules, of.set_by, of.set_at_utc)
+        if format == "json"
+        else (of.alias, of.dataset, rules_words(of.rules), short_name(of.set_by), of.set_at_utc)
         for of in shown
     ]
     options.show_rows(format, read_by_people("alias", "dataset", "rules", "set_by", "set_at_utc"), rows)
@@ -237,6 +239,8 @@ def show_policy_history(alias: PolicyOf, dataset: options.AnyDataset = None, for
     """
     with options.tracker() as tracker:
         acts = tracker.policy_history(alias, dataset)
+    if format == "text":
+        acts = [replace(act, by=short_name(act.by)) for act in acts]
     options.show_fields(format, ["at_utc", "by", "rule", "before", "after"], acts)
 
 

@@ -15,6 +15,7 @@ from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.question import READ, GateQuestion, SuiteGateQuestion
 from ndcg_tracker.questions.gate.result import Look
 from ndcg_tracker.statistics.t_test import checked_margin
+from ndcg_tracker.words.texts import short_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
@@ -168,8 +169,8 @@ def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuest
                 said = argument(name, rule_text(getattr(given, "requested_as", given)))
                 raise InputError(
                     f"{said} is not the policy of @{policy.alias}, which says: {stated}",
-                    advice=f"leave it out; only the policy's owner (set by {policy.set_by}) changes it, with: "
-                    f"{_command(policy.alias, policy.dataset)}",
+                    advice=f"leave it out; only the policy's owner (set by {short_name(policy.set_by)}) changes it, "
+                    f"with: {_command(policy.alias, policy.dataset)}",
                 )
     return replace(own, **kept), policy
 

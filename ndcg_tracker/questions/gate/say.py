@@ -45,6 +45,7 @@ from ndcg_tracker.words.texts import (
     percent,
     percent_of,
     points,
+    short_name,
     shown,
     shown_margin,
 )
@@ -483,10 +484,12 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     policy, look = gated.policy, gated.look
     if policy is not None:
         rules = rules_words(policy.rules)
-        pairs.append(("policy", f"@{policy.alias}: {rules}; set by {policy.set_by} at {minute(policy.set_at_utc)}"))
+        pairs.append(
+            ("policy", f"@{policy.alias}: {rules}; set by {short_name(policy.set_by)} at {minute(policy.set_at_utc)}")
+        )
     if policy is not None and gated.restarted is not None:
         of = gated.restarted
-        pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {of.reset_by}"))
+        pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {short_name(of.reset_by)}"))
     if look is not None and policy is not None:
         pairs.append(("look", look_words(look, f"its owner restarts it with: {reset_command(policy)}")))
     by_labels = []

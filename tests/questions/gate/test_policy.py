@@ -276,3 +276,16 @@ def test_a_suite_outside_of_a_policy_says_so(
     in_suite.delete_alias("prod", "shop")
     inside = in_suite.gate_suite("all", "noisy", baseline="base", margin=0.04)
     assert str(inside).startswith("PASS: ")
+
+
+def test_people_see_names_and_programs_whole_identities(
+    pinned: nt.Tracker, ready_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = "Ada L <ada@example.org>"
+    pinned.set_policy("prod", margin=0.05, set_by=whole)
+    typed = CommandLine(ready_url, capsys)
+    shown = [typed.done("policy", what, "prod") for what in ("show", "history")]
+    shown.append(typed.done("gate", "noisy", "--baseline", "@prod"))
+    assert all("Ada L" in text and "@example.org" not in text for text in shown)
+    assert typed.refused("gate", "noisy", "--baseline", "@prod", "--margin", ".06").count("(set by Ada L)") == 1
+    assert typed.rows("policy", "show")[0]["set_by"] == typed.rows("policy", "history")[0]["by"] == whole
