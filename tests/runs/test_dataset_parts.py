@@ -400,8 +400,8 @@ def test_what_cannot_be_split(shop: nt.Tracker, held: str, ready_url: str) -> No
     assert told("nope", nt.ReferenceNotFoundError).startswith("no dataset 'nope'; there are ")
     assert told(looks=0) == "a budget has 1 to 1,000,000,000 looks, not 0"
     assert told(metric="ndcg(empty=error)@10") == (
-        "ndcg(empty=error)@10: empty=error may refuse a run because of its labels, which would reveal labels of the "
-        "sealed part; leave empty out"
+        "ndcg(empty=error)@10: empty=error may refuse a run because of its labels, which would reveal sealed labels; "
+        "leave empty out"
     )
     for margin in (-1, float("nan"), 1):
         told(margin=margin)

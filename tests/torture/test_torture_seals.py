@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from command_line import Printed
 from rankings_of import Run
-from served import served
 
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import NdcgTrackerError, SealedError
@@ -107,6 +106,8 @@ def test_every_method(walked: Path) -> None:
 
 
 def test_nothing_opens_it(walked: Path) -> None:
-    for begin in (lambda: Store.open(str(walked / "sealed.db")), lambda: served(str(walked / "sealed.db")).__enter__()):
-        with pytest.raises(SealedError, match="the database is sealed"):
-            begin()
+    """Neither SQL nor the pages: the server opens its database before it begins."""
+    with pytest.raises(SealedError, match="the database is sealed"):
+        Store.open(str(walked / "sealed.db"))
+    printed = here("--db", str(walked / "sealed.db"), "ui", "--no-browser")
+    assert (printed.code, printed.out, printed.err) == (2, "", f"error: {walked / 'sealed.db'}{REFUSED}\n")

@@ -288,4 +288,4 @@ def test_people_see_names_and_programs_whole_identities(
     shown.append(typed.done("gate", "noisy", "--baseline", "@prod"))
     assert all("Ada L" in text and "@example.org" not in text for text in shown)
     assert typed.refused("gate", "noisy", "--baseline", "@prod", "--margin", ".06").count("(set by Ada L)") == 1
-    assert typed.rows("policy", "show")[0]["set_by"] == typed.rows("policy", "history")[0]["by"] == whole
+    assert typed.rows("policy", "show")[0]["set_by"] == typed.rows("policy", "history", "prod")[0]["by"] == whole
