@@ -16,7 +16,6 @@ from ndcg_tracker.metrics.language.text import parse_metrics
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.ingest.documents import Collapse
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
@@ -474,7 +473,7 @@ def import_runs(
 
 
 def split_dataset(
-    self: Tracker,
+    self: HasStore,
     dataset: Splittable,
     *,
     metric: SealedMetric,

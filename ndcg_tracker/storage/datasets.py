@@ -177,11 +177,8 @@ class DatasetWrites:
         seen = (schema.runs, schema.decisions, schema.alias_moves, schema.designs, schema.budget_resets)
         for table in (*seen, schema.suite_datasets):
             if self._session.rows(sa.select(table.c.dataset_id).where(table.c.dataset_id == dataset.id).limit(1)):
-                if table is schema.suite_datasets:
-                    what, advice = "is part of a suite", "delete the suite first, with: ndcg-track suite delete NAME"
-                else:
-                    what, advice = "has recorded results, so it was already seen", "split one before its first run"
-                raise ConflictError(f"dataset {dataset.name!r} {what}", advice=advice)
+                what = "is part of a suite" if table is schema.suite_datasets else "has recorded results"
+                raise ConflictError(f"dataset {dataset.name!r} {what}", advice="split one before its first run")
 
 
 class SuiteReads:

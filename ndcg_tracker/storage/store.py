@@ -146,6 +146,8 @@ _PAUSE_SECONDS = 0.2
 class HasStore(Protocol):
     """An object with an open database, such as a ``Tracker``, which has the questions as methods."""
 
+    location: str
+
     def store(self, *, create: bool = False, dataset: str | None = None) -> Store:
         """Return the open store, or the sealed one that has a dataset (see ``Tracker.store``)."""
 

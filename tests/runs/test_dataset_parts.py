@@ -391,11 +391,9 @@ def test_what_cannot_be_split(shop: nt.Tracker, held: str, ready_url: str) -> No
         "120 of 120 groups of dataset 'shop' have no attribute 'device'; give it with: ndcg-track groups set FILE "
         "--dataset shop"
     )
-    assert told("seen", nt.ConflictError) == (
-        "dataset 'seen' has recorded results, so it was already seen; split one before its first run"
-    )
+    assert told("seen", nt.ConflictError) == ("dataset 'seen' has recorded results; split one before its first run")
     assert told("of-suite", nt.ConflictError) == (
-        "dataset 'of-suite' is part of a suite; delete the suite first, with: ndcg-track suite delete NAME"
+        "dataset 'of-suite' is part of a suite; split one before its first run"
     )
     assert told("nope", nt.ReferenceNotFoundError).startswith("no dataset 'nope'; there are ")
     assert told(looks=0) == "a budget has 1 to 1,000,000,000 looks, not 0"

@@ -108,7 +108,8 @@ OfDataset = Annotated[str | None, Option("The dataset of the alias.")]
 _METRIC = OwnName(DEFAULT_METRIC)
 _POPULATION, _ERROR, _RANGE = (cast("Any", OwnName(value)) for value in ("population", "error", "range"))
 """Defaults that a policy replaces; the same values from a caller are rules."""
-_NOT_ASKED = ("acknowledge", "acknowledged_by", "dry_run")
+NOT_ASKED = ("acknowledge", "acknowledged_by", "dry_run")
+"""Arguments of a gate that are no part of its question."""
 
 
 def gate(
@@ -157,7 +158,7 @@ def gate(
     answers that differ from the judge. Raises: InputError for options that do not go together; ReferenceNotFoundError;
     NotComparableError, with the command that fixes it.
     """
-    given = {name: value for name, value in locals().items() if name not in ("self", *_NOT_ASKED)}
+    given = {name: value for name, value in locals().items() if name not in ("self", *NOT_ASKED)}
     from ndcg_tracker.questions.gate.gather import GateResult, gated
     from ndcg_tracker.questions.gate.question import acknowledged, question_of
 

@@ -126,8 +126,10 @@ def _decided_before(
     if record is None:
         return None
     look, since = look_of(tx, question, policy, until=record.id), restarted(tx, policy)
-    budget = (None, None, None) if look is None else (look.budget, look.looks, look.number)
-    if budget != (record.budget, record.looks, record.look) or (since and since.after_decision_id >= record.id):
+    budget = {"budget": record.budget, "looks": record.looks, "look": record.look}
+    if budget != (dict.fromkeys(budget) if look is None else look.columns) or (
+        since is not None and since.after_decision_id >= record.id
+    ):
         return None  # the budget was restarted, or is another one
     basis = basis_of(tx, question, lambda *_: look, until=record.id, policy=policy)
     outcome = decided(question, facts_of(tx, basis), acknowledgement)
@@ -177,13 +179,7 @@ def basis_of(
         question,
         runs,
         earlier,
-        None
-        if alias is None
-        else next(
-            pinned
-            for pinned in tx.aliases.all(question.dataset)
-            if pinned.name == alias and pinned.dataset_id == baseline.dataset_id
-        ),
+        None if alias is None else tx.aliases.known(alias, baseline.dataset),
         _learned(tx, question, runs) if question.margin == "auto" else None,
         1
         + sum(
@@ -236,15 +232,17 @@ def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
         baseline_alias=question.alias,
         margin=decision.margin,
         delta=decision.delta,
-        ci=(decision.lower, decision.upper),
+        ci_low=decision.lower,
+        ci_high=decision.upper,
         alpha=decision.fail_alpha,
         acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
         arms=_recorded_arms(runs),
         unjudged=decision.worth or question.unjudged,
-        open_delta=decision.open_delta,
+        delta_low=decision.open_delta[0],
+        delta_high=decision.open_delta[1],
         checked_by=runs.samples[0].checked_by if runs.samples else None,
-        budget=None if look is None else (look.budget, look.looks, look.number),
+        **({} if look is None else look.columns),
         question=question_digest(question, [runs]),
     )
     return replace(outcome, decision_id=record.id)

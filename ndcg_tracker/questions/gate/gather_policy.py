@@ -12,7 +12,7 @@ from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import look_level
-from ndcg_tracker.questions.gate.question import READ, GateQuestion, SuiteGateQuestion
+from ndcg_tracker.questions.gate.question import GateQuestion, SuiteGateQuestion, read_parts
 from ndcg_tracker.questions.gate.result import Look
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.texts import short_name
@@ -143,7 +143,7 @@ def _with_rules(question: GateQuestion, rules: Mapping[str, Any]) -> GateQuestio
     unknown = of_question.keys() - _DEFAULTS.keys()
     if unknown:
         raise InputError(f"the policy of {question.baseline} has a rule {min(unknown)!r}, which this version lacks")
-    return replace(question, **{name: READ.get(name, lambda own: own)(value) for name, value in of_question.items()})
+    return replace(question, **read_parts(of_question))
 
 
 def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuestion, PolicyRecord | None]:

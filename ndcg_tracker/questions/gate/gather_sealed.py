@@ -114,7 +114,7 @@ def sealed_gated(store: Store, candidate: str, dataset: str, baseline: str | Non
             reason="PASS" if outcome.is_accepted else "NOT PASSED",
             margin=outcome.margin,
             alpha=look.level,
-            budget=(look.budget, look.looks, look.number),
+            **look.columns,
             question=question_digest(question, [runs]),
         )
         return outcome

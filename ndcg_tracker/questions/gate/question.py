@@ -158,10 +158,15 @@ READ: Mapping[str, Callable[[Any], Any]] = {
 """How a rule as people give it becomes a part of a question; others are taken as they are."""
 
 
+def read_parts(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return rules as people give them as parts of a question."""
+    return {name: READ.get(name, lambda own: own)(of) for name, of in given.items()}
+
+
 def question_of(given: Mapping[str, Any]) -> GateQuestion:
     """Return the question with these arguments of ``Tracker.gate``."""
     named = frozenset(name for name in NAMED if not isinstance(given[name], OwnName))
-    return GateQuestion(**{name: READ.get(name, lambda own: own)(of) for name, of in given.items()}, named=named)
+    return GateQuestion(**read_parts(given), named=named)
 
 
 NAMED = ("metric", "scope", "missing", "unjudged")

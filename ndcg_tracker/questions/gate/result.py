@@ -69,6 +69,11 @@ class Look:
     looks: int | None
     level: float
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What the record of its decision has of it."""
+        return {"budget": self.budget, "looks": self.looks, "look": self.number}
+
 
 @dataclass(frozen=True, slots=True)
 class GateFacts:
