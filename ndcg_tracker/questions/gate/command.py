@@ -152,7 +152,7 @@ def gate(
 
 def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str], format: options.OutputFormat) -> None:
     """Show the one bit of a gate on a sealed dataset; refuse options that could reveal more (InputError)."""
-    from ndcg_tracker.questions.gate.say import sealed_said
+    from ndcg_tracker.questions.gate.gather_sealed import sealed_said
 
     taken = inspect.signature(tracker.gate_sealed).parameters
     refused = [*own, *(name for name in asked.named if name not in taken)]

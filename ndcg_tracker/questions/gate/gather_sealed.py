@@ -13,15 +13,22 @@ from ndcg_tracker.questions.gate.gather import basis_of, facts_of, runs_of
 from ndcg_tracker.questions.gate.gather_policy import look_after
 from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Basis, Look, SealedDecision, decided_and_recorded, question_digest
-from ndcg_tracker.questions.gate.say import sealed_said
-from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.questions.gate.say import look_words
+from ndcg_tracker.render.formats import Answer, Said, as_object, paths, picked
+from ndcg_tracker.render.report import Report
+from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.runs.sealing import BUDGET, check_telling
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.storage.checks import checked_name
+from ndcg_tracker.words.notes import Told
+from ndcg_tracker.words.texts import points
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import SealRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
+
+
+_COLUMNS = paths("decision candidate baseline dataset metric margin look=look.number level=look.level")
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,6 +54,17 @@ class SealedGateResult(Answer):
 
     def _said(self) -> Said:
         return sealed_said(self)
+
+
+def sealed_said(gated: SealedGateResult) -> Said:
+    """Return the output for a decision on sealed data."""
+    verdict = Painted("PASS", "good") if gated.is_accepted else Painted("NOT PASSED", "bold")
+    asked = f"{gated.candidate} against {gated.baseline} on sealed dataset {gated.dataset}"
+    facts = [("metric", gated.metric), ("margin", points(gated.margin))]
+    facts.append(("look", look_words(gated.look, "split fresh data")))
+    notes = [Told("note", "decided before: the same question again spends no look")] if gated.decided_before else []
+    report = Report(asked, verdict=verdict, facts=facts, notes=notes)
+    return Said(gated, lambda: [report], lambda: [picked(_COLUMNS, as_object(gated))])
 
 
 def checked_rules(metric: str, margin: float, looks: int | None, baseline: str | None) -> dict[str, Any]:

@@ -52,7 +52,6 @@ from ndcg_tracker.words.texts import (
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
-    from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult
 
 SLICES_NAMED = 5
 
@@ -87,7 +86,6 @@ _GATE_KEYS = paths(
     "acknowledged=acknowledgement judge_alone decided_before n_labels_needed n_labels_needed_for look "
     "policy outside"
 )
-_SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin look=look.number level=look.level")
 _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
     "baseline=of_metric.baseline candidate=of_metric.candidate"
@@ -581,17 +579,6 @@ def look_words(look: Look, fresh: str) -> str:
         return f"{look.number:,}: the budget of {counted(look.looks or 0, 'look')} is spent; {fresh}"
     of_looks = "" if look.looks is None else f" of {look.looks}"
     return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
-
-
-def sealed_said(gated: SealedGateResult) -> Said:
-    """Return the output for a decision on sealed data."""
-    verdict = Painted("PASS", "good") if gated.is_accepted else Painted("NOT PASSED", "bold")
-    asked = f"{gated.candidate} against {gated.baseline} on sealed dataset {gated.dataset}"
-    facts = [("metric", gated.metric), ("margin", points(gated.margin))]
-    facts.append(("look", look_words(gated.look, "split fresh data")))
-    notes = [Told("note", "decided before: the same question again spends no look")] if gated.decided_before else []
-    report = Report(asked, verdict=verdict, facts=facts, notes=notes)
-    return Said(gated, lambda: [report], lambda: [picked(_SEALED_COLUMNS, as_object(gated))])
 
 
 def minute(time: str) -> str:
