@@ -109,7 +109,7 @@ _METRIC = OwnName(DEFAULT_METRIC)
 _POPULATION, _ERROR, _RANGE = (cast("Any", OwnName(value)) for value in ("population", "error", "range"))
 """Defaults that a policy replaces; the same values from a caller are rules."""
 NOT_ASKED = ("acknowledge", "acknowledged_by", "dry_run")
-"""Arguments of a gate beside its question."""
+"""Arguments of a gate that its question does not have."""
 
 
 def gate(
