@@ -3,7 +3,7 @@
 Every candidate is worse by just the margin over the population, and what distinguishes it in these groups is chance,
 which does not recur in others: a change moves each group by its own normal number, so whatever is combined of changes,
 and however it was chosen, further groups know nothing of it. So each PASS is false. An open gate tells delta and PASS
-at 5%; on sealed data one bit a look is told, PASS or not, at ``sealed_level``.
+at 5%; on sealed data one bit a look is told, PASS or not, at ``look_level``.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import numpy as np
 from populations import Floats
 from rates import MARGIN, Columns, Mask, passes
 
-from ndcg_tracker.questions.gate.decide_bounds import sealed_level
+from ndcg_tracker.questions.gate.decide_bounds import look_level
 
 BUDGET = 0.05
 SPREADS, SIZES, LOOKS = (0.05, 0.14, 0.3), (150, 500, 2000), (10, 50, 200)
@@ -145,5 +145,5 @@ def passes_sealed(rows: Floats, look: int, n_passed: np.ndarray, looks: int | No
     passed = np.zeros(len(rows), np.bool_)
     for before in np.unique(n_passed).tolist():
         places = np.flatnonzero(n_passed == before)
-        passed[places] = passes(rows[places], MARGIN, alpha=sealed_level(look, before, BUDGET, looks))
+        passed[places] = passes(rows[places], MARGIN, alpha=look_level(look, BUDGET, looks, before))
     return passed

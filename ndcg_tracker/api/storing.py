@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, GROUP, LABEL, SCORE
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, GROUP, LABEL, SCORE, Option
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
 
@@ -26,7 +27,21 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult, RunDetails
     from ndcg_tracker.runs.rescore import LabelsAdded, RescoredRun
     from ndcg_tracker.runs.scoring import Scores
+    from ndcg_tracker.runs.sealing import SplitDataset
     from ndcg_tracker.storage.store import HasStore
+
+
+Splittable = Annotated[str, Option("A dataset with labels and without runs.", metavar="NAME", is_positional=True)]
+SealedMetric = Annotated[str, Option("The metric of all gates on the sealed part.", ("--metric", "-m"))]
+SealedMargin = Annotated[float, Option("The drop that all its gates allow, in absolute points.", metavar="X")]
+SealedShare = Annotated[float | None, Option("Share of the groups to seal, such as .5.", metavar="SHARE")]
+SealedLooks = Annotated[int | None, Option("How many gates share the budget of 5%.", metavar="N", default="40")]
+FixedBaseline = Annotated[
+    str | None, Option("The baseline of all gates.", metavar="RUN", default="each gate names one")
+]
+KeptTogether = Annotated[str | None, Option("Keep groups with the same value together.", metavar="ATTRIBUTE")]
+Seed = Annotated[str | None, Option("Seed of the random choice of groups.", metavar="TEXT", default="random")]
+Move = Annotated[bool, Option("Move dataset NAME, which an older version sealed, with its runs and looks.")]
 
 
 def ingest(
@@ -397,7 +412,7 @@ def set_groups(
     from ndcg_tracker.runs.groups import store_group_facts
 
     columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
-    if default_weight is not None and not 0 <= default_weight <= MAX_WEIGHT:
+    if default_weight is not None and (default_weight < 0 or default_weight > MAX_WEIGHT):  # NaN removes it
         raise InputError(f"{argument('default_weight', default_weight)} is not a weight", advice="give 0 or more")
     if frame is None and default_weight is not None:
         frame = NO_GROUPS
@@ -455,3 +470,49 @@ def import_runs(
 
     with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:
         return import_all(tx, reader, dataset, progress=progress)
+
+
+def split_dataset(
+    self: HasStore,
+    dataset: Splittable,
+    *,
+    metric: SealedMetric,
+    margin: SealedMargin,
+    seal: SealedShare = None,
+    looks: SealedLooks = None,
+    baseline: FixedBaseline = None,
+    cluster: KeptTogether = None,
+    seed: Seed = None,
+    move: Move = False,
+) -> SplitDataset:
+    """Move a share of the groups of a dataset, with their labels, to the database of ``NDCG_TRACK_SEALED_DB``.
+
+    That database is sealed from then on: only ``ingest`` and ``gate_sealed`` use it, and its dataset is called
+    ``DATASET-sealed``. A keyed hash of its id decides for each group. The other groups stay. From runs and labels that
+    come later, each part leaves out the groups of the other part. Split a dataset before its first run.
+
+    Parameters: ``seal``: the share that is sealed, in (0, 1). ``metric``, ``margin``, ``baseline`` (the name of a run,
+    by default each gate names one) and ``looks`` (how many share a budget of 5%, by default 40): the rules of all gates
+    there. ``cluster``: an attribute of the groups; groups with the same value stay together, and gates count them as
+    one. ``seed``: for the key of the hash, which is random by default. ``move``: move a dataset that an older version
+    sealed, with all it has, under its name; its rows, free pages and backups here are deleted, and without ``looks`` it
+    keeps those of its seal; a move that was interrupted can be repeated. Returns: how many groups each part has;
+    ``done_before`` if the same was done already. Raises: ReferenceNotFoundError; ConflictError for a dataset with
+    recorded results, or one that was split otherwise; InputError for a sealed database of another dataset, a share that
+    leaves a part empty, and groups without the attribute.
+    """
+    from ndcg_tracker.questions.gate.gather_sealed import checked_rules
+    from ndcg_tracker.runs import sealing
+    from ndcg_tracker.storage.database import delete_backups, vacuum
+
+    rules = checked_rules(metric, margin, looks if move or looks is not None else 40, baseline)
+    if (seal is None) is not move:
+        given, other = argument("seal", "SHARE"), argument("move", True)
+        raise InputError(f"a dataset is split with {given}, or moved with {other}", advice="give one of them")
+    with sealing.sealed_store(self.location) as held:
+        if seal is None:
+            done = sealing.move_sealed(self.location, dataset, held, rules)
+        else:
+            done = sealing.split_dataset(self.store(), dataset, held, rules, seal, cluster, seed)
+    vacuum(self.location)  # the free pages of the file still hold the moved rows
+    return replace_fields(done, deleted=tuple(delete_backups(self.location, dataset)) if move else ())

@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.exchange import Exported
     from ndcg_tracker.runs.groups import GroupRecord, StoredText
     from ndcg_tracker.runs.prune import Pruned
-    from ndcg_tracker.runs.sealing import Moved, SplitDataset
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import Store
@@ -142,8 +141,8 @@ class Tracker:
         held = os.environ.get(SEALED_DATABASE) if dataset is not None else None
         if held and ((path := parsed_location(held).path) is None or path.exists()):
             if self._sealed is None:
-                self._sealed = Store.open(held, read_only=self._read_only)
-            with self._sealed.read("sealed") as tx:
+                self._sealed = Store.open(held, read_only=self._read_only, opens="sealed")
+            with self._sealed.read() as tx:
                 if dataset in [sealed.name for sealed in tx.datasets.sealed()]:
                     return self._sealed
         if self._store is None:
@@ -181,6 +180,7 @@ class Tracker:
     set_groups = storing.set_groups
     add_texts = storing.add_texts
     import_runs = storing.import_runs
+    split_dataset = storing.split_dataset
 
     change_of_labels = of_labels.change_of_labels
     labels_needed = of_labels.labels_needed
@@ -447,64 +447,8 @@ class Tracker:
             return found
 
     def is_sealed(self, dataset: str) -> bool:
-        """Return whether a dataset of this name is sealed, here or in the database of ``NDCG_TRACK_SEALED_DB``."""
-        with self.store(dataset=dataset).read("sealed") as tx:
-            return dataset in [sealed.name for sealed in tx.datasets.sealed()]
-
-    def split_dataset(
-        self,
-        dataset: str,
-        *,
-        seal: float,
-        metric: str,
-        margin: float,
-        looks: int | None = 40,
-        baseline: str | None = None,
-        cluster: str | None = None,
-        seed: str | None = None,
-    ) -> SplitDataset:
-        """Move a share of the groups of a dataset, with their labels, to the database of ``NDCG_TRACK_SEALED_DB``.
-
-        That database is sealed from then on: only ``ingest`` and ``gate_sealed`` use it, and its dataset is called
-        ``DATASET-sealed``. A keyed hash of its id decides for each group. The other groups stay. From runs and labels
-        that come later, each part leaves out the groups of the other part. Split a dataset before its first run.
-
-        Parameters: ``seal``: the share that is sealed, in (0, 1). ``metric``, ``margin``, ``baseline`` (the name of a
-        run, by default each gate names one) and ``looks`` (how many share a budget of 5%, None for no limit): the rules
-        of all gates there. ``cluster``: an attribute of the groups; groups with the same value stay together, and gates
-        count them as one. ``seed``: for the key of the hash, which is random by default. Returns: how many groups each
-        part has; ``done_before`` if the same split was done already. Raises: ReferenceNotFoundError; ConflictError for
-        a dataset with recorded results, or one that was split otherwise; InputError for a sealed database of another
-        dataset, a share that leaves a part empty, and groups without the attribute.
-        """
-        from ndcg_tracker.questions.gate.gather_sealed import checked_rules
-        from ndcg_tracker.runs.sealing import SplitOptions, sealed_store, split_dataset
-        from ndcg_tracker.storage.database import vacuum
-
-        asked = SplitOptions(seal, cluster, checked_rules(metric, margin, looks, baseline), seed)
-        with sealed_store(self.location) as held:
-            done = split_dataset(self.store(), dataset, asked, held)
-        vacuum(self.location)  # the free pages of the file still hold the moved rows
-        return done
-
-    def move_sealed(
-        self, dataset: str, *, metric: str, margin: float, looks: int | None = None, baseline: str | None = None
-    ) -> Moved:
-        """Move a dataset that an older version sealed to the database of ``NDCG_TRACK_SEALED_DB``, with all it has.
-
-        Copies of it here are deleted: rows, free pages, and the backups next to a SQLite file that ``db upgrade`` made.
-        ``metric``, ``margin``, ``baseline``: see ``split_dataset``. ``looks``: by default those of its seal. A move
-        that was interrupted can be repeated. Raises: ReferenceNotFoundError if there is no such sealed dataset.
-        """
-        from ndcg_tracker.questions.gate.gather_sealed import checked_rules
-        from ndcg_tracker.runs.sealing import move_sealed, sealed_store
-        from ndcg_tracker.storage.database import delete_backups, vacuum
-
-        rules = checked_rules(metric, margin, looks, baseline)
-        with sealed_store(self.location) as held:
-            moved = move_sealed(self.store(), dataset, rules, held)
-        vacuum(self.location)
-        return replace(moved, deleted=tuple(delete_backups(self.location, dataset)))
+        """Return whether the database of ``NDCG_TRACK_SEALED_DB`` has a dataset of this name."""
+        return self.store(dataset=dataset) is self._sealed
 
     def groups(self, dataset: str = DEFAULT_DATASET) -> list[GroupRecord]:
         """Return the groups of a dataset with their weights and attributes."""

@@ -140,6 +140,10 @@ def _imported(name: str, database: Any) -> Any:
 _GONE = {
     "--summaries": "a run keeps groups, all or a share of them; store a share with --groups-share 1/100",
     "--agent": "sealed data are in a database of their own; give an agent the role of --reader or --writer",
+    **dict.fromkeys(
+        ("--alpha-budget", "gate --budget", "gate --looks", "alias set --budget", "alias set --looks"),
+        "a budget belongs to the policy of an alias: ndcg-track policy set ALIAS --margin X --budget A --looks N",
+    ),
     "--sealed": "the sealed part is called NAME-sealed",
     "--store-items": "a run from Spark keeps all its items; store a share of its groups with --groups-share 1/100",
 }
@@ -156,8 +160,10 @@ def _refuse_in_words(command: Any) -> None:
     parsed = command.parse_args
 
     def parse_args(context: Any, words: list[str]) -> list[str]:
-        for spelled in (spelled for word in words if (spelled := word.partition("=")[0]) in _GONE):
-            raise InputError(f"{spelled} is gone: {_GONE[spelled]}")
+        for spelled in (word.partition("=")[0] for word in words):
+            of_command = f"{context.command_path.partition(' ')[2]} {spelled}"
+            if told := _GONE.get(spelled, _GONE.get(of_command)):
+                raise InputError(f"{spelled} is gone: {told}")
         if not context.resilient_parsing:  # as for completion
             values, _, given = command.make_parser(context).parse_args(list(words))
             once = [

@@ -331,8 +331,7 @@ def ui(
     from ndcg_tracker.ui.server import serve
 
     with Tracker(options.surroundings.database, read_only=True) as tracker:
-        with tracker.store().read():
-            pass  # refuses a sealed database
+        tracker.store()  # refuses a sealed database
         serve(tracker, options.say, host=host, port=port, browser=browser, judge=judge)
 
 

@@ -399,20 +399,6 @@ def wants_color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _refuse_budget(given: str | None) -> None:
-    if given is not None:
-        raise InputError(
-            "a budget belongs to the policy of an alias",
-            advice="its owner sets it with: ndcg-track policy set ALIAS --margin X --budget A --looks N",
-        )
-
-
-OfPolicy = Annotated[
-    str | None, typer.Option("--budget", "--looks", "--alpha-budget", hidden=True, callback=_refuse_budget)
-]
-"""Options that gates and aliases had before there were policies."""
-
-
 def belongs_to_one_dataset(suite: str | None, **given: object) -> None:
     """Refuse options of one dataset together with --suite, and --by-tag without --suite (InputError).
 

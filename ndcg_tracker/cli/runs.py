@@ -125,7 +125,6 @@ def delete_runs(
 
     Example: ndcg-track runs delete draft --yes
     """
-    from ndcg_tracker.errors import InputError
 
     with options.tracker() as tracker:
         named = {run.id: run for run in tracker.runs_named(runs, dataset)}
@@ -155,7 +154,6 @@ def set_alias(
     alias: Alias,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The run it points to.")],
     dataset: options.AnyDataset = None,
-    of_policy: options.OfPolicy = None,
 ) -> None:
     """Point an alias at a run; create it if it does not exist.
 
@@ -214,7 +212,6 @@ def rescore(
 
     Example: ndcg-track rescore --all -m ndcg@20
     """
-    from ndcg_tracker.errors import InputError
     from ndcg_tracker.render.formats import shown_metric, with_requests
 
     if bool(runs) == every:
@@ -255,30 +252,8 @@ datasets = options.command_group("Seal a share of a dataset, so that only gates 
 
 
 @datasets.command("split")
-def split_dataset(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset with labels and without runs.")],
-    metric: Annotated[str, typer.Option("--metric", "-m", help="The metric of all gates on the sealed part.")],
-    margin: Annotated[float, typer.Option(metavar="X", help="The drop that all its gates allow, in absolute points.")],
-    seal: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Share of the groups to seal, such as .5.", show_default=False)
-    ] = None,
-    looks: Annotated[
-        int | None, typer.Option(metavar="N", help="How many gates share the budget of 5%.", show_default="40")
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="RUN", help="The baseline of all gates.", show_default="each gate names one")
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ATTRIBUTE", help="Keep groups with the same value together.", show_default=False),
-    ] = None,
-    seed: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Seed of the random choice of groups.", show_default="random")
-    ] = None,
-    move: Annotated[
-        bool, typer.Option("--move", help="Move dataset NAME, which an older version sealed, with its runs and looks.")
-    ] = False,
-) -> None:
+@takes(Tracker.split_dataset)
+def split_dataset(asked: Asked) -> None:
     """Move a share of the groups, with their labels, to a sealed database.
 
     NDCG_TRACK_SEALED_DB names that database: a new SQLite file, or a Postgres database, that only CI can read. Only
@@ -286,27 +261,14 @@ def split_dataset(
 
     Example: ndcg-track datasets split shop --seal .5 --metric ndcg@10 --margin .01
     """
-    rules: dict[str, Any] = {"metric": options.metric_asked_for(metric), "margin": margin, "baseline": baseline}
-    others = {"seal": seal, "cluster": cluster, "seed": seed}
     with options.tracker() as tracker:
-        if move:
-            for other in (spelled for spelled, value in others.items() if value is not None):
-                raise InputError(f"{options.as_option(other, '')} does not go with --move", advice="leave it out")
-            moved = tracker.move_sealed(name, looks=looks, **rules)
-            what = f"{counted(moved.n_runs, 'run')} and {counted(moved.n_groups, 'group')} of {moved.dataset!r}"
-            options.say(f"moved: {what}; {_ONLY}")
-            for backup in moved.deleted:
-                options.say(f"note: deleted {backup}, which held the sealed part")
-            return
-        if seal is None:
-            raise InputError("datasets split needs --seal SHARE", advice="try --seal .5")
-        rules["looks"] = 40 if looks is None else looks
-        done = tracker.split_dataset(name, seal=seal, cluster=cluster, seed=seed, **rules)
-    counts = f"{counted(done.n_sealed, 'group')} in {done.sealed!r}, {done.n_open:,} in {done.dataset!r}"
-    options.say(f"{'done already' if done.done_before else 'split'}: {counts}; {_ONLY}")
-
-
-_ONLY = "only ingest and gate may use the sealed part"
+        done = asked.of(tracker.split_dataset)
+    what = "done already" if done.done_before else "split" if done.dataset else "moved"
+    rest = f", {done.n_open:,} in {done.dataset!r}" if done.dataset else f" with {counted(done.n_runs, 'run')}"
+    parts = f"{counted(done.n_sealed, 'group')} in {done.sealed!r}{rest}"
+    options.say(f"{what}: {parts}; only ingest and gate may use the sealed part")
+    for backup in done.deleted:
+        options.say(f"note: deleted {backup}, which held the sealed part")
 
 
 groups = options.command_group("Manage attributes (for slices) and weights of groups: set, list.")
@@ -327,7 +289,7 @@ def set_groups(
         str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")
     ] = None,
     default_weight: Annotated[
-        float | None, typer.Option(metavar="W", help="Weight of groups that have none, now and later.")
+        float | None, typer.Option(metavar="W", help="Weight of groups that have none, now and later; nan removes it.")
     ] = None,
 ) -> None:
     """Set attributes and weights of groups from a file.
@@ -338,7 +300,6 @@ def set_groups(
 
     Example: ndcg-track groups set groups.csv --attribute product
     """
-    from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.groups import GroupColumns, read_groups
 
     columns = GroupColumns(group, weight, tuple(attribute) if attribute else None)
@@ -373,7 +334,8 @@ def _groups_told(done: GroupsSet) -> str:
     if set_here:
         parts = [f"set {' and '.join(set_here)} of {counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
     if done.default_weight is not None:
-        parts.append(f"groups of dataset {done.dataset!r} without a weight have {done.default_weight:g}")
+        weight = f"{done.default_weight:g}".replace("nan", "none")
+        parts.append(f"groups of dataset {done.dataset!r} without a weight have {weight}")
     if done.n_recomputed:
         parts.append(f"recomputed {counted(done.n_recomputed, 'weighted mean')}")
     if done.n_unknown:
@@ -444,7 +406,6 @@ def delete_texts(dataset: options.ExistingDataset = None, group: OneGroup = None
 
     Example: ndcg-track texts delete --group 'light tent'
     """
-    from ndcg_tracker.errors import InputError
 
     with options.tracker() as tracker:
         with tracker.store().read() as tx:

@@ -142,9 +142,9 @@ class Checked:
 
 def check_database(location: str, progress: Progress | None = None) -> Checked:
     """Check everything in a database of the latest schema; nothing is written."""
-    with Store.open(location) as store:
+    with Store.open(location, opens="any") as store:
         path = store.location.path
-        with store.read("any") as tx:
+        with store.read() as tx:
             if tx.datasets.sealed():  # its content is not shown, and so only its structure is checked
                 checked = Checked(tx.damage(), is_sealed=True)
             else:

@@ -14,6 +14,7 @@ from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, Se
 from ndcg_tracker.ingest.documents import Chunks
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.groups_share import in_share, stored_share
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
@@ -302,20 +303,15 @@ def store_run(
     blocks = chain(
         list(islice(coming_blocks, 1)), coming_blocks
     )  # before the lock, so that nobody has to wait for a silent pipe
-    with store.write(run=(details.dataset, details.name), opens="sealed") as tx:
-        for sealed in tx.datasets.sealed():
-            if sealed.name != details.dataset:
-                told = f"the database is sealed, and has only dataset {sealed.name!r}"
-                raise SealedError(told, advice=f"give {argument('dataset', sealed.name)}")
+    with store.write(run=(details.dataset, details.name)) as tx:
         dataset = tx.write.datasets.ensure(details.dataset)
         part = part_of(tx, dataset)
-        if part is not None:
-            part.check_metrics(metrics)
-            blocks, labels, scores = part.blocks(blocks), part.labels(labels), None
         is_sealed = part is not None and part.is_sealed
-        doubts = Doubts(
-            DOUBTS if is_sealed else details.allow, details.name
-        )  # a refusal would reveal which items have labels
+        if part is not None:
+            blocks, labels, scores = part.blocks(blocks), part.labels(labels), None
+            metrics = [parse_metric(part.seal.metric)] if part.seal.metric is not None else metrics
+        # a refusal would reveal which items have labels
+        doubts = Doubts(DOUBTS if is_sealed else details.allow, details.name)
         of_share = details.groups_share is not None
         source = details.labels_source or details.source
         of_run = RunLabels(tx, dataset, labels, source, judges, doubts, extend=of_share)

@@ -11,13 +11,11 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, SealedError, argument
 from ndcg_tracker.ingest.table import RankedTable
-from ndcg_tracker.metrics.language.axes import AXIS_OF
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, labels_of_groups
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
-    from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings import Mask
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.storage.records import DatasetRecord, SealRecord
@@ -32,23 +30,6 @@ def is_chosen(name: str, key: str, share: float) -> bool:
     """
     hashed = hashlib.blake2b(name.encode(), key=bytes.fromhex(key), digest_size=8)
     return int.from_bytes(hashed.digest(), "big") < share * 2**64
-
-
-_NEVER_REFUSED = frozenset({"rel", "p", "discount", "depth", "highest", "recall", "recalls", "recall_count", "round"})
-"""Axes whose numbers never refuse a label; others, such as the gain of an unjudged item, may overflow."""
-
-
-def check_telling(metrics: Iterable[Metric], what: str) -> None:
-    """Refuse metrics that may refuse some labels, because each such error would reveal labels of ``what``."""
-    for metric in metrics:
-        for axis, value in metric.settings:
-            is_listed = value in AXIS_OF[axis].values and axis not in ("arithmetic", "label_domain")
-            if value.startswith("error") or not (is_listed or axis in _NEVER_REFUSED):
-                raise InputError(
-                    f"{axis}={value} may refuse a run because of its labels, which would reveal labels of {what}",
-                    where=metric.requested_as,
-                    advice=f"leave {axis} out",
-                )
 
 
 @dataclass
@@ -93,11 +74,6 @@ class Part:
                 advice=f"leave out {argument('labels')} and any column of labels",
             )
         return labels_of_groups(labels, np.flatnonzero(self.keeps(labels.group_keys)))
-
-    def check_metrics(self, metrics: Iterable[Metric]) -> None:
-        """Refuse metrics that may refuse some labels: on sealed data each such error would reveal labels."""
-        if self.is_sealed:
-            check_telling(metrics, f"sealed dataset {self.dataset!r}")
 
     def notes(self) -> tuple[str, ...]:
         """Return in words that groups were left out, nothing if none were."""

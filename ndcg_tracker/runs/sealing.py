@@ -14,6 +14,7 @@ import numpy as np
 
 from ndcg_tracker.asked import SEALED_DATABASE
 from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.metrics.language.axes import AXIS_OF
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import labels_of_groups
 from ndcg_tracker.runs.check import check_content
@@ -26,6 +27,7 @@ from ndcg_tracker.storage.store import Store
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
+    from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings import Index, Mask
     from ndcg_tracker.storage.records import DatasetRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
@@ -37,39 +39,37 @@ _COPIED = (*OF_RUNS, "prunings", "decisions", "texts")
 
 
 @dataclass(frozen=True, slots=True)
-class SplitOptions:
-    """How to split a dataset.
-
-    ``share``: the share of the groups (or clusters) that is sealed, in (0, 1). ``cluster``: the attribute whose values
-    are kept together. ``rules``: of all gates on the sealed part: metric, margin, looks and baseline_run of its seal.
-    ``seed``: for the key of the hash, None for a random key.
-    """
-
-    share: float
-    cluster: str | None
-    rules: Mapping[str, Any]
-    seed: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class SplitDataset:
-    """A split dataset: the names of both parts, how many groups with labels each has, and whether it was so before."""
+    """A split or moved dataset.
+
+    ``sealed``: its sealed part; ``dataset``: the open part, "" of a moved one. ``n_open``, ``n_sealed``: how many
+    groups with labels each has. ``done_before``: whether it was so before. ``n_runs``: how many runs moved.
+    ``deleted``: the backups that held what moved.
+    """
 
     dataset: str
     sealed: str
     n_open: int
     n_sealed: int
     done_before: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A moved dataset, how many groups and runs it has, and the backups that held it and were deleted."""
-
-    dataset: str
-    n_groups: int
-    n_runs: int
+    n_runs: int = 0
     deleted: tuple[str, ...] = ()
+
+
+_NEVER_REFUSED = frozenset({"rel", "p", "discount", "depth", "highest", "recall", "recalls", "recall_count", "round"})
+"""Axes whose numbers never refuse a label; others, such as the gain of an unjudged item, may overflow."""
+
+
+def check_telling(metric: Metric) -> None:
+    """Refuse a metric of sealed data that may refuse some labels, because each such error would reveal labels."""
+    for axis, value in metric.settings:
+        is_listed = value in AXIS_OF[axis].values and axis not in ("arithmetic", "label_domain")
+        if value.startswith("error") or not (is_listed or axis in _NEVER_REFUSED):
+            raise InputError(
+                f"{axis}={value} may refuse a run because of its labels, which would reveal sealed labels",
+                where=metric.requested_as,
+                advice=f"leave {axis} out",
+            )
 
 
 @contextmanager
@@ -84,39 +84,47 @@ def sealed_store(location: str) -> Iterator[Store]:
     one, other = parsed_location(held), parsed_location(location)
     if one == other or (one.path is not None and other.path is not None and one.path.resolve() == other.path.resolve()):
         raise InputError(f"{SEALED_DATABASE} names the open database itself", advice="name another one")
-    with Store.open(held, create=True) as store:
+    with Store.open(held, create=True, opens="sealed") as store:
         yield store
 
 
-def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store) -> SplitDataset:
+def split_dataset(
+    store: Store,
+    dataset: str,
+    held: Store,
+    rules: Mapping[str, Any],
+    share: float,
+    cluster: str | None,
+    seed: str | None,
+) -> SplitDataset:
     """Move a share of the groups of a dataset, with their labels, to a sealed database (``Tracker.split_dataset``).
 
     The sealed part is stored first, and a split that was killed after that is completed with the key stored there.
+    ``rules``: of all gates on the sealed part: metric, margin, looks and baseline_run of its seal.
     """
-    if not 0 < options.share < 1:
-        raise InputError(f"{argument('seal')} must be between 0 and 1, not {options.share:g}", advice="try 0.5")
+    if not 0 < share < 1:
+        raise InputError(f"{argument('seal')} must be between 0 and 1, not {share:g}", advice="try 0.5")
     with store.write() as tx:
         record = tx.datasets.known(dataset)
         name, mark = f"{record.name}-sealed", tx.datasets.seal_of(record.id)
         if mark is None:
             tx.write.datasets.check_unseen(record)
-        with held.write(opens="sealed") as to:
+        with held.write() as to:
             there = _there(to, held, name)
-            seed = secrets.token_bytes(16) if options.seed is None else options.seed.encode()
-            split = {"key": hashlib.blake2b(seed, digest_size=16).hexdigest()}
             known = mark or there
-            if options.seed is None and known is not None and known.split is not None:
-                split = {"key": known.split["key"]}
-            facts: dict[str, Any] = split | {"share": options.share, "cluster": options.cluster}
+            if seed is None and known is not None and known.split is not None:
+                key = known.split["key"]
+            else:
+                given = secrets.token_bytes(16) if seed is None else seed.encode()
+                key = hashlib.blake2b(given, digest_size=16).hexdigest()
+            facts: dict[str, Any] = {"key": key, "share": share, "cluster": cluster}
             ids, labelled = _groups(tx, record)
             chosen = np.zeros(ids.size, dtype=bool)
             if mark is None:
                 chosen = _chosen(tx, record, ids, labelled, facts)
             elif there is None:
                 raise _other(held, f"it does not have {name!r}, the sealed part of {record.name!r}")
-            seal = SealRecord(
-                0, True, BUDGET, split=facts | {"other_part": record.name}, created_at_utc="", **options.rules
-            )
+            seal = SealRecord(0, True, BUDGET, split=facts | {"other_part": record.name}, created_at_utc="", **rules)
             if there is None:
                 _copy(tx, to, record, name)
                 _remove(to, record, ids[~chosen])
@@ -128,11 +136,11 @@ def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store
     return SplitDataset(record.name, name, n_open, n_sealed, done_before=mark is not None)
 
 
-def move_sealed(store: Store, dataset: str, rules: Mapping[str, Any], held: Store) -> Moved:
+def move_sealed(location: str, dataset: str, held: Store, rules: Mapping[str, Any]) -> SplitDataset:
     """Move a dataset that an older version sealed next to open ones, with all it has (``Tracker.move_sealed``)."""
-    with store.write(opens="any") as tx:
+    with Store.open(location, opens="any") as store, store.write() as tx:
         here = next((record for record in tx.datasets.sealed() if record.name == dataset), None)
-        with held.write(opens="sealed") as to:
+        with held.write() as to:
             there = _there(to, held, dataset)
             if here is None and there is None:
                 raise ReferenceNotFoundError(f"there is no sealed dataset {dataset!r} to move")
@@ -141,10 +149,10 @@ def move_sealed(store: Store, dataset: str, rules: Mapping[str, Any], held: Stor
             seal = there if here is None else tx.datasets.seal_of(here.id)
             assert seal is not None
             record = _seal(to, held, replace(seal, **{key: of for key, of in rules.items() if of is not None}), there)
-            done = Moved(dataset, _groups(to, record)[0].size, len(to.runs.all()))
+            n_sealed, n_runs = int(_groups(to, record)[1].sum()), len(to.runs.all())
         if here is not None:
             tx.write.copies.delete_dataset(here.id)
-    return done
+    return SplitDataset("", dataset, 0, n_sealed, n_runs=n_runs, done_before=here is None)
 
 
 def _there(to: WriteTransaction, held: Store, name: str) -> SealRecord | None:

@@ -112,7 +112,7 @@ def delete_backups(location: str, dataset: str) -> list[str]:
 
 def check(location: str) -> list[str]:
     """Return the damage in a database with the latest schema (``db check``), nothing if it is intact."""
-    with Store.open(location) as store, store.read("any") as transaction:
+    with Store.open(location, opens="any") as store, store.read() as transaction:
         return transaction.damage()
 
 

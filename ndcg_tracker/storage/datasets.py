@@ -11,7 +11,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Select
 
-from ndcg_tracker.asked import OwnName
+from ndcg_tracker.asked import SEALED_DATABASE, OwnName
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, SealedError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import KeyPlaces, Keys
@@ -128,9 +128,9 @@ class DatasetReads:
         for row in self._session.rows(query.where(schema.seals.c.is_sealed.is_(False))):
             if row.split is not None and row.split.get("other_part") == name:
                 raise SealedError(
-                    f"dataset {name!r} is the sealed part of {row.name!r}, in another database: only gate and ingest "
-                    "may use it",
-                    advice="for these two, name that database with NDCG_TRACK_SEALED_DB",
+                    f"dataset {name!r} is sealed, in a database of its own: only ingest and gate (in Python "
+                    "gate_sealed) may use it",
+                    advice=f"for these, {SEALED_DATABASE} names it; else use {argument('dataset', row.name)}",
                 )
 
     def known(self, name: str) -> DatasetRecord:
@@ -177,11 +177,8 @@ class DatasetWrites:
         seen = (schema.runs, schema.decisions, schema.alias_moves, schema.designs, schema.budget_resets)
         for table in (*seen, schema.suite_datasets):
             if self._session.rows(sa.select(table.c.dataset_id).where(table.c.dataset_id == dataset.id).limit(1)):
-                if table is schema.suite_datasets:
-                    what, advice = "is part of a suite", "delete the suite first, with: ndcg-track suite delete NAME"
-                else:
-                    what, advice = "has recorded results, so it was already seen", "split one before its first run"
-                raise ConflictError(f"dataset {dataset.name!r} {what}", advice=advice)
+                what = "is part of a suite" if table is schema.suite_datasets else "has recorded results"
+                raise ConflictError(f"dataset {dataset.name!r} {what}", advice="split one before its first run")
 
 
 class SuiteReads:

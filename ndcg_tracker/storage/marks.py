@@ -187,58 +187,23 @@ class DecisionWrites:
         baseline_run_id: int,
         candidate_run_id: int,
         *,
-        metric: str,
-        label_set_id: int,
-        scope: str,
-        decision: str,
-        reason: str,
-        baseline_alias: str | None = None,
-        margin: float | None = None,
-        delta: float | None = None,
-        ci: tuple[float | None, float | None] = (None, None),
-        alpha: float | None = None,
-        acknowledged_reason: str | None = None,
-        acknowledged_by: str | None = None,
         arms: tuple[tuple[str, Sequence[int]], tuple[str, Sequence[int]]] | None = None,
-        unjudged: str | None = None,
-        open_delta: tuple[float | None, float | None] = (None, None),
-        checked_by: str | None = None,
-        budget: tuple[float, int | None, int] | None = None,
-        question: str | None = None,
+        **values: Any,
     ) -> DecisionRecord:
-        """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record.
+        """Store the decision of a gate, given by columns, and return its record.
 
         ``arms``: if one side is an arm of several runs, the names of both sides and the ids of their runs.
-        ``unjudged``: what an unjudged item was worth; ``open_delta``: the least and the greatest delta that such items
-        left open. ``checked_by``: who graded the sample that checks the judge. ``budget``: the budget that the looks
-        share, how many there are, and the number of this look. ``question``: the digest of what was asked.
         """
         names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
         runs = dict(zip(("baseline_run", "candidate_run"), sides, strict=True))
-        numbers = {"margin": margin, "delta": delta, "ci_low": ci[0], "ci_high": ci[1], "alpha": alpha}
-        numbers |= {"delta_low": open_delta[0], "delta_high": open_delta[1]}
-        values: dict[str, Any] = {
-            "dataset_id": dataset_id,
-            **{f"{side}_id": ids[0] if len(ids) == 1 else None for side, (_, ids) in runs.items()},
-            **{side: name for side, (name, _) in runs.items()},
-            "baseline_alias": baseline_alias,
-            "metric": metric,
-            "label_set_id": label_set_id,
-            "scope": scope,
-            **{name: finite_or_none(number) for name, number in numbers.items()},
-            "decision": decision,
-            "reason": reason,
-            "acknowledged_reason": acknowledged_reason,
-            "acknowledged_by": acknowledged_by,
-            "created_at_utc": utc_now(),
-            "repeats": None if arms is None else {f"{side}_id": list(ids) for side, (_, ids) in runs.items()},
-            "unjudged": unjudged,
-            "checked_by": checked_by,
-            "question": question,
-            **dict(zip(("budget", "looks", "look"), budget or [None] * 3, strict=True)),
-        }
-        record = DecisionRecord(id=self._session.insert(schema.decisions, _without_override(values)), **values)
+        row: dict[str, Any] = dict.fromkeys(column.name for column in schema.decisions.c if not column.primary_key)
+        row |= _finite(values) | {"dataset_id": dataset_id, "created_at_utc": utc_now()}
+        for side, (name, ids) in runs.items():
+            row |= {side: name, f"{side}_id": ids[0] if len(ids) == 1 else None}
+        if arms is not None:
+            row["repeats"] = {f"{side}_id": list(ids) for side, (_, ids) in runs.items()}
+        record = DecisionRecord(id=self._session.insert(schema.decisions, _without_override(row)), **row)
         self._made.decision_ids.add(record.id)
         return record
 
@@ -250,15 +215,17 @@ class DecisionWrites:
 
     def insert_on_suite(self, **values: Any) -> SuiteDecisionRecord:
         """Store the decision of a gate on a suite, given by columns, and return its record."""
-        named = ("delta", "ci_low", "ci_high", "alpha", "delta_low", "delta_high")
-        numbers = {name: finite_or_none(values[name]) for name in named}
-        row = {**values, **numbers, "created_at_utc": utc_now()}
+        row = _finite(values) | {"created_at_utc": utc_now()}
         return SuiteDecisionRecord(id=self._session.insert(schema.suite_decisions, _without_override(row)), **row)
 
 
 def _without_override(row: dict[str, Any]) -> dict[str, Any]:
     """Return a decision without empty columns of an override, into which only the owner of the database writes."""
     return {name: value for name, value in row.items() if value is not None or name not in OVERRIDE}
+
+
+def _finite(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: finite_or_none(value) if isinstance(value, float) else value for name, value in row.items()}
 
 
 def finite_or_none(number: float | None) -> float | None:

@@ -9,9 +9,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import sqlalchemy as sa
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
+from ndcg_tracker.asked import SEALED_DATABASE
 from ndcg_tracker.errors import DatabaseError, SealedError, argument
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
@@ -58,8 +59,8 @@ if TYPE_CHECKING:
 
 
 Opens = Literal["open", "sealed", "any"]
-"""Which databases a transaction opens: "open"; "sealed": a sealed one, too; "any": also one whose sealed dataset must
-move to another."""
+"""Which databases are opened: "open"; "sealed": a sealed one, too; "any": also one whose sealed dataset must move to
+another."""
 
 
 class ReadTransaction:
@@ -145,6 +146,8 @@ _PAUSE_SECONDS = 0.2
 class HasStore(Protocol):
     """An object with an open database, such as a ``Tracker``, which has the questions as methods."""
 
+    location: str
+
     def store(self, *, create: bool = False, dataset: str | None = None) -> Store:
         """Return the open store, or the sealed one that has a dataset (see ``Tracker.store``)."""
 
@@ -168,18 +171,18 @@ class Store:
         self._arrow = ArrowChoice()
 
     @classmethod
-    def open(cls, location: str, *, create: bool = False, read_only: bool = False) -> Store:
+    def open(cls, location: str, *, create: bool = False, read_only: bool = False, opens: Opens = "open") -> Store:
         """Return the store at a path or URL; opening never creates or upgrades unless asked.
 
         Parameters: ``location``, a path of a SQLite file or a URL. ``create``: create a missing SQLite file; on
-        Postgres only ``db upgrade`` creates the schema. ``read_only``: nothing can be written. Raises: InputError for
-        an invalid location; DatabaseError, with the command to run, for a location that is missing, empty, older,
-        newer, of another program or not a database.
+        Postgres only ``db upgrade`` creates the schema. ``read_only``: nothing can be written. ``opens``: see
+        ``Opens``. Raises: InputError for an invalid location; SealedError; DatabaseError, with the command to run, for
+        a location that is missing, empty, older, newer, of another program or not a database.
         """
-        return cls.at(parsed_location(location), create=create, read_only=read_only)
+        return cls.at(parsed_location(location), create=create, read_only=read_only, opens=opens)
 
     @classmethod
-    def at(cls, where: Location, *, create: bool = False, read_only: bool = False) -> Store:
+    def at(cls, where: Location, *, create: bool = False, read_only: bool = False, opens: Opens = "open") -> Store:
         """Return the store at a location (see ``open``)."""
         engine = database_engine(where, read_only=read_only)
         try:
@@ -190,6 +193,8 @@ class Store:
                 upgrade_database(where)
             elif state.kind is not Kind.CURRENT:
                 raise refusal(state, where)
+            else:
+                _refuse_seal(engine, where, opens)
         except BaseException:
             engine.dispose()
             raise
@@ -221,11 +226,10 @@ class Store:
         self.close()
 
     @contextmanager
-    def read(self, opens: Opens = "open") -> Iterator[ReadTransaction]:
-        """Yield one state of the database, unchanged whatever others write meanwhile (see ``Opens``)."""
+    def read(self) -> Iterator[ReadTransaction]:
+        """Yield one state of the database, unchanged whatever others write meanwhile."""
         try:
             with read_transaction(self._engine, self._location) as connection:
-                self._refuse_seal(connection, opens)
                 yield ReadTransaction(Session(connection, self._arrow))
         except FailedDatabaseError as error:
             with suppress(DatabaseError):  # it may have been upgraded since it was opened
@@ -234,9 +238,7 @@ class Store:
             raise error from None
 
     @contextmanager
-    def write(
-        self, turn: TurnName = "alone", *, run: tuple[str, str] | None = None, opens: Opens = "open"
-    ) -> Iterator[WriteTransaction]:
+    def write(self, turn: TurnName = "alone", *, run: tuple[str, str] | None = None) -> Iterator[WriteTransaction]:
         """Yield a writer: its work is committed at the end, or rolled back completely on any exception.
 
         Other writers wait up to a minute, then raise DatabaseError. On SQLite all of them wait; on Postgres only those
@@ -254,7 +256,6 @@ class Store:
                 state = state_within(connection)
                 if state.kind is not Kind.CURRENT:
                     raise refusal(state, self._location)
-                self._refuse_seal(connection, opens)
                 transaction = WriteTransaction(Session(connection, self._arrow, locks))
                 yield transaction
                 transaction.check()
@@ -266,27 +267,6 @@ class Store:
         if self._engine.dialect.name == "postgresql" and written is not None and written.is_much:
             refresh_statistics(self._engine)
 
-    def _refuse_seal(self, connection: Connection, opens: Opens) -> None:
-        """Refuse a sealed database, the only place that does (SealedError)."""
-        seals = schema.seals
-        row = connection.execute(sa.select(seals.c.metric).where(seals.c.is_sealed)).first()
-        if row is None or opens == "any" or (row.metric is not None and opens == "sealed"):
-            return
-        if row.metric is not None:
-            raise SealedError(
-                "the database is sealed: only ingest, gate and db may use it",
-                where=self.display_url,
-                advice=f"name an open one with {argument('location')}",
-            )
-        named = sa.select(schema.datasets.c.name).join(seals).where(seals.c.is_sealed)
-        name = shlex.quote(str(connection.execute(named.order_by(seals.c.dataset_id)).scalars().first()))
-        command = f"NDCG_TRACK_SEALED_DB=FILE {self._location.command(f'datasets split {name} --move')}"
-        raise SealedError(
-            "the database has sealed data, which now need a database of their own",
-            where=self.display_url,
-            advice=f"move them with: {command} --metric METRIC --margin X",
-        )
-
     def query(
         self, query: str, *, timeout_seconds: float = 60.0, max_rows: int | None = None, explain: bool = False
     ) -> QueryResult:
@@ -294,8 +274,6 @@ class Store:
 
         ``explain``: return the engine's plan instead, one line per row, and do not run it.
         """
-        with self.read():
-            pass  # refuses a sealed database
         path, url = self._location.path, self._location.url
         if url is None:
             from ndcg_tracker.storage.guard.sqlite import run_guarded_sqlite
@@ -310,6 +288,27 @@ class Store:
         return run_guarded_postgres(
             conninfo, query, timeout_seconds=timeout_seconds, max_rows=max_rows, explain=explain
         )
+
+
+def _refuse_seal(engine: Engine, where: Location, opens: Opens) -> None:
+    """Refuse a sealed database, the only place that does (SealedError)."""
+    query = sa.select(schema.datasets.c.name, schema.seals.c.metric).join(schema.seals)
+    with read_transaction(engine, where) as connection:
+        row = None if opens == "any" else connection.execute(query.where(schema.seals.c.is_sealed)).first()
+    if row is None or (row.metric is not None and opens == "sealed"):
+        return
+    if row.metric is not None:
+        raise SealedError(
+            "the database is sealed: only ingest, gate and db may use it",
+            where=where.display_url,
+            advice=f"for ingest and gate, name it with {SEALED_DATABASE}, and an open one with {argument('location')}",
+        )
+    command = f"{SEALED_DATABASE}=FILE {where.command(f'datasets split {shlex.quote(row.name)} --move')}"
+    raise SealedError(
+        "the database has sealed data, which now need a database of their own",
+        where=where.display_url,
+        advice=f"move them with: {command} --metric METRIC --margin X",
+    )
 
 
 def refresh_statistics(engine: Engine) -> None:

@@ -92,6 +92,15 @@ def percent_of(level: float) -> str:
     return f"{level:.4%}".rstrip("%").rstrip("0").rstrip(".") + "%"
 
 
+def short_name(person: str) -> str:
+    """Return a person's name without the address that git has.
+
+    >>> short_name("Ada L <ada@example.org>"), short_name("ada")
+    ('Ada L', 'ada')
+    """
+    return person.partition(" <")[0]
+
+
 def counted(n: int, noun: str) -> str:
     """Return a count with its noun.
 

@@ -115,7 +115,7 @@ def test_every_tool_answers_what_its_command_prints(
     shop_of_agents: tuple[CommandLine, Agent], rows_in: Callable[[], str]
 ) -> None:
     command, agent = shop_of_agents
-    assert list(agent.tools) == list(TOOLS) == [*COMMANDS, "gate", "gate_sealed"]
+    assert list(agent.tools) == list(TOOLS) == [*COMMANDS, "gate"]
     before = rows_in()
     for name, (line, arguments) in COMMANDS.items():
         words = shlex.split(line)

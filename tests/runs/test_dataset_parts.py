@@ -88,7 +88,7 @@ class Contents:
     """All that a database has of a dataset, in the open database or in the sealed one."""
 
     def __init__(self, tracker: nt.Tracker, name: str) -> None:
-        with tracker.store(dataset=name).read("sealed") as tx:
+        with tracker.store(dataset=name).read() as tx:
             dataset = tx.datasets.known(name)
             ids, keys = tx.groups.all(dataset.id)
             name_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
@@ -243,7 +243,7 @@ def parts(shop: nt.Tracker, held: str) -> nt.Tracker:
 
 def held_by(tracker: nt.Tracker, run: str, dataset: str) -> set[str]:
     """Return the groups of a stored run."""
-    with tracker.store(dataset=dataset).read("sealed") as tx:
+    with tracker.store(dataset=dataset).read() as tx:
         found = tx.runs.resolve(run, dataset)
         ids = tx.runs.group_ids(found.id)
         groups = set(tx.groups.keys(found.dataset_id, ids).to_list())
@@ -292,7 +292,7 @@ def test_labels_that_come_with_a_run_are_of_the_part(parts: nt.Tracker) -> None:
         told = refusal_of(nt.InputError, parts.ingest, frame_of, name="x", dataset="shop-sealed", labels=labels)
         assert told == LABELS_TOO
     assert held_by(parts, "given", "shop") == opened
-    with parts.store(dataset="shop-sealed").read("sealed") as tx:
+    with parts.store(dataset="shop-sealed").read() as tx:
         assert tx.runs.all() == []
 
 
@@ -360,7 +360,9 @@ def test_labels_that_come_later(typed: CommandLine, parts: nt.Tracker, folder: P
     after = Contents(shop, "shop")
     assert after.groups == before.groups
     assert all(set(of) <= before.groups for of in after.labels.values())
-    assert "is the sealed part of 'shop'" in typed.refused("labels", "add", "more.csv", "--dataset", "shop-sealed")
+    assert "is sealed, in a database of its own" in typed.refused(
+        "labels", "add", "more.csv", "--dataset", "shop-sealed"
+    )
     groups = [group for group in GROUPS if group not in before.groups]
     write_csv(folder / "theirs.csv", labels_of(groups, 4))
     typed("labels", "add", "theirs.csv", "--dataset", "shop", "--judge", "new")
@@ -389,17 +391,15 @@ def test_what_cannot_be_split(shop: nt.Tracker, held: str, ready_url: str) -> No
         "120 of 120 groups of dataset 'shop' have no attribute 'device'; give it with: ndcg-track groups set FILE "
         "--dataset shop"
     )
-    assert told("seen", nt.ConflictError) == (
-        "dataset 'seen' has recorded results, so it was already seen; split one before its first run"
-    )
+    assert told("seen", nt.ConflictError) == ("dataset 'seen' has recorded results; split one before its first run")
     assert told("of-suite", nt.ConflictError) == (
-        "dataset 'of-suite' is part of a suite; delete the suite first, with: ndcg-track suite delete NAME"
+        "dataset 'of-suite' is part of a suite; split one before its first run"
     )
     assert told("nope", nt.ReferenceNotFoundError).startswith("no dataset 'nope'; there are ")
-    assert told(looks=0) == "a budget needs 1 look or more, not 0"
+    assert told(looks=0) == "a budget has 1 to 1,000,000,000 looks, not 0"
     assert told(metric="ndcg(empty=error)@10") == (
-        "ndcg(empty=error)@10: empty=error may refuse a run because of its labels, which would reveal labels of the "
-        "sealed part; leave empty out"
+        "ndcg(empty=error)@10: empty=error may refuse a run because of its labels, which would reveal sealed labels; "
+        "leave empty out"
     )
     for margin in (-1, float("nan"), 1):
         told(margin=margin)
@@ -440,8 +440,11 @@ def test_the_command(typed: CommandLine, shop: nt.Tracker, folder: Path, held: s
     rules = ("--metric", "ndcg@10", "--margin", ".01")
     split = ("datasets", "split", "shop", *rules)
     assert typed.refused(*split, "--seal", "1") == "--seal must be between 0 and 1, not 1; try 0.5"
-    assert typed.refused(*split) == "datasets split needs --seal SHARE; try --seal .5"
-    assert typed.refused(*split, "--move", "--seal", ".5") == "--seal does not go with --move; leave it out"
+    assert typed.refused(*split) == "a dataset is split with --seal SHARE, or moved with --move; give one of them"
+    assert (
+        typed.refused(*split, "--move", "--seal", ".5")
+        == "a dataset is split with --seal SHARE, or moved with --move; give one of them"
+    )
     assert typed.refused(*split, "--move") == "there is no sealed dataset 'shop' to move"
     said = typed.said(*split, "--seal", ".5", "--cluster", "user", "--looks", "9")
     opened, sealed = Contents(shop, "shop"), Contents(shop, "shop-sealed")
@@ -476,13 +479,13 @@ def test_no_import_brings_the_other_part_back(
     assert told == refused.format("an export")
     for asked in ({}, {"dataset": "shop-sealed"}):
         told = refusal_of(nt.InputError, parts.import_runs, tmp_path / "shop-sealed", **asked)
-        assert told.startswith("dataset 'shop-sealed' is the sealed part of 'shop', in another database")
+        assert told.startswith("dataset 'shop-sealed' is sealed, in a database of its own: ")
     results: dict[str, Any] = {"metric": "value", "direction": "higher", "range": (0, 1)}
     values = dict.fromkeys(GROUPS, 0.5)
     told = refusal_of(nt.InputError, parts.log_results, values, name="x", dataset="shop", **results)
     assert told == refused.format("a file of results")
     told = refusal_of(nt.InputError, parts.log_results, values, name="x", dataset="shop-sealed", **results)
-    assert told.startswith("dataset 'shop-sealed' is the sealed part of 'shop', ")
+    assert told.startswith("dataset 'shop-sealed' is sealed, in a database of its own: ")
     assert row_counts(ready_url) == before
     parts.ingest(run_of(GROUPS), name="own", dataset="shop")
     parts.export_runs(tmp_path / "own", dataset="shop")

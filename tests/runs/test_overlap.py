@@ -176,7 +176,7 @@ def test_a_sealed_dataset_says_nothing_about_overlap(tracker: nt.Tracker, held: 
     for allow in ("", "no-overlap"):
         stored = tracker.ingest(rows(queries(60), score=2.0), name=f"run{allow}", dataset="default-sealed", allow=allow)
         assert (stored.outcome, stored.notes, stored.is_sealed) == ("stored", (), True)
-    with tracker.store(dataset="default-sealed").read("sealed") as tx:
+    with tracker.store(dataset="default-sealed").read() as tx:
         assert [run.tags for run in tx.runs.all()] == [{}, {}]
 
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ from stored_rows import row_counts
 
 import ndcg_tracker as nt
 from ndcg_tracker.ingest.frames import read_label_frame
+from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.runs.check import check_database
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage.copying import CopyWrites
 from ndcg_tracker.storage.schema import VERSION_TABLE
+from ndcg_tracker.storage.store import Store
 
 GOOD = [1, 1] * 60 + BASE[120:]
-RULES: dict[str, Any] = {"metric": "ndcg@10", "margin": 0.05}
+RULES: dict[str, Any] = {"metric": "ndcg@10", "margin": 0.05, "move": True}
 MARK = "Kept-secret"
 
 
@@ -69,7 +72,7 @@ def test_it_is_refused_until_it_is_moved(
     assert typed("db", "check").code == 0
     before = row_counts(ready_url)
     said = typed.said("datasets", "split", "exam", "--move", "--metric", "ndcg@10", "--margin", ".05")
-    assert said == f"moved: 2 runs and {N_GROUPS} groups of 'exam'; only ingest and gate may use the sealed part\n"
+    assert said == f"moved: {N_GROUPS} groups in 'exam' with 2 runs; only ingest and gate may use the sealed part\n"
     after = row_counts(ready_url)
     there = row_counts(held)
     assert all(there[name] == n - after[name] for name, n in before.items() if name not in (VERSION_TABLE, "metrics"))
@@ -80,13 +83,13 @@ def test_it_is_refused_until_it_is_moved(
 
 @pytest.mark.both_engines
 def test_its_looks_and_bits_go_on(older: nt.Tracker, held: str, ready_url: str) -> None:
-    older.move_sealed("exam", baseline="base", **RULES)
+    older.split_dataset("exam", baseline="base", **RULES)
     older.ingest(frame_of_ranks([1] * N_GROUPS), name="best", dataset="exam")
-    look = older.gate_sealed("best", dataset="exam").gated.look
-    assert (look.number, look.n_passed, look.looks) == (3, 2, 40)
+    look = older.gate_sealed("best", dataset="exam").look
+    assert (look.number, look.looks, look.level) == (3, 40, look_level(3, 0.05, 40, 2))
     assert older.gate("good", baseline="@prod", margin=0.04, dataset="shop").gated.look is not None
     assert check_database(ready_url).damage == []
-    with nt.Tracker(held) as other, other.store().read("sealed") as tx:
+    with Store.open(held, opens="sealed") as store, store.read() as tx:
         assert [of.id for of in tx.decisions.all(tx.datasets.sealed()[0].id)] == [1, 2, 3]
 
 
@@ -100,12 +103,12 @@ def test_a_move_that_was_killed_is_completed(
     with monkeypatch.context() as patched:
         patched.setattr(CopyWrites, "delete_dataset", killed)
         with pytest.raises(KeyboardInterrupt):
-            older.move_sealed("exam", **RULES)
-    told = refusal_of(nt.ConflictError, older.move_sealed, "exam", metric="ndcg@10", margin=0.06)
+            older.split_dataset("exam", **RULES)
+    told = refusal_of(nt.ConflictError, older.split_dataset, "exam", **RULES | {"margin": 0.06})
     assert told.startswith("dataset 'exam' is sealed already, with other options")
-    first = older.move_sealed("exam", **RULES)
-    assert (first.n_groups, first.n_runs) == (N_GROUPS, 2)
-    assert older.move_sealed("exam", **RULES) == first
+    first = older.split_dataset("exam", **RULES)
+    assert (first.n_sealed, first.n_runs, first.done_before) == (N_GROUPS, 2, False)
+    assert older.split_dataset("exam", **RULES) == replace(first, done_before=True)
     assert check_database(ready_url).damage == []
 
 
@@ -117,7 +120,7 @@ def test_nothing_of_it_stays_beside_the_file(older: nt.Tracker, held: str, ready
     database.backup(str(path), str(backups[0]))
     with closing(sqlite3.connect(backups[1])) as connection:
         connection.execute("CREATE TABLE datasets (name)")
-    assert older.move_sealed("exam", **RULES).deleted == (backups[0].name,)
+    assert older.split_dataset("exam", **RULES).deleted == (backups[0].name,)
     assert backups[1].exists()
     left = b"".join(one.read_bytes() for one in path.parent.glob(f"{path.name}*"))
     assert f"{MARK} of shop".encode() in left
@@ -125,10 +128,10 @@ def test_nothing_of_it_stays_beside_the_file(older: nt.Tracker, held: str, ready
 
 
 def test_what_is_not_moved(older: nt.Tracker, held: str) -> None:
-    told = refusal_of(nt.ReferenceNotFoundError, older.move_sealed, "shop", **RULES)
+    told = refusal_of(nt.ReferenceNotFoundError, older.split_dataset, "shop", **RULES)
     assert told == "there is no sealed dataset 'shop' to move"
-    older.move_sealed("exam", looks=50, **RULES)
-    with nt.Tracker(held) as other, other.store().read("sealed") as tx:
+    older.split_dataset("exam", looks=50, **RULES)
+    with Store.open(held, opens="sealed") as store, store.read() as tx:
         seal = tx.datasets.seal_of(tx.datasets.sealed()[0].id)
         assert seal is not None
         assert (seal.looks, seal.budget, seal.metric, seal.margin) == (50, 0.05, "ndcg@10", 0.05)

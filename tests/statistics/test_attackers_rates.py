@@ -10,7 +10,7 @@ from populations import RATED, Record, repeats
 from rates import MARGIN, passes
 
 from ndcg_tracker.compare.inference import GROUPS_ONLY
-from ndcg_tracker.questions.gate.decide_bounds import bounds_of, sealed_level
+from ndcg_tracker.questions.gate.decide_bounds import bounds_of, look_level
 from ndcg_tracker.statistics.distribution_free import content_generator
 
 WORLDS = repeats(100)
@@ -62,7 +62,7 @@ def test_the_columns_decide_as_the_bounds_do() -> None:
         ordered = np.sort(rows, axis=1)
         for row in ordered:
             content_generator(row).shuffle(row)
-        for level in (sealed_level(1, 0, BUDGET, 10), sealed_level(5, 1, BUDGET, 50)):
+        for level in (look_level(1, BUDGET, 10, 0), look_level(5, BUDGET, 50, 1)):
             found = passes(ordered, MARGIN, alpha=level)
             for row, is_pass in zip(rows, found, strict=True):
                 test = GROUPS_ONLY.test(row, None)[0]

@@ -62,12 +62,11 @@ def restore(url: str, revision: str) -> None:
 
 def move_sealed_data(url: str, held: str) -> None:
     """Move what an older program sealed to a database of its own, if there is anything."""
-    with Store.open(url) as store:
-        with store.read("any") as tx:
-            names = [dataset.name for dataset in tx.datasets.sealed()]
-        for name in names:
-            with Store.open(held, create=True) as other:
-                move_sealed(store, name, checked_rules("ndcg@10", 0.05, None, None), other)
+    with Store.open(url, opens="any") as store, store.read() as tx:
+        names = [dataset.name for dataset in tx.datasets.sealed()]
+    for name in names:
+        with Store.open(held, create=True, opens="sealed") as other:
+            move_sealed(url, name, other, checked_rules("ndcg@10", 0.05, None, None))
 
 
 def content_of(url: str) -> dict[str, Any]:

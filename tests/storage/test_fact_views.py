@@ -28,9 +28,10 @@ def test_commits_aliases_and_decisions(both: Stores) -> None:
             tx.write.aliases.set(dataset, "prod", other.id)
             tx.write.decisions.insert(
                 dataset, one.id, other.id, metric="ndcg@10", label_set_id=tx.labels.sets(dataset)[0].id,
-                scope="population", margin=0.01, delta=-0.5, ci=(-0.75, float("nan")), alpha=0.05, decision="fail",
+                scope="population", margin=0.01, delta=-0.5, ci_low=-0.75, ci_high=float("nan"), alpha=0.05,
+                decision="fail",
                 reason="too low", baseline_alias="prod",
-                acknowledged_reason="known", acknowledged_by="me", unjudged="range", open_delta=(-0.625, -0.25),
+                acknowledged_reason="known", acknowledged_by="me", unjudged="range", delta_low=-0.625, delta_high=-0.25,
             )  # fmt: skip
         assert store.query("SELECT run, git_commit, source, n_groups, n_items FROM run_details").rows == [
             ("one", None, "one.run", len(BM25), sum(map(len, BM25.values()))),

@@ -61,7 +61,7 @@ def names(store: Store) -> list[str]:
 @pytest.mark.parametrize("resets", [False, True])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_run_is_looked_up(direct: Store, socket_path: Path, place: Place, resets: bool) -> None:
-    with through(direct, socket_path, Fault(AtCommit(2, place), resets=resets)) as store:
+    with through(direct, socket_path, Fault(AtCommit(3, place), resets=resets)) as store:
         if STORED[place]:
             with store.write() as tx:
                 add_run(tx, "second", DENSE)
@@ -103,10 +103,10 @@ def add_decision_elsewhere(tx: WriteTransaction) -> None:
 @pytest.mark.parametrize("add", [add_label_set, add_results, add_decision])
 def test_what_is_no_run_is_looked_up_as_well(direct: Store, socket_path: Path, add: object) -> None:
     assert callable(add)
-    with through(direct, socket_path, Fault(AtCommit(2, "unanswered"))) as store, store.write() as tx:
+    with through(direct, socket_path, Fault(AtCommit(3, "unanswered"))) as store, store.write() as tx:
         add(tx)
     with (
-        through(direct, socket_path, Fault(AtCommit(2, "before"))) as store,
+        through(direct, socket_path, Fault(AtCommit(3, "before"))) as store,
         pytest.raises(DatabaseError, match=f": {NOTHING}$"),
         store.write() as tx,
     ):
@@ -115,7 +115,7 @@ def test_what_is_no_run_is_looked_up_as_well(direct: Store, socket_path: Path, a
 
 
 def test_nothing_to_be_found_again(direct: Store, socket_path: Path) -> None:
-    with through(direct, socket_path, Fault(AtCommit(2, "unanswered"))) as store:
+    with through(direct, socket_path, Fault(AtCommit(3, "unanswered"))) as store:
         with pytest.raises(DatabaseError) as caught, store.write() as tx:
             tx.write.runs.rename(tx.runs.all("shop")[0].id, "renamed")
         assert str(caught.value) == f"{store.display_url}: {UNKNOWN}"
@@ -124,7 +124,7 @@ def test_nothing_to_be_found_again(direct: Store, socket_path: Path) -> None:
 
 def test_a_server_that_does_not_come_back(direct: Store, socket_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "RECONNECT_SECONDS", 0.3)
-    with through(direct, socket_path, Fault(AtCommit(2, "unanswered"), refuses=True)) as store:
+    with through(direct, socket_path, Fault(AtCommit(3, "unanswered"), refuses=True)) as store:
         with pytest.raises(DatabaseError) as caught, store.write() as tx:
             add_run(tx, "second", DENSE)
         assert str(caught.value) == f"{store.display_url}: {UNKNOWN}"
@@ -145,7 +145,7 @@ def test_an_inner_transaction_does_not_answer_for_an_outer_one(
         database.upgrade(postgres_server.url("outer"))
         with Store.open(postgres_server.url("outer")) as outer:
             with (
-                through(direct, socket_path, Fault(AtCommit(2, "unanswered"))) as store,
+                through(direct, socket_path, Fault(AtCommit(3, "unanswered"))) as store,
                 pytest.raises(DatabaseError, match="it is not known whether it was stored"),
                 outer.write() as outer_tx,
             ):

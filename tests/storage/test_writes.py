@@ -28,7 +28,8 @@ def decide(tx: WriteTransaction, baseline_id: int, candidate_id: int, **changes:
         "baseline_alias": "prod",
         "margin": 0.01,
         "delta": -0.5,
-        "ci": (-0.75, float("nan")),
+        "ci_low": -0.75,
+        "ci_high": float("nan"),
         "alpha": 0.05,
     }
     return tx.write.decisions.insert(run.dataset_id, baseline_id, candidate_id, **{**details, **changes})

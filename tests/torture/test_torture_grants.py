@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -18,6 +18,8 @@ from restored import kept_revisions, move_sealed_data, restore
 from small_shop import BM25, LABELS, joint_frame, labels_frame, write_csv
 
 from ndcg_tracker.storage.database import upgrade
+from ndcg_tracker.storage.upkeep.grants import TABLES
+from ndcg_tracker.storage.views import VIEWS
 
 from .handshakes import COMMANDS, DONE, PREPARED, words_of, write_files
 from .programs import checked, here
@@ -509,3 +511,77 @@ def test_sqlite_has_no_roles(tmp_path: Path) -> None:
         f"error: {path}: SQLite has no roles: anyone who may write the file may do everything; set the "
         "permissions of the file and its folder with chmod and chown\n",
     )
+
+
+TELL = """
+    CREATE FUNCTION pg_temp.tell(told text) RETURNS boolean LANGUAGE plpgsql COST 0.0001
+    AS 'BEGIN RAISE NOTICE ''%'', told; RETURN true; END'
+"""
+TRICKS = {
+    "a function that tells": "pg_temp.tell(r::text)",
+    "a cast": "('x' || r::text)::int4 > 0",
+    "a division": "1 / (length(r::text) - length(r::text)) > 0",
+    "a pattern": "'x' ~ ('(' || r::text)",
+    "a date": "to_date('x' || r::text, 'YYYY') IS NULL OR ('{' || r::text)::json IS NULL",
+    "a set": "EXISTS (SELECT generate_series(1, ('x' || r::text)::int4))",
+}
+"""Predicates on a row ``r`` that tell it in a notice or in an error."""
+
+
+def words_in(texts: Iterable[str]) -> set[str]:
+    return {word for text in texts for word in re.findall(r"[\w.:-]{4,}", text)}
+
+
+@pytest.mark.parametrize("role", [DASHBOARDS, READER, WRITER, OWNER])
+def test_predicates_that_leak_tell_a_role_only_what_it_may_read(team: Team, role: str) -> None:
+    """Every view and every table by six tricks, typed past ``sql``: what is told is in what the role may select."""
+    views = [view.name for view in VIEWS]
+    with psycopg.connect(team.server.conninfo(team.name)) as admin:
+        stored = {table: admin.execute(f"SELECT r::text FROM {table} AS r".encode()).fetchall() for table in TABLES}
+    conninfo = f"host={team.server.folder} dbname={team.name} user='{role}'"
+    told: list[str] = []
+    refused = set()
+    readable: set[str] = set()
+    with psycopg.connect(conninfo, autocommit=True) as mine:
+        mine.add_notice_handler(lambda diagnostic: told.append(diagnostic.message_primary or ""))
+        mine.execute(TELL.encode())
+        for relation in (*views, *TABLES):
+            try:
+                readable |= words_in(row for (row,) in mine.execute(f"SELECT r::text FROM {relation} r".encode()))
+            except psycopg.errors.InsufficientPrivilege:
+                refused.add(relation)
+            for trick in TRICKS.values():
+                n_told = len(told)
+                try:
+                    mine.execute(f"SELECT 1 FROM {relation} AS r WHERE {trick}".encode()).fetchall()
+                except psycopg.errors.InsufficientPrivilege:
+                    assert relation in refused
+                    assert len(told) == n_told, relation
+                except psycopg.Error as error:
+                    told.append(str(error))
+    assert refused == (set(TABLES) if role == DASHBOARDS else set())
+    hidden = words_in(row for rows in stored.values() for (row,) in rows) - readable
+    assert len(told) > 3 * len(views), "the tricks tell something"
+    assert not words_in(told) & hidden
+    assert bool(hidden) == (role == DASHBOARDS)
+
+
+@pytest.mark.parametrize("role", [DASHBOARDS, READER, WRITER, OWNER])
+def test_errors_of_sql_tell_no_value(team: Team, role: str) -> None:
+    for view in VIEWS:
+        for name, trick in TRICKS.items():
+            if "pg_temp" in trick:
+                continue
+            printed = here("--db", team.url(role), "sql", f"SELECT 1 FROM {view.name} AS r WHERE {trick}")
+            kind = printed.err.removeprefix("error: sql: ").partition(";")[0]
+            assert (printed.code, kind) in KINDS[name], (view.name, printed)
+
+
+KINDS = {
+    "a cast": {(2, "invalid text representation"), (0, "")},
+    "a division": {(2, "division by zero"), (0, "")},
+    "a pattern": {(2, "invalid regular expression"), (0, "")},
+    "a date": {(2, "invalid datetime format"), (0, "")},
+    "a set": {(2, "invalid text representation"), (0, "")},
+}
+"""How the command ends: the kind of the error, or no error if the view has no row."""

@@ -15,8 +15,7 @@ from ndcg_tracker.compare.options import (
     Scope,
     Unjudged,
 )
-from ndcg_tracker.errors import InputError, SealedError, argument
-from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.report import report
 
 if TYPE_CHECKING:
@@ -109,6 +108,8 @@ OfDataset = Annotated[str | None, Option("The dataset of the alias.")]
 _METRIC = OwnName(DEFAULT_METRIC)
 _POPULATION, _ERROR, _RANGE = (cast("Any", OwnName(value)) for value in ("population", "error", "range"))
 """Defaults that a policy replaces; the same values from a caller are rules."""
+NOT_ASKED = ("acknowledge", "acknowledged_by", "dry_run")
+"""Arguments of a gate that its question does not have."""
 
 
 def gate(
@@ -157,43 +158,13 @@ def gate(
     answers that differ from the judge. Raises: InputError for options that do not go together; ReferenceNotFoundError;
     NotComparableError, with the command that fixes it.
     """
-    from ndcg_tracker.compare.limits import HarmLimit, Limit
+    given = {name: value for name, value in locals().items() if name not in ("self", *NOT_ASKED)}
     from ndcg_tracker.questions.gate.gather import GateResult, gated
-    from ndcg_tracker.questions.gate.question import GateQuestion, acknowledged
+    from ndcg_tracker.questions.gate.question import acknowledged, question_of
 
-    rules = {"metric": metric, "scope": scope, "missing": missing, "unjudged": unjudged}
-    question = GateQuestion(
-        candidate,
-        baseline,
-        parse_metric(metric),
-        margin=margin,
-        scope=scope,
-        tolerance=tolerance,
-        repeats=tuple(repeats),
-        aa=aa,
-        missing=missing,
-        dataset=dataset,
-        top=top,
-        cluster=cluster,
-        by=by,
-        slice_margin=slice_margin,
-        strict_slices=strict_slices,
-        max_harm=None if max_harm is None else HarmLimit.of(max_harm),
-        limits=Limit.all_of(limits),
-        labels=labels,
-        unjudged=unjudged,
-        judge=judge,
-        check_with=check_with,
-        named=frozenset(name for name, value in rules.items() if not isinstance(value, OwnName)),
-    )
+    question = question_of(given)
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
-    try:
-        return GateResult(gated(self.store(), question, override, dry_run=dry_run))
-    except SealedError:
-        told = InputError(
-            f"dataset {dataset!r} is sealed", advice="use gate_sealed, which says only PASS or NOT PASSED"
-        )
-    raise told
+    return GateResult(gated(self.store(), question, override, dry_run=dry_run))
 
 
 def gate_sealed(
@@ -206,14 +177,14 @@ def gate_sealed(
     """Decide on sealed data whether a candidate may replace a baseline, record the decision, and return one bit.
 
     The split fixed the metric, the margin, the looks and perhaps the baseline. PASS at the level of this look
-    (``decide_bounds.sealed_level``), else NOT PASSED, without a reason. Parameters: ``candidate``, ``baseline``: run
-    references. ``dataset``: as the split named it, ``NAME-sealed``; it is in this database, or in that of
-    ``NDCG_TRACK_SEALED_DB``. Raises: InputError for a dataset that is not sealed, a baseline that the split fixed, and
-    if all looks are spent; ReferenceNotFoundError; NotComparableError if a run lacks the metric or groups.
+    (``decide_bounds.look_level``), else NOT PASSED, without a reason, as always after the last look. Parameters:
+    ``candidate``, ``baseline``: run references. ``dataset``: as the split named it, ``NAME-sealed``, in the database of
+    ``NDCG_TRACK_SEALED_DB``. Raises: InputError for a dataset that is not sealed, and a baseline that the split fixed;
+    ReferenceNotFoundError; NotComparableError if a run lacks the metric or groups.
     """
-    from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult, sealed_gated
+    from ndcg_tracker.questions.gate.gather_sealed import sealed_gated
 
-    return SealedGateResult(sealed_gated(self.store(dataset=dataset), candidate, dataset, baseline))
+    return sealed_gated(self.store(dataset=dataset), candidate, dataset, baseline)
 
 
 def reset_gate(

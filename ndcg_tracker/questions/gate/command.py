@@ -18,12 +18,11 @@ from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate import gate as ask_gate
 from ndcg_tracker.questions.gate import set_policy as ask_policy
-from ndcg_tracker.words.texts import counted
+from ndcg_tracker.words.texts import counted, short_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
-    from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.gate.result import Gated
     from ndcg_tracker.render.whole_file import Outcome
@@ -82,7 +81,6 @@ def gate(
         typer.Option(metavar="REASON", help="With gate reset: why earlier looks no longer count.", show_default=False),
     ] = None,
     format: options.Output = "text",
-    of_policy: options.OfPolicy = None,
 ) -> None:
     """Decide whether a candidate may replace the baseline.
 
@@ -110,12 +108,9 @@ def gate(
     own = {"on_inconclusive": on_inconclusive, "top": top, "suite": suite, "by_tag": by_tag, "junit": junit}
     own |= {"github_summary": github_summary or None, "metrics_json": metrics_json, "report": report}
     with options.tracker() as tracker:
-        is_sealed = "dataset" in asked.named and tracker.is_sealed(asked.named["dataset"])
-        if is_sealed:
-            sealed = _gate_sealed(tracker, asked, [name for name, value in own.items() if value is not None])
-    if is_sealed:
-        show_decision(_said(sealed, format), 0 if sealed.is_accepted else INCONCLUSIVE, is_unneeded=False)
-        return
+        if "dataset" in asked.named and tracker.is_sealed(asked.named["dataset"]):
+            _gate_sealed(tracker, asked, [name for name, value in own.items() if value is not None], format)
+            return
     if baseline is None:
         raise InputError("the gate needs --baseline RUN: the run to compare against")
     summary = summary_path() if github_summary else None
@@ -155,8 +150,10 @@ def gate(
     )
 
 
-def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str]) -> SealedGateResult:
-    """Return the one bit of a gate on a sealed dataset; refuse options that could reveal more (InputError)."""
+def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str], format: options.OutputFormat) -> None:
+    """Show the one bit of a gate on a sealed dataset; refuse options that could reveal more (InputError)."""
+    from ndcg_tracker.questions.gate.gather_sealed import sealed_said
+
     taken = inspect.signature(tracker.gate_sealed).parameters
     refused = [*own, *(name for name in asked.named if name not in taken)]
     if refused:
@@ -164,13 +161,9 @@ def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str]) -> SealedGateRe
             f"{options.as_option(refused[0], '')} does not go with sealed dataset {asked.named['dataset']!r}",
             advice="leave it out: the split has fixed the rules of its gates",
         )
-    return asked.of(tracker.gate_sealed)
-
-
-def _said(result: SealedGateResult, format: options.OutputFormat) -> str:
-    from ndcg_tracker.questions.gate.say_looks import sealed_said
-
-    return options.answer_text(sealed_said(result.gated), format)
+    result = asked.of(tracker.gate_sealed)
+    text = options.answer_text(sealed_said(result), format)
+    show_decision(text, 0 if result.is_accepted else INCONCLUSIVE, is_unneeded=False)
 
 
 def reset(asked: Asked, reason: str | None) -> None:
@@ -230,7 +223,9 @@ def show_policies(
     if name is not None and not shown:
         raise no_policy(name, dataset)
     rows = [
-        (of.alias, of.dataset, of.rules if format == "json" else rules_words(of.rules), of.set_by, of.set_at_utc)
+        (of.alias, of.dataset, of.rules, of.set_by, of.set_at_utc)
+        if format == "json"
+        else (of.alias, of.dataset, rules_words(of.rules), short_name(of.set_by), of.set_at_utc)
         for of in shown
     ]
     options.show_rows(format, read_by_people("alias", "dataset", "rules", "set_by", "set_at_utc"), rows)
@@ -244,6 +239,8 @@ def show_policy_history(alias: PolicyOf, dataset: options.AnyDataset = None, for
     """
     with options.tracker() as tracker:
         acts = tracker.policy_history(alias, dataset)
+    if format == "text":
+        acts = [replace(act, by=short_name(act.by)) for act in acts]
     options.show_fields(format, ["at_utc", "by", "rule", "before", "after"], acts)
 
 

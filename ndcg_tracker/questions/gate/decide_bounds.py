@@ -199,49 +199,31 @@ LEAST_LEVEL = 1e-15
 """Below this, 1 - level is 1 in double precision, and nothing can PASS."""
 
 
-def look_level(look: int, budget: float, looks: int | None = None) -> float:
+def look_level(look: int, budget: float, looks: int | None = None, n_passed: int | None = None) -> float:
     """Return the level of the i-th look under a budget, for PASS and likewise for FAIL.
 
     a_i = budget / looks, or without a number of looks budget * 6 / (pi^2 i^2). All levels add up to the budget at most.
     So with probability 1 - budget, no candidate that is worse by its margin PASSes at any look, if the candidates do
     not depend on these groups.
 
-    Parameters: ``look``: i, from 1 (to ``looks``). ``budget``: in (0, .5). ``looks``: >= 1. Raises: InputError for
-    other values. Source: Bonferroni 1936; Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section
-    2.
+    At sealed data, after j of the looks before it PASSed, the level is w_j a_i / C(i - 1, j), w_j = 6 / (pi^2
+    (j + 1)^2). Anyone who sees only PASS and NOT PASSED knows i - 1 bits before look i. There are C(i - 1, j) ways that
+    j of them are PASS, and each way fixes the candidate. So P(any false PASS) <= sum over i and j of C(i - 1, j) *
+    level <= budget, however the candidates are chosen.
 
-    >>> look_level(17, 0.05, 40), round(look_level(17, 0.05), 6)
-    (0.00125, 0.000105)
+    Parameters: ``look``: i, from 1 (to ``looks``). ``budget``: in (0, .5). ``looks``: >= 1. ``n_passed``: j, from 0 to
+    i - 1; None for open data. Raises: InputError for another budget, look or number of looks. Source: Bonferroni 1936;
+    Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section 2; Blum and Hardt, "The Ladder", ICML
+    2015, section 3 (the count of transcripts).
+
+    >>> look_level(17, 0.05, 40), round(look_level(17, 0.05), 6), round(look_level(1, 0.05, 40, n_passed=0), 6)
+    (0.00125, 0.000105, 0.00076)
     """
-    if not 0 < budget < 0.5:
-        raise InputError(f"a budget must lie between 0 and 0.5, not at {budget}", advice="give for example 0.05")
-    if budget < LEAST_BUDGET:
-        raise InputError(f"a budget of {budget:g} is too small to compute with", advice="give for example 0.05")
-    if look < 1:
-        raise InputError(f"the number of a look must be 1 or more, not {look}")
-    if looks is None:
-        return budget * 6 / (math.pi * look) ** 2
-    if looks < 1:
-        raise InputError(f"a budget needs 1 look or more, not {looks}")
-    if looks > MOST_LOOKS:
-        raise InputError(f"a budget allows at most {MOST_LOOKS:,} looks, not {looks}")
-    return budget / looks
-
-
-def sealed_level(look: int, n_passed: int, budget: float, looks: int | None = None) -> float:
-    """Return the level of the i-th look at sealed data after j of the looks before it PASSed.
-
-    w_j a_i / C(i - 1, j), a_i = ``look_level``, w_j = 6 / (pi^2 (j + 1)^2). Anyone who sees only PASS and NOT PASSED
-    knows i - 1 bits before look i. There are C(i - 1, j) ways that j of them are PASS, and each way fixes the
-    candidate. So P(any false PASS) <= sum over i and j of C(i - 1, j) * level <= budget, however the candidates are
-    chosen.
-
-    Parameters: ``look``: i, from 1. ``n_passed``: j, from 0 to i - 1. The rest: see ``look_level``. Source: Blum and
-    Hardt, "The Ladder", ICML 2015, section 3 (the count of transcripts).
-
-    >>> round(sealed_level(1, 0, 0.05, 40), 6), f"{sealed_level(20, 3, 0.05):.0e}"
-    (0.00076, '3e-09')
-    """
-    if not 0 <= n_passed < look:
-        raise InputError(f"look {look} follows {look - 1} others, so {n_passed} of them cannot have passed")
-    return look_level(look, budget, looks) * 6 / (math.pi * (n_passed + 1)) ** 2 / math.comb(look - 1, n_passed)
+    if not LEAST_BUDGET <= budget < 0.5:
+        raise InputError(f"a budget must lie between 0 and 0.5, not at {budget:g}", advice="give for example 0.05")
+    if not 1 <= (looks or look) <= MOST_LOOKS or looks == 0:
+        raise InputError(f"a budget has 1 to {MOST_LOOKS:,} looks, not {look if looks is None else looks}")
+    level = budget * 6 / (math.pi * look) ** 2 if looks is None else budget / looks
+    if n_passed is not None:
+        level *= 6 / (math.pi * (n_passed + 1)) ** 2 / math.comb(look - 1, n_passed)
+    return level

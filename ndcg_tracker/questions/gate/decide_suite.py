@@ -36,7 +36,7 @@ class SuiteGated:
     ``comparison``: of both systems, which have runs on every dataset. ``decision``: on the macro mean; its ``slices``
     are the datasets, if each has its own allowed drop. ``number``: which decision of this gate it is (of this suite,
     metric and baseline), from 1. ``decision_id``: its number in the database, None if it was not recorded.
-    ``acknowledgement``: None if nobody overrode it. ``judge_alone``, ``decided_before``: see ``Gated``.
+    ``acknowledgement``: None if nobody overrode it. ``judge_alone``, ``decided_before``, ``outside``: see ``Gated``.
     """
 
     comparison: SuiteComparison
@@ -46,6 +46,7 @@ class SuiteGated:
     acknowledgement: Acknowledgement | None = None
     judge_alone: str = ""
     decided_before: bool = False
+    outside: str = ""
 
     @property
     def is_accepted(self) -> bool:

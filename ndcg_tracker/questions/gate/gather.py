@@ -30,7 +30,7 @@ from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.gather_policy import look_again, look_of, outside_policy, restarts, under_policy
+from ndcg_tracker.questions.gate.gather_policy import look_of, outside_policy, restarted, under_policy
 from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 from ndcg_tracker.questions.gate.result import (
     Basis,
@@ -125,9 +125,12 @@ def _decided_before(
     record = next((of for of in reversed(tx.decisions.all(runs.dataset_id)) if of.question == asked), None)
     if record is None:
         return None
-    look = None if record.look is None else look_again(tx, record)
-    if look is None and record.look is not None:
-        return None
+    look, since = look_of(tx, question, policy, until=record.id), restarted(tx, policy)
+    budget = {"budget": record.budget, "looks": record.looks, "look": record.look}
+    if budget != (dict.fromkeys(budget) if look is None else look.columns) or (
+        since is not None and since.after_decision_id >= record.id
+    ):
+        return None  # the budget was restarted, or is another one
     basis = basis_of(tx, question, lambda *_: look, until=record.id, policy=policy)
     outcome = decided(question, facts_of(tx, basis), acknowledgement)
     return decided_again(outcome, record, recorded_reason(outcome))
@@ -176,13 +179,7 @@ def basis_of(
         question,
         runs,
         earlier,
-        None
-        if alias is None
-        else next(
-            pinned
-            for pinned in tx.aliases.all(question.dataset)
-            if pinned.name == alias and pinned.dataset_id == baseline.dataset_id
-        ),
+        None if alias is None else tx.aliases.known(alias, baseline.dataset),
         _learned(tx, question, runs) if question.margin == "auto" else None,
         1
         + sum(
@@ -193,8 +190,8 @@ def basis_of(
         judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
         look_of_runs(runs, decisions),
         policy,
-        None if policy is None else next(reversed(restarts(tx, policy.dataset_id, policy.alias)), None),
-        "" if policy is not None else outside_policy(tx, question, runs),
+        restarted(tx, policy),
+        "" if policy is not None else outside_policy(tx, [runs]),
     )
 
 
@@ -235,15 +232,17 @@ def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
         baseline_alias=question.alias,
         margin=decision.margin,
         delta=decision.delta,
-        ci=(decision.lower, decision.upper),
+        ci_low=decision.lower,
+        ci_high=decision.upper,
         alpha=decision.fail_alpha,
         acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
         arms=_recorded_arms(runs),
         unjudged=decision.worth or question.unjudged,
-        open_delta=decision.open_delta,
+        delta_low=decision.open_delta[0],
+        delta_high=decision.open_delta[1],
         checked_by=runs.samples[0].checked_by if runs.samples else None,
-        budget=None if look is None else (look.budget, look.looks, look.number),
+        **({} if look is None else look.columns),
         question=question_digest(question, [runs]),
     )
     return replace(outcome, decision_id=record.id)

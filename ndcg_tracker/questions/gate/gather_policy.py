@@ -9,22 +9,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.asked import DEFAULT_METRIC
-from ndcg_tracker.compare.limits import HarmLimit, Limit
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import look_level
-from ndcg_tracker.questions.gate.question import GateQuestion
+from ndcg_tracker.questions.gate.question import GateQuestion, SuiteGateQuestion, read_parts
 from ndcg_tracker.questions.gate.result import Look
 from ndcg_tracker.statistics.t_test import checked_margin
-from ndcg_tracker.words.texts import counted
+from ndcg_tracker.words.texts import short_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.storage.records import AliasRecord, BudgetResetRecord, DecisionRecord, PolicyRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
-
-_READ: Mapping[str, Callable[[Any], Any]] = {"metric": parse_metric, "max_harm": HarmLimit.of, "limits": Limit.all_of}
-"""How a stored rule becomes a part of a question; others are stored as they are."""
 
 _KEPT: Mapping[str, Callable[[Any, Any], Any]] = {
     "margin": lambda own, given: given if not isinstance(given, str) and given <= own else None,
@@ -45,7 +41,7 @@ Any other rule is as the policy says.
 _DEFAULTS = {of.name: of.default for of in fields(GateQuestion) if of.default is not MISSING}
 _DEFAULTS = {"metric": parse_metric(DEFAULT_METRIC), **_DEFAULTS}
 _NO_RULES = ("dataset", "top", "named")
-_ORDER = sorted(_DEFAULTS, key=lambda name: name in ("budget", "looks"))
+_OF_BUDGET = ("budget", "looks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +64,12 @@ def policy_set(
     rules = {
         name: value
         for name, value in given.items()
-        if name in ("metric", "margin") or (value is not None and value not in ([], {}, _DEFAULTS[name]))
+        if name in ("metric", "margin") or (value is not None and value not in ([], {}, _DEFAULTS.get(name)))
     }
+    if "budget" in rules:
+        look_level(1, rules["budget"], rules.get("looks"))
+    elif "looks" in rules:
+        raise InputError(f"{argument('looks')} says how many looks share {argument('budget')}", advice="give both")
     if isinstance(limits := rules.get("limits"), Mapping):
         rules["limits"] = [f"{name}={change}" for name, change in limits.items()]
     _with_rules(GateQuestion("", f"@{pinned.name}", _DEFAULTS["metric"]), rules).refuse_incomplete()
@@ -130,7 +130,8 @@ def rules_words(rules: Mapping[str, Any]) -> str:
 
 def ordered(rules: Iterable[str]) -> list[str]:
     """Return the names of rules in the order of a question."""
-    return [*(name for name in _ORDER if name in rules), *(name for name in rules if name not in _ORDER)]
+    order = [*_DEFAULTS, *_OF_BUDGET]
+    return sorted(rules, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def _person(name: str | None) -> str:
@@ -138,10 +139,11 @@ def _person(name: str | None) -> str:
 
 
 def _with_rules(question: GateQuestion, rules: Mapping[str, Any]) -> GateQuestion:
-    unknown = rules.keys() - _DEFAULTS.keys()
+    of_question = {name: rules[name] for name in rules if name not in _OF_BUDGET}
+    unknown = of_question.keys() - _DEFAULTS.keys()
     if unknown:
         raise InputError(f"the policy of {question.baseline} has a rule {min(unknown)!r}, which this version lacks")
-    return replace(question, **{name: _READ.get(name, lambda own: own)(value) for name, value in rules.items()})
+    return replace(question, **read_parts(of_question))
 
 
 def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuestion, PolicyRecord | None]:
@@ -167,29 +169,46 @@ def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuest
                 said = argument(name, rule_text(getattr(given, "requested_as", given)))
                 raise InputError(
                     f"{said} is not the policy of @{policy.alias}, which says: {stated}",
-                    advice=f"leave it out; only the policy's owner (set by {policy.set_by}) changes it, with: "
-                    f"{_command(policy.alias, policy.dataset)}",
+                    advice=f"leave it out; only the policy's owner (set by {short_name(policy.set_by)}) changes it, "
+                    f"with: {_command(policy.alias, policy.dataset)}",
                 )
     return replace(own, **kept), policy
 
 
-def outside_policy(tx: ReadTransaction, question: GateQuestion, runs: RunPair) -> str:
-    """Return the alias whose policy a gate does not obey, although its baseline is the run of that alias; "" for none.
+def outside_policy(tx: ReadTransaction, pairs: Iterable[RunPair]) -> str:
+    """Return the alias whose policy a gate does not obey, although a baseline is the run of that alias; "" for none.
 
     Called for a gate without a policy.
     """
-    ids = {run.id for run in runs.arms[0].runs}
+    ids = {run.id for both in pairs for run in both.arms[0].runs}
     owned = {(of.dataset_id, of.alias) for of in tx.aliases.policies()}
-    aliases = tx.aliases.all(question.dataset)
-    return next((of.name for of in aliases if of.run_id in ids and (of.dataset_id, of.name) in owned), "")
+    return next((of.name for of in tx.aliases.all() if of.run_id in ids and (of.dataset_id, of.name) in owned), "")
 
 
-def look_of(tx: ReadTransaction, question: GateQuestion, policy: PolicyRecord | None, *, dry_run: bool) -> Look | None:
-    """Return which look under the budget of a policy a decision is, None without one; its level is 0 after the last.
+def refuse_policy(tx: ReadTransaction, question: SuiteGateQuestion, datasets: Iterable[str]) -> None:
+    """Refuse a suite whose baseline is an alias with a policy, which is for one dataset (InputError)."""
+    for dataset, alias in ((of.dataset, of.alias) for of in tx.aliases.policies()):
+        if dataset in datasets and question.baseline == f"@{alias}":
+            words = ["ndcg-track", "gate", question.candidate, "--baseline", f"@{alias}", "--dataset", dataset]
+            raise InputError(
+                f"the policy of @{alias} on {dataset!r} is for that dataset alone, not for suite {question.suite!r}",
+                advice=f"gate each dataset, with: {shlex.join(words)}",
+            )
+
+
+def look_of(
+    tx: ReadTransaction,
+    question: GateQuestion,
+    policy: PolicyRecord | None,
+    *,
+    dry_run: bool = False,
+    until: int | None = None,
+) -> Look | None:
+    """Return which look under the budget of a policy a decision is, by default the next; None without a budget.
 
     Raises: InputError for options that do not go with a budget.
     """
-    if policy is None or question.budget is None:
+    if policy is None or "budget" not in policy.rules:
         return None
     for option, is_given in {"dry_run": dry_run, "scope": question.scope == "set"}.items():
         if is_given:
@@ -198,20 +217,18 @@ def look_of(tx: ReadTransaction, question: GateQuestion, policy: PolicyRecord | 
                 "counts",
                 advice="leave it out, or see the difference with: ndcg-track compare",
             )
-    return _look(1 + len(counted_looks(tx, policy.dataset_id, policy.alias)), question.budget, question.looks)
+    earlier = counted_looks(tx, policy.dataset_id, policy.alias)
+    return look_after(
+        [of for of in earlier if until is None or of.id < until], policy.rules["budget"], policy.rules.get("looks")
+    )
 
 
-def look_again(tx: ReadTransaction, record: DecisionRecord) -> Look | None:
-    """Return the look that a recorded decision was, None if its budget was restarted since."""
-    counting = counted_looks(tx, record.dataset_id, record.baseline_alias or "")
-    if record.look is None or record.budget is None or record.id not in {of.id for of in counting}:
-        return None
-    return _look(record.look, record.budget, record.looks)
-
-
-def _look(number: int, budget: float, looks: int | None) -> Look:
+def look_after(earlier: Sequence[DecisionRecord], budget: float, looks: int | None, *, is_sealed: bool = False) -> Look:
+    """Return the look that follows others; its level is 0 after the last."""
+    number, n_passed = len(earlier) + 1, sum(of.decision == "pass" for of in earlier)
     is_spent = looks is not None and number > looks
-    return Look(number, budget, looks, 0.0 if is_spent else look_level(number, budget, looks))
+    level = 0.0 if is_spent else look_level(number, budget, looks, n_passed if is_sealed else None)
+    return Look(number, budget, looks, level)
 
 
 def counted_looks(tx: ReadTransaction, dataset_id: int, alias: str) -> Sequence[DecisionRecord]:
@@ -224,6 +241,11 @@ def counted_looks(tx: ReadTransaction, dataset_id: int, alias: str) -> Sequence[
 def restarts(tx: ReadTransaction, dataset_id: int, alias: str) -> list[BudgetResetRecord]:
     """Return the moves of an alias with a policy and the resets of its budget, oldest first."""
     return [of for of in tx.decisions.resets() if (of.dataset_id, of.alias) == (dataset_id, alias)]
+
+
+def restarted(tx: ReadTransaction, policy: PolicyRecord | None) -> BudgetResetRecord | None:
+    """Return the last restart of the budget of a policy, None for none."""
+    return None if policy is None else next(reversed(restarts(tx, policy.dataset_id, policy.alias)), None)
 
 
 def reset_budget(
@@ -241,7 +263,7 @@ def reset_budget(
     return pinned, len(looks)
 
 
-def spent_words(alias: str, dataset: str, looks: int) -> str:
-    """Return why a look decides nothing, and what its owner types."""
-    words = ["ndcg-track", "gate", "reset", "--baseline", f"@{alias}", "--dataset", dataset, "--reason", "REASON"]
-    return f"the budget of {counted(looks, 'look')} is spent; its owner restarts it with: {shlex.join(words)}"
+def reset_command(policy: PolicyRecord) -> str:
+    """Return what the owner types to restart the budget of a policy."""
+    of = ["--baseline", f"@{policy.alias}", "--dataset", policy.dataset]
+    return shlex.join(["ndcg-track", "gate", "reset", *of, "--reason", "REASON"])

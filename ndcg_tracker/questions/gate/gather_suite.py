@@ -22,9 +22,10 @@ from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
 from ndcg_tracker.questions.gate.decide_candidate import advisable, told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
 from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, is_unchecked, with_acknowledgement
+from ndcg_tracker.questions.gate.gather_policy import outside_policy, refuse_policy
 from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
 from ndcg_tracker.questions.gate.result import decided_and_recorded, question_digest
-from ndcg_tracker.questions.gate.say import reason
+from ndcg_tracker.questions.gate.say import recorded_reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -42,6 +43,7 @@ class _Basis:
 
     pairs: dict[str, RunPair]
     earlier: tuple[SuiteDecisionRecord, ...]
+    outside: str
 
 
 def gated_suite(
@@ -74,7 +76,7 @@ def _decided_before(
         return None
     record = basis.earlier[place]
     outcome = _decided(tx, question, replace(basis, earlier=basis.earlier[:place]), acknowledgement)
-    return decided_again(outcome, record, reason(outcome.decision))
+    return decided_again(outcome, record, recorded_reason(outcome))
 
 
 def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
@@ -87,13 +89,14 @@ def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
             f"on every dataset of suite {question.suite!r}",
             advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(question.suite)}",
         )
+    refuse_policy(tx, question, pairs)
     of_gate = str(metric), question.baseline, _judge_of(pairs)
     earlier = [
         record
         for record in tx.decisions.on_suite(question.suite)
         if (record.metric, record.baseline, record.judge) == of_gate
     ]
-    return _Basis(pairs, tuple(earlier))
+    return _Basis(pairs, tuple(earlier), outside_policy(tx, pairs.values()))
 
 
 def _judge_of(pairs: Mapping[str, RunPair]) -> str:
@@ -165,6 +168,7 @@ def _decided(
         1 + len(basis.earlier),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
         judge_alone=_judge_alone(tx, basis.pairs),
+        outside=basis.outside,
     )
 
 
@@ -199,7 +203,7 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         ci_high=decision.upper,
         alpha=decision.fail_alpha,
         decision=decision.decision,
-        reason=reason(decision),
+        reason=recorded_reason(outcome),
         acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
         unjudged=decision.worth or question.unjudged,

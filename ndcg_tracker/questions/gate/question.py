@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
+from ndcg_tracker.asked import OwnName
 from ndcg_tracker.compare.gather import CompareOptions
 from ndcg_tracker.compare.gather_suite import check_suite_metric
 from ndcg_tracker.compare.limits import HarmLimit, Limit
@@ -14,14 +15,14 @@ from ndcg_tracker.compare.options import Margin, Missing, Scope, Unjudged, Versi
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.questions.gate.decide_bounds import look_level
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence
 
 
 @dataclass(frozen=True)
 class GateQuestion:
-    """The question of a gate (see ``Tracker.gate``); ``budget``, ``looks``: of the policy that it obeys.
+    """The question of a gate (see ``Tracker.gate``).
 
     ``named``: rules that the caller named, although they may have the value of a default.
     """
@@ -34,8 +35,6 @@ class GateQuestion:
     tolerance: float | None = None
     repeats: Sequence[str] = ()
     aa: str | None = None
-    budget: float | None = None
-    looks: int | None = None
     missing: Missing = "error"
     dataset: str | None = None
     top: int = 10
@@ -60,10 +59,6 @@ class GateQuestion:
             raise InputError(f"a gate cannot decide on {self.metric}: {sentence(Note(self.metric.shown_only))}")
         if self.scope not in get_args(Scope):
             raise InputError(f"unknown scope {self.scope!r}", advice="choose population or set", joint=": ")
-        if self.budget is None and self.looks is not None:
-            raise InputError(f"{argument('looks')} says how many looks share {argument('budget')}", advice="give both")
-        if self.budget is not None:
-            look_level(1, self.budget, self.looks)
         if self.scope == "set" and self.margin is not None:
             raise InputError(
                 f"{argument('margin')} needs {argument('scope', 'population')}, because {argument('scope', 'set')} "
@@ -152,6 +147,30 @@ class GateQuestion:
     def alias(self) -> str | None:
         """The alias that the baseline was given by, without the @."""
         return self.baseline[1:] if self.baseline.startswith("@") else None
+
+
+READ: Mapping[str, Callable[[Any], Any]] = {
+    "metric": parse_metric,
+    "max_harm": lambda given: None if given is None else HarmLimit.of(given),
+    "limits": Limit.all_of,
+    "repeats": tuple,
+}
+"""How a rule as people give it becomes a part of a question; others are taken as they are."""
+
+
+def read_parts(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return rules as people give them as parts of a question."""
+    return {name: READ.get(name, lambda own: own)(of) for name, of in given.items()}
+
+
+def question_of(given: Mapping[str, Any]) -> GateQuestion:
+    """Return the question with these arguments of ``Tracker.gate``."""
+    named = frozenset(name for name in NAMED if not isinstance(given[name], OwnName))
+    return GateQuestion(**read_parts(given), named=named)
+
+
+NAMED = ("metric", "scope", "missing", "unjudged")
+"""Rules whose default the caller may also name."""
 
 
 def refuse_any_drop(metric: Metric, harm: HarmLimit | None = None, **margins: float | None) -> None:

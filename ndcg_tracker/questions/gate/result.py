@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.locks import TurnName
     from ndcg_tracker.storage.records import AliasRecord, BudgetResetRecord, DecisionRecord, PolicyRecord
-    from ndcg_tracker.storage.store import Opens, ReadTransaction, Store, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 SealedDecision = Literal["pass", "not_passed"]
 
@@ -62,15 +61,18 @@ class Look:
     """A look under a budget: which one it is, and its level, of PASS and of FAIL.
 
     ``number``: from 1. ``budget``: the budget that all looks share; ``looks``: how many looks share it, None for any
-    number. ``level``: the level of this look, 0 after the last one. ``n_passed``: how many earlier looks at sealed data
-    PASSed; None for open data, where it does not matter.
+    number. ``level``: the level of this look, 0 after the last one.
     """
 
     number: int
     budget: float
     looks: int | None
     level: float
-    n_passed: int | None = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What the record of its decision has of it."""
+        return {"budget": self.budget, "looks": self.looks, "look": self.number}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,23 +178,6 @@ class Gated:
         return self.decision.decision == "pass" or self.acknowledgement is not None
 
 
-@dataclass(frozen=True, slots=True)
-class SealedGated:
-    """The result of a gate on a sealed dataset: one bit, and what was known before.
-
-    ``look``: which look at the sealed data it is, and its level. ``decided_before``: see ``Gated``.
-    """
-
-    decision: SealedDecision
-    candidate: str
-    baseline: str
-    dataset: str
-    metric: str
-    margin: float
-    look: Look
-    decided_before: bool = False
-
-
 def question_digest(question: Any, pairs: Iterable[RunPair]) -> str:
     """Return the digest of a question of a gate: its rules, the names and contents of the runs, and their labels."""
     named = ("candidate", "baseline", "dataset", "labels", "top", "named")  # what they stand for counts
@@ -209,8 +194,6 @@ def question_digest(question: Any, pairs: Iterable[RunPair]) -> str:
     return hashlib.blake2b(json.dumps([rules, sides]).encode(), digest_size=16).hexdigest()
 
 
-ROUNDS = 3
-"""How often a gate decides alongside other gates, then while other content is stored, then alone."""
 Grounds = TypeVar("Grounds")
 Decided = TypeVar("Decided")
 
@@ -223,49 +206,43 @@ def decided_and_recorded(
     before: Callable[[ReadTransaction], Decided | None],
     *,
     dry_run: bool = False,
-    opens: Opens = "open",
 ) -> Decided:
     """Decide, record the decision unless ``dry_run``, and return it; every decision keeps its number in the series.
 
-    ``basis_of``: returns the basis that others may change, without group results. ``decide``: reads the group results
-    and decides. ``record``: writes the decision and returns it with its number. ``before``: returns what was decided on
-    this very question before, if nothing has changed since: it is returned and costs nothing.
+    The gate decides while others may write, and again where they changed the basis: first alongside those who store
+    runs, then alone. Parameters: ``basis_of``: returns the basis that others may change, without group results.
+    ``decide``: reads the group results and decides. ``record``: writes the decision and returns it with its number.
+    ``before``: returns what was decided on this very question before, if nothing has changed since: it is returned and
+    costs nothing.
     """
-    recording_in = partial(recording, store, opens=opens)
-    for _ in range(ROUNDS):
-        with store.read(opens) as tx:
-            if not dry_run and (again := before(tx)) is not None:
-                return again
-            basis = basis_of(tx)
-            outcome = decide(tx, basis)
-        if dry_run:
-            return outcome
-        with recording_in("marks") as tx:
-            if basis_of(tx) == basis:
-                return record(tx, basis, outcome)
-    for _ in range(ROUNDS):  # with many gates at once, each would find another gate's decision before its own
-        with recording_in("marks") as tx:
-            if (again := before(tx)) is not None:
-                return again
-            basis = basis_of(tx)
-            outcome = decide(tx, basis)
-            tx.look_again()
-            if basis_of(tx) == basis:  # on Postgres, others may store and change runs meanwhile
-                return record(tx, basis, outcome)
-    with recording_in("alone") as tx:
-        if (again := before(tx)) is not None:
+    with store.read() as tx:
+        if not dry_run and (again := before(tx)) is not None:
             return again
         basis = basis_of(tx)
-        return record(tx, basis, decide(tx, basis))
+        outcome = decide(tx, basis)
+    for turn in () if dry_run else TURNS:
+        with recording(store, turn) as tx:
+            if (now := basis_of(tx)) != basis:
+                if (again := before(tx)) is not None:
+                    return again
+                basis, outcome = now, decide(tx, now)
+                tx.look_again()
+                if turn != TURNS[-1] and basis_of(tx) != basis:  # on Postgres, others may store runs meanwhile
+                    continue
+            return record(tx, basis, outcome)
+    return outcome
+
+
+TURNS: tuple[TurnName, ...] = ("marks", "alone")
 
 
 @contextmanager
-def recording(store: Store, turn: TurnName, *, opens: Opens = "open") -> Iterator[WriteTransaction]:
+def recording(store: Store, turn: TurnName) -> Iterator[WriteTransaction]:
     """Yield a writer for a decision (see ``Store.write``); if the database is read-only, the error says what to do."""
     from ndcg_tracker.storage.connection import ReadOnlyDatabaseError
 
     try:
-        with store.write(turn, opens=opens) as tx:
+        with store.write(turn) as tx:
             yield tx
     except ReadOnlyDatabaseError as error:
         told = error.at("", f"or add {argument('dry_run')} to record nothing")

@@ -28,10 +28,9 @@ from ndcg_tracker.questions.gate.decide import (
     SliceDecision,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
-from ndcg_tracker.questions.gate.gather_policy import rules_words, spent_words
+from ndcg_tracker.questions.gate.gather_policy import reset_command, rules_words
 from ndcg_tracker.questions.gate.question import Acknowledgement
-from ndcg_tracker.questions.gate.result import Gated
-from ndcg_tracker.questions.gate.say_looks import drifted, look_words, minute
+from ndcg_tracker.questions.gate.result import Drift, Gated, Look
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
@@ -46,6 +45,7 @@ from ndcg_tracker.words.texts import (
     percent,
     percent_of,
     points,
+    short_name,
     shown,
     shown_margin,
 )
@@ -170,7 +170,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
     return Report(
         _finding(gated),
         tables=[] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))],
-        verdict=Painted(_verdict(gated), STYLES[gated.decision.decision]),
+        verdict=Painted(verdict_words(gated), STYLES[gated.decision.decision]),
         sentences=[
             why[:1].upper() + why[1:],
             *rests_on(gated.decision),
@@ -362,13 +362,13 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
     )
 
 
-def recorded_reason(gated: Gated) -> str:
+def recorded_reason(gated: Gated | SuiteGated) -> str:
     """Return the reason of a decision as the database stores it, with its clusters and the origin of its margin."""
-    learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
-    if clusters is not None:
-        why += f" {clustered_by(clusters.attribute)}"
-    if gated.policy is not None:
-        why += f" (policy of @{gated.policy.alias})"
+    why, learned = reason(gated.decision), None
+    if isinstance(gated, Gated):
+        learned, clusters = gated.learned_margin, gated.metric.clusters
+        why += f" {clustered_by(clusters.attribute)}" if clusters is not None else ""
+        why += f" (policy of @{gated.policy.alias})" if gated.policy is not None else ""
     why += f" (outside the policy of @{gated.outside})" if gated.outside else ""
     if learned is None:
         return why
@@ -432,12 +432,12 @@ def _fail_kind(sides: Sides, cause: str) -> str:
     return f"betting bound, as {cause}" if sides.fail_method == "betting" else "t bound"
 
 
-def _verdict(gated: Gated) -> str:
+def verdict_words(gated: Gated | SuiteGated) -> str:
     """Return PASS, FAIL or INCONCLUSIVE; with the rules that a PASS has passed, and the policy that does not count."""
     word, decision = gated.decision.decision.upper(), gated.decision
     if gated.outside:
         return f"{word} outside the policy of @{gated.outside}"
-    if gated.policy is None or word != "PASS":
+    if not isinstance(gated, Gated) or gated.policy is None or word != "PASS":
         return word
     rules = [f"margin {decision.margin:g} of {gated.metric.metric}"]
     rules += [] if decision.harm is None else [f"max harm {decision.harm.limit}"]
@@ -482,14 +482,14 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     policy, look = gated.policy, gated.look
     if policy is not None:
         rules = rules_words(policy.rules)
-        pairs.append(("policy", f"@{policy.alias}: {rules}; set by {policy.set_by} at {minute(policy.set_at_utc)}"))
+        pairs.append(
+            ("policy", f"@{policy.alias}: {rules}; set by {short_name(policy.set_by)} at {minute(policy.set_at_utc)}")
+        )
     if policy is not None and gated.restarted is not None:
         of = gated.restarted
-        pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {of.reset_by}"))
-    if look is not None and not look.level and policy is not None:
-        pairs.append(("look", f"{look.number:,}: {spent_words(policy.alias, policy.dataset, look.looks or 0)}"))
-    elif look is not None:
-        pairs.append(("look", look_words(look)))
+        pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {short_name(of.reset_by)}"))
+    if look is not None and policy is not None:
+        pairs.append(("look", look_words(look, f"its owner restarts it with: {reset_command(policy)}")))
     by_labels = []
     if gated.n_labels_needed is not None and gated.n_labels_needed_for is not None:
         planned = f"about {gated.n_labels_needed:,} more answers, planned from the start"
@@ -569,6 +569,54 @@ def recorded_as(gated: Gated | SuiteGated) -> str:
     return f"{before}the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
 
 
+def look_words(look: Look, fresh: str) -> str:
+    """Return which look it is, and its level; ``fresh``: what begins a new budget.
+
+    >>> look_words(Look(17, 0.05, 40, 0.00125), ""), look_words(Look(2, 0.05, None, 0.0076), "")
+    ('17 of 40, level 0.00125 of a budget of 0.05', '2, level 0.0076 of a budget of 0.05')
+    """
+    if not look.level:
+        return f"{look.number:,}: the budget of {counted(look.looks or 0, 'look')} is spent; {fresh}"
+    of_looks = "" if look.looks is None else f" of {look.looks}"
+    return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
+
+
+def minute(time: str) -> str:
+    """Return a stored time to the minute.
+
+    >>> minute("2026-11-28T14:20:01.000000Z")
+    '2026-11-28 14:20 UTC'
+    """
+    return f"{time[:16].replace('T', ' ')} UTC"
+
+
+def drifted(drift: Drift) -> list[str]:
+    """Return how far accepted candidates have moved away from the pinned baseline."""
+    pinned = f"@{drift.alias} has been {drift.pinned_run} since {minute(drift.pinned_at_utc)}"
+    if drift.n_accepted:
+        latest = f"{points(drift.latest_delta, signed=True)} against it"
+        pinned += (
+            f"; {counted(drift.n_accepted, 'candidate')} accepted since, the last one {drift.latest_accepted}, {latest}"
+        )
+    else:
+        pinned += "; no candidate accepted since"
+    if drift.n_overridden:
+        latest = f"{drift.latest_overridden}, {points(drift.latest_overridden_delta, signed=True)} against it"
+        pinned += f"; {counted(drift.n_overridden, 'candidate')} overridden since without a PASS, the last one {latest}"
+    if not drift.n_moves:
+        return [pinned]
+    times = "once" if drift.n_moves == 1 else f"{drift.n_moves} times"
+    kind, n_overridden = "an accepted", drift.n_moves_overridden
+    if n_overridden:
+        kind = "an overridden" if n_overridden == drift.n_moves else "an accepted or overridden"
+    share = f" ({n_overridden} overridden)" if 0 < n_overridden < drift.n_moves else ""
+    moved = (
+        f"it was moved {times} to {kind} candidate{share}: {points(drift.moved_delta, signed=True)} since "
+        f"{drift.first_run}, {points(drift.total_delta, signed=True)} with this candidate"
+    )
+    return [pinned, moved]
+
+
 def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:
     """Return the XML document of a JUnit report with the gate as its one test case.
 
@@ -582,15 +630,13 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
     where = f"ndcg-track.gate.{comparison.dataset}"
-    return decision_junit((where, name), gated, text, outcome, _verdict(gated))
+    return decision_junit((where, name), gated, text, outcome)
 
 
-def decision_junit(
-    case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome, verdict: str
-) -> str:
+def decision_junit(case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome) -> str:
     """Return the JUnit report of a decision; ``case_names``: the class and the name of its one test case."""
     decision = gated.decision
-    message = f"{verdict}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
+    message = f"{verdict_words(gated)}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
     properties = _properties(decision, gated.decision_id, gated.acknowledgement)
     case = JunitCase(*case_names, decision.decision.upper(), message, text, properties)
     return junit_document("ndcg-track gate", case, outcome)

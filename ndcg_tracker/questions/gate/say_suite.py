@@ -23,6 +23,7 @@ from ndcg_tracker.questions.gate.say import (
     slice_table,
     to_decide,
     unjudged_fact,
+    verdict_words,
 )
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report
@@ -36,12 +37,12 @@ _SENTENCES = {
     "fail": "{candidate} must not replace {baseline} on suite {suite}",
     "inconclusive": "not known whether {candidate} may replace {baseline} on suite {suite}",
 }
-_KEYS = paths("decision_id decision_number=number acknowledged=acknowledgement judge_alone decided_before")
+_KEYS = paths("decision_id decision_number=number acknowledged=acknowledgement judge_alone decided_before outside")
 _ROW = paths(
     "decision reason suite baseline candidate metric margin n delta lower lower_method upper upper_method pass_level "
     "fail_alpha low_information decision_id decision_number acknowledged_by=acknowledged.by "
     "acknowledged_reason=acknowledged.reason max_harm=harm.limit n_harmed=harm.n_harmed harm_lower=harm.lower "
-    "harm_upper=harm.upper"
+    "harm_upper=harm.upper outside"
 )
 
 
@@ -75,7 +76,7 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
     return Report(
         f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
         tables=tables,
-        verdict=Painted(decision.decision.upper(), STYLES[decision.decision]),
+        verdict=Painted(verdict_words(gated), STYLES[decision.decision]),
         sentences=[why[:1].upper() + why[1:], *rests_on(decision), *judge_alone_words(gated.judge_alone)],
         facts=_facts(gated),
         notes=[*([] if low is None else [Told("warning", sentence(low))]), *suite_notes(comparison.notes)],
@@ -108,9 +109,7 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
     comparison = gated.comparison
     name = f"macro {familiar_name(comparison.metric)}: {comparison.candidate} against {comparison.baseline}"
     text = suite_gate_said(gated, spelled).in_format("text")
-    return decision_junit(
-        (f"ndcg-track.suite.{comparison.suite}", name), gated, text, outcome, gated.decision.decision.upper()
-    )
+    return decision_junit((f"ndcg-track.suite.{comparison.suite}", name), gated, text, outcome)
 
 
 def told_suite_gate(gated: SuiteGated) -> ToldDecision:

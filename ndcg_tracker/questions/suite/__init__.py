@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, cast
 
 from ndcg_tracker.asked import DEFAULT_METRIC, Option
-from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
-from ndcg_tracker.questions.gate import MaxHarm
+from ndcg_tracker.metrics.language.text import parse_metrics
+from ndcg_tracker.questions.gate import NOT_ASKED, MaxHarm
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
@@ -214,26 +214,10 @@ def gate_suite(
     see ``gate`` and ``compare_suite``. Raises: InputError for options that do not go together; ReferenceNotFoundError;
     NotComparableError if a system has no run on some dataset.
     """
-    from ndcg_tracker.compare.limits import HarmLimit, Limit
+    given = {key: value for key, value in locals().items() if key not in ("self", "name", *NOT_ASKED)}
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult, gated_suite
-    from ndcg_tracker.questions.gate.question import SuiteGateQuestion, acknowledged
+    from ndcg_tracker.questions.gate.question import SuiteGateQuestion, acknowledged, read_parts
 
-    question = SuiteGateQuestion(
-        name,
-        candidate,
-        baseline,
-        parse_metric(metric),
-        margin,
-        dataset_margin=dataset_margin,
-        strict_datasets=strict_datasets,
-        by_tag=by_tag,
-        missing=missing,
-        cluster=cluster,
-        labels=labels,
-        max_harm=None if max_harm is None else HarmLimit.of(max_harm),
-        limits=Limit.all_of(limits),
-        unjudged=unjudged,
-        judge=judge,
-    )
+    question = SuiteGateQuestion(name, **read_parts(given))
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return SuiteGateResult(gated_suite(self.store(), question, override, dry_run=dry_run))

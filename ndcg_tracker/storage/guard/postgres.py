@@ -30,6 +30,7 @@ from ndcg_tracker.storage.guard.query_result import (
     QueryResult,
     ResultBuilder,
     checked_text,
+    failed_on_rows,
     only_reads,
     query_error,
     took_too_long,
@@ -94,10 +95,13 @@ def run_guarded_postgres(
         _left_after(connection, timeout_seconds + _PATIENCE_SECONDS) as left,
     ):
         deadline = time.monotonic() + timeout_seconds
-        builder = ResultBuilder(max_rows)
+        builder, is_parsed = ResultBuilder(max_rows), False
         try:
             _begin_reading(connection, timeout_seconds)
             _refuse_acting_functions(connection, words)
+            _sent(connection, f"PREPARE written AS {query}")
+            _sent(connection, "DEALLOCATE written")
+            is_parsed = True
             if explain:
                 for line in _sent(connection, f"EXPLAIN (COSTS) {query}"):
                     builder.add(line)
@@ -112,8 +116,8 @@ def run_guarded_postgres(
         except psycopg.Error as error:
             if left.is_set():
                 raise took_too_long(timeout_seconds) from error
-            state, message = error.sqlstate, error.diag.message_primary or str(error)
-            raise _explained(state, message, query, timeout_seconds, connection.info.user) from error
+            told = _explained(error, query, timeout_seconds, connection.info.user, is_parsed=is_parsed)
+            raise told from (None if is_parsed else error)
         except BaseException:
             _cancel(connection)
             raise
@@ -176,8 +180,6 @@ def _declare(connection: psycopg.Connection, query: str) -> None:
 
     The server has parsed the query as one statement before it is put into another, so it closes no parenthesis of that.
     """
-    _sent(connection, f"PREPARE written AS {query}")
-    _sent(connection, "DEALLOCATE written")
     connection.execute("SAVEPOINT written")
     errors = []
     for statement in (query.rstrip(_BLANKS), query.rpartition(";")[0]):  # a comment may follow the semicolon
@@ -217,9 +219,10 @@ def _cancel(connection: psycopg.Connection) -> None:
 
 
 def _explained(
-    state: str | None, message: str, query: str, timeout_seconds: float, role: str
+    error: psycopg.Error, query: str, timeout_seconds: float, role: str, *, is_parsed: bool
 ) -> InputError | DatabaseError:
-    """Return the error to raise instead of the Postgres error."""
+    """Return the error to raise instead of the Postgres error; of a query that was parsed it shows only the kind."""
+    state, message = error.sqlstate, error.diag.message_primary or str(error)
     if state == _NO_RIGHT:
         advice = "query the views, or ask the owner, who gives rights with: ndcg-track db grant"
         return InputError(
@@ -238,6 +241,8 @@ def _explained(
         return InputError("the query has parameters such as $1", where="sql", advice="write the values themselves")
     if not state or state.startswith(("08", "57P")):
         return DatabaseError(f"Postgres went away: {' '.join(message.split())}", advice="run the same command again")
+    if is_parsed:  # the message may hold a value of a row
+        return failed_on_rows(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(error).__name__.rstrip("_")).lower())
     return query_error(message, query, unknown=_UNKNOWN.get(state))
 
 

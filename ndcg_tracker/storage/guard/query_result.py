@@ -142,6 +142,11 @@ def took_too_long(timeout_seconds: float) -> InputError:
     return InputError(f"stopped after {timeout_seconds:g} s", where="sql", advice=advice)
 
 
+def failed_on_rows(kind: str) -> InputError:
+    """Return the error for a query that fails on values of rows, by its kind alone."""
+    return InputError(kind, where="sql", advice="errors show no values of rows: select them to see which one it is")
+
+
 def query_error(message: str, query: str = "", *, unknown: Literal["view", "column"] | None = None) -> InputError:
     """Return the database's own message as one printable line, with the existing names if a name is unknown."""
     text = "".join(

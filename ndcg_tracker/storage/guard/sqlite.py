@@ -29,6 +29,7 @@ from ndcg_tracker.storage.guard.query_result import (
     QueryResult,
     ResultBuilder,
     checked_text,
+    failed_on_rows,
     only_reads,
     query_error,
     took_too_long,
@@ -235,11 +236,13 @@ def _explained(
         return DatabaseError(what, where=path, advice="run ndcg-track db check")
     if kind == "defect":
         raise RuntimeError(f"the process of the query has failed:\n{message}")
+    if message.startswith("Could not decode"):
+        return InputError("a text is not valid UTF-8", where="sql", advice="select hex(COLUMN) instead")
+    if kind == "rows" and "binding" not in message:
+        return failed_on_rows(re.split(r" near\b|['\":]", message)[0].strip())
     unknown = next((name for name in quoted if message == f"no such column: {name}"), None)
     if unknown is not None:
         return query_error(f'no such column: "{unknown}" (write text in single quotes)', query, unknown="column")
-    if message.startswith("Could not decode"):
-        return InputError("a text is not valid UTF-8", where="sql", advice="select hex(COLUMN) instead")
     if "one statement at a time" in message:
         return only_reads("it takes one statement at a time")
     if "binding" in message:

@@ -60,7 +60,7 @@ def answers(*, uri: str, query: str, max_rows: int | None, cache_kib: int) -> It
 
     Parameters: ``uri``, of a file that has no hot journal. ``max_rows``: how many to send, None for all.
     ``cache_kib``: how much of the file SQLite keeps in memory, and sorts there. A failure has a kind (``unreadable``,
-    ``refused``, ``memory``, ``sqlite``) and a text.
+    ``refused``, ``memory``, ``sqlite``, ``rows`` on values of rows) and a text.
     """
     try:
         connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
@@ -78,8 +78,19 @@ def answers(*, uri: str, query: str, max_rows: int | None, cache_kib: int) -> It
             yield "failed", ("refused", authorizer.refusal)
         elif isinstance(error, MemoryError):
             yield "failed", ("memory", "")
+        elif _is_of_rows(connection, query):
+            yield "failed", ("rows", str(error))
         else:
             yield "failed", ("sqlite", str(error))
+
+
+def _is_of_rows(connection: sqlite3.Connection, query: str) -> bool:
+    """Return whether a query that failed compiles, so that its error may hold a value of a row."""
+    try:
+        connection.execute(f"EXPLAIN {query}").close()
+    except (sqlite3.Error, sqlite3.Warning, MemoryError):
+        return False
+    return True
 
 
 def main() -> NoReturn:

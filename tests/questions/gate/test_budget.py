@@ -270,8 +270,8 @@ def test_a_dry_run_is_refused(owned: nt.Tracker, ready_url: str) -> None:
 
 POSITIVE = "give for example 0.05"
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"looks": 0}, "a budget needs 1 look or more, not 0"),
-    ({"looks": -3}, "a budget needs 1 look or more, not -3"),
+    ({"looks": 0}, "a budget has 1 to 1,000,000,000 looks, not 0"),
+    ({"looks": -3}, "a budget has 1 to 1,000,000,000 looks, not -3"),
     ({"budget": 1}, f"a budget must lie between 0 and 0.5, not at 1; {POSITIVE}"),
     ({"budget": 0.5}, f"a budget must lie between 0 and 0.5, not at 0.5; {POSITIVE}"),
     ({"budget": 0}, f"a budget must lie between 0 and 0.5, not at 0; {POSITIVE}"),
@@ -351,13 +351,12 @@ def test_what_the_commands_print(typed: CommandLine) -> None:
 
 
 GONE = (
-    "a budget belongs to the policy of an alias; its owner sets it with: ndcg-track policy set ALIAS --margin X "
-    "--budget A --looks N"
+    "is gone: a budget belongs to the policy of an alias: ndcg-track policy set ALIAS --margin X --budget A --looks N"
 )
 
 
 @pytest.mark.parametrize("option", ["--budget", "--looks", "--alpha-budget"])
 def test_an_option_that_is_gone_names_the_new_way(typed: CommandLine, option: str) -> None:
     for words in ((*GATE, "--margin", ".06"), ("alias", "set", "prod", "base")):
-        assert typed.refused(*words, option, "4") == GONE
+        assert typed.refused(*words, option, "4") == f"{option} {GONE}"
         assert option not in typed(*words[:2], "--help").out

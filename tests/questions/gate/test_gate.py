@@ -248,7 +248,7 @@ def test_what_else_is_refused() -> None:
         population_decision(NOISE, 0.01, weights=-np.ones(300))
     with pytest.raises(ValueError, match="the mean difference must be a finite number, not nan"):
         set_decision(NOISE, 0.01, mean=math.nan)
-    with pytest.raises(InputError, match="the number of a look must be 1 or more, not 0"):
+    with pytest.raises(InputError, match="a budget has 1 to 1,000,000,000 looks, not 0"):
         look_level(0, 0.05)
     with pytest.raises(InputError, match=r"a budget must lie between 0 and 0\.5, not at 1"):
         look_level(1, 1.0)

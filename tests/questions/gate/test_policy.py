@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
-from gated import N_GROUPS, decisions, refusal
-from ranked_runs import labels_of_ranks
+from gated import BASE, N_GROUPS, decisions, refusal, worse
+from ranked_runs import frame_of_ranks, labels_of_ranks
 from refused import refusal_of
 
 import ndcg_tracker as nt
@@ -237,3 +237,55 @@ def test_the_commands(owned: nt.Tracker, ready_url: str, capsys: pytest.CaptureF
     assert refused.startswith("--margin 0.03 is not the policy of @prod, which says: 0.02; leave it out; only ")
     assert typed.refused("policy", "show", "other").startswith("@other has no policy; its owner sets one with: ")
     assert typed.refused("policy", "set", "prod").startswith("missing: --margin; for example: ndcg-track policy set ")
+
+
+@pytest.fixture
+def in_suite(owned: nt.Tracker) -> nt.Tracker:
+    """The candidates in a suite of two datasets, with a policy on one of them."""
+    owned.add_labels(read_label_frame(labels_of_ranks(N_GROUPS)), dataset="other")
+    for name, ranks in (("base", BASE), ("noisy", worse(60, 60))):
+        owned.ingest(frame_of_ranks(ranks), name=name, dataset="other")
+    owned.set_alias("prod", "base", dataset="other")
+    owned.create_suite("all", ["shop", "other"])
+    return owned
+
+
+def test_a_policy_is_not_for_suites(in_suite: nt.Tracker, ready_url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = (
+        "the policy of @prod on 'shop' is for that dataset alone, not for suite 'all'; gate each dataset, with: "
+        "ndcg-track gate noisy --baseline @prod --dataset shop"
+    )
+    assert refusal_of(nt.InputError, in_suite.gate_suite, "all", "noisy", baseline="@prod", margin=0.05) == told
+    typed = CommandLine(ready_url, capsys)
+    gate = ("gate", "noisy", "--suite", "all", "--margin", ".05", "--baseline")
+    assert typed.refused(*gate, "@prod", "--dry-run") == told
+
+
+def test_a_suite_outside_of_a_policy_says_so(
+    in_suite: nt.Tracker, ready_url: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    result = in_suite.gate_suite("all", "noisy", baseline="base", margin=0.05)
+    assert str(result).startswith("PASS outside the policy of @prod: noisy may replace base on suite all")
+    assert result.to_dict()["outside"] == "prod"
+    typed = CommandLine(ready_url, capsys)
+    again = typed.done("gate", "noisy", "--suite", "all", "--margin", ".05", "--baseline", "base", "--junit", "j.xml")
+    assert "decided before: " in again
+    assert "PASS outside the policy of @prod: " in (folder / "j.xml").read_text()
+    (row,) = typed.rows("sql", "SELECT reason FROM suite_gate_decisions")
+    assert row["reason"].endswith(" (outside the policy of @prod)")
+    in_suite.delete_alias("prod", "shop")
+    inside = in_suite.gate_suite("all", "noisy", baseline="base", margin=0.04)
+    assert str(inside).startswith("PASS: ")
+
+
+def test_people_see_names_and_programs_whole_identities(
+    pinned: nt.Tracker, ready_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = "Ada L <ada@example.org>"
+    pinned.set_policy("prod", margin=0.05, set_by=whole)
+    typed = CommandLine(ready_url, capsys)
+    shown = [typed.done("policy", what, "prod") for what in ("show", "history")]
+    shown.append(typed.done("gate", "noisy", "--baseline", "@prod"))
+    assert all("Ada L" in text and "@example.org" not in text for text in shown)
+    assert typed.refused("gate", "noisy", "--baseline", "@prod", "--margin", ".06").count("(set by Ada L)") == 1
+    assert typed.rows("policy", "show")[0]["set_by"] == typed.rows("policy", "history", "prod")[0]["by"] == whole

@@ -18,6 +18,7 @@ from ndcg_tracker.storage.guard import sqlite_reader
 from ndcg_tracker.storage.guard.query_result import QueryResult
 from ndcg_tracker.storage.guard.sqlite import run_guarded_sqlite
 
+NO_VALUES = "errors show no values of rows: select them to see which one it is"
 SCHEMA = """
 CREATE TABLE runs (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, digest BLOB);
 CREATE TABLE ranked_lists (run_id INTEGER, item_keys TEXT, scores TEXT);
@@ -316,8 +317,29 @@ def test_a_value_longer_than_the_limit_is_refused(path: Path) -> None:
     doubling = (
         "WITH RECURSIVE r(t) AS (SELECT 'xxxxxxxxxx' UNION ALL SELECT t || t FROM r LIMIT 40) SELECT length(t) FROM r"
     )
-    with pytest.raises(InputError, match=r"^sql: string or blob too big$"):
+    with pytest.raises(InputError, match=f"^sql: string or blob too big; {NO_VALUES}$"):
         ask(path, doubling)
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("SELECT json_extract('{}', item_key) FROM items", "JSON path error"),
+        ("SELECT json_extract(item_key, '$') FROM items", "malformed JSON"),
+        ("SELECT json_set('{}', item_key, 1) FROM items", "JSON path error"),
+        ("SELECT e.key FROM items, json_each('{}', item_key) e", "JSON path error"),
+        ("SELECT abs(-9223372036854775807 - rank) FROM items", "integer overflow"),
+        (
+            "SELECT item_key FROM items WHERE item_key LIKE 'd' ESCAPE item_key || 'x'",
+            "ESCAPE expression must be a single character",
+        ),
+    ],
+)
+def test_an_error_on_rows_tells_its_kind_and_no_value(path: Path, query: str, kind: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ask(path, query)
+    told = re.sub("^sql: bad JSON path;", "sql: JSON path error;", str(caught.value))  # the words of some versions
+    assert told == f"sql: {kind}; {NO_VALUES}"
 
 
 def test_a_program_that_cannot_start_python_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
