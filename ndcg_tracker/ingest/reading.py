@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -29,7 +29,7 @@ from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
-from ndcg_tracker.ingest.records import cell_id, opened_records
+from ndcg_tracker.ingest.records import Records, cell_id, opened_records
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import (
@@ -604,18 +604,37 @@ def _documents_in(path: str) -> dict[bytes, bytes]:
     """
     documents: dict[bytes, bytes] = {}
     with opened_records(path, "documents of items") as records:
-        names = ["item", "document"] if {"item", "document"} <= set(records.header) else records.header[:2]
-        if len(names) < 2:
-            raise records.refused("there is only one column", advice="give one of items and one of documents")
-        wanted = [records.header.index(name) for name in names]
-        for row, cells in enumerate(records.rows(wanted)):
-            try:
-                item, document = (cell_id(cell, name).encode() for cell, name in zip(cells, names, strict=True))
-            except WrongValueError as error:
-                raise error.at(records.places.place(row)) from None
+        names = _two_columns(records, ("item", "document"), "one of items and one of documents")
+        for row, *pair in _id_pairs(records, names):
+            item, document = (of.encode() for of in pair)
             if documents.setdefault(item, document) != document:
                 order = f"{shown(names[0])} is read as the items and {shown(names[1])} as their documents"
                 other_way = "" if "item" in names else f"; {order}: if it is the other way round, name the columns so"
                 what = f"item {shown(item)} already has another document above"
                 raise records.places.error(row, what, advice=f"keep one{other_way}")
     return documents
+
+
+def read_mapping(path: str) -> list[tuple[str, str]]:
+    """Return the old and the new id of each row of a file, whose columns are ``old`` and ``new``, or the first two."""
+    with opened_records(path, "old and new ids of items") as records:
+        names = _two_columns(records, ("old", "new"), "one of old ids and one of new ids")
+        return [(old, new) for _, old, new in _id_pairs(records, names)]
+
+
+def _two_columns(records: Records, usual: tuple[str, str], meant: str) -> list[str]:
+    """Return two columns if a file has both, else its first two (InputError for one); ``meant``: what they hold."""
+    names = list(usual) if {*usual} <= {*records.header} else records.header[:2]
+    if len(names) < 2:
+        raise records.refused("there is only one column", advice=f"give {meant}")
+    return names
+
+
+def _id_pairs(records: Records, names: list[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the number of each row and its ids in two columns (InputError for anything that is no id)."""
+    for row, cells in enumerate(records.rows([records.header.index(name) for name in names])):
+        try:
+            first, second = (cell_id(cell, name) for cell, name in zip(cells, names, strict=True))
+        except WrongValueError as error:
+            raise error.at(records.places.place(row)) from None
+        yield row, first, second

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,12 @@ from numpy.typing import NDArray
 from ndcg_tracker.errors import MetricError, NdcgTrackerWarning, warn
 from ndcg_tracker.rankings import Floats, Hash, Index, Mask
 from ndcg_tracker.rankings.grouping import group_ranges, grouped, is_descending, places_in, segment_rows
-from ndcg_tracker.rankings.keys import BLOCK, Keys, mixed
+from ndcg_tracker.rankings.keys import BLOCK, Keys, joined_digest, mixed
 from ndcg_tracker.rankings.sorting import descending_order, repeats_before, repeats_within_groups
 from ndcg_tracker.words.texts import counted
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.same_items import SameItems
 
 BY_INPUT = "input"
 """The ``tie_order`` of a run whose own order breaks ties in scores; None: the item id does, descending."""
@@ -172,10 +176,16 @@ class LabelLists(GroupedItems):
     """The labels of a dataset: the judged items of each group and their grades (``numbers``), in no particular order.
 
     ``by_row_number``: whether items have no ids and are identified by the row's number within the group; None if
-    unknown.
+    unknown. ``same_items``: further ids of the items, None for none.
     """
 
     by_row_number: bool | None = False
+    same_items: SameItems | None = None
+
+    def digest(self) -> str:
+        """Return the digest of the labels and of the further ids of their items (see ``GroupedItems``)."""
+        own = super().digest()
+        return own if self.same_items is None else joined_digest([own, self.same_items.digest()])
 
     @property
     def grades(self) -> Floats:
@@ -259,7 +269,10 @@ def labels_of_groups(labels: LabelLists, places: Index) -> LabelLists:
     lengths = np.diff(labels.offsets)[places]
     rows = segment_rows(labels.offsets[:-1][places], lengths)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return LabelLists(labels.group_keys.take(places), offsets, labels.item_keys.take(rows), labels.numbers[rows])
+    items = labels.item_keys.take(rows)
+    return LabelLists(
+        labels.group_keys.take(places), offsets, items, labels.numbers[rows], same_items=labels.same_items
+    )
 
 
 def _neighbours(labels: LabelLists, first: int, last: int) -> LabelLists:
@@ -270,6 +283,7 @@ def _neighbours(labels: LabelLists, first: int, last: int) -> LabelLists:
         labels.offsets[first : last + 1] - low,
         labels.item_keys.slice(low, high),
         labels.numbers[low:high],
+        same_items=labels.same_items,
     )
 
 

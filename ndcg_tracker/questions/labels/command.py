@@ -14,13 +14,14 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed, labels_sample
+from ndcg_tracker.questions.labels.carry import carry_labels
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
 
-app = options.command_group("Manage labels: add, list, diff, agreement, needed, sample.")
+app = options.command_group("Manage labels: add, carry, list, diff, agreement, needed, sample.")
 
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
@@ -170,6 +171,22 @@ def _add_answers(
         f"stored {counted(done.n_new, 'answer')} of {judge!r} to design {design} of dataset {done.dataset!r}"
         f"{known}{apart}; {at}{rest}"
     )
+
+
+@app.command("carry")
+@takes(carry_labels)
+def carry(asked: Asked, format: options.Output = "text") -> None:
+    """Carry labels to new ids of their items.
+
+    Makes a version of the labels in which the old and the new id of an item are one, by a file, a pattern or texts.
+    Runs with old ids and runs with new ids are compared under it. An item that was split is listed; its label stays.
+
+    Example: ndcg-track labels carry --pattern '^v2-' --rescore
+    """
+    from ndcg_tracker.questions.labels.carry import carried_said
+
+    with options.tracker() as tracker:
+        options.show_answer(carried_said(asked.of(tracker.carry_labels)), format)
 
 
 @app.command("list")
