@@ -148,7 +148,7 @@ def _cut(tx: ReadTransaction, dataset: DatasetRecord, labels: LabelLists, patter
         alone.named(Keys.from_strings(side)).to_list() for side in (before.labelled_as, before.labelled_as.values())
     )
     pairs = {item: name for item, name in zip(*others, strict=True) if item != name}
-    same = SameItems((*before.patterns, pattern), pairs)
+    same = SameItems(tuple(dict.fromkeys([*before.patterns, pattern])), pairs)
     items = {*same.named(labels.item_keys).to_list()}
     known = {*labels.item_keys.to_list()}
     newest = [run for run in tx.runs.all(dataset.name) if "items" in tx.runs.holds(run.id)][-1:]
@@ -156,8 +156,8 @@ def _cut(tx: ReadTransaction, dataset: DatasetRecord, labels: LabelLists, patter
         for block in tx.runs.ranking_blocks(run):
             known.update(block.item_keys.to_list())
     ids = Keys.from_strings(sorted(known))
-    both = zip(before.named(ids).to_list(), same.named(ids).to_list(), strict=True)
-    return _Found(same, items, {name for item, name in both if item != name and name in items})
+    named = zip(ids.to_list(), same.named(ids).to_list(), strict=True)
+    return _Found(same, items, {name for item, name in named if item != name and name in items})
 
 
 def _joined(labels: LabelLists, pairs: Pairs, unclear: Sequence[UnclearItem]) -> _Found:
@@ -165,11 +165,13 @@ def _joined(labels: LabelLists, pairs: Pairs, unclear: Sequence[UnclearItem]) ->
     before, items = labels.same_items or SameItems(), {*labels.item_keys.to_list()}
     named = [before.named(Keys.from_strings(pair[side] for pair in pairs)).to_list() for side in (0, 1)]
     others: dict[str, dict[str, None]] = defaultdict(dict)
-    n_without_label = 0
+    n_without_label, carried = 0, set[str]()
     for first, second in zip(*named, strict=True):
         if first not in items and second not in items:
             n_without_label += 1
-        elif first != second:
+        elif first == second:
+            carried.add(first)  # as they are already
+        else:
             others[first][second] = None
     one: dict[str, str] = {}  # each id leads to another one of its item, or to itself
 
@@ -182,7 +184,7 @@ def _joined(labels: LabelLists, pairs: Pairs, unclear: Sequence[UnclearItem]) ->
         if not more:
             first, second = sorted((found(item), found(other)), key=lambda of: (of not in items, of))
             one[second] = first
-    carried = items & one.keys()
+    carried |= items & one.keys()
     pairs_now = {item: found(name) for item, name in before.labelled_as.items()} | {
         item: found(item) for item in one if found(item) != item
     }

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
+from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
 from ndcg_tracker.compare.run_pair import adding_words, known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.history.say import MOST_CHANGES, HistoryRow, history_chart
 from ndcg_tracker.questions.history.say import HistoryFilter as HistoryFilter
-from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.questions.history.steps import (
     FoundStep,
     at_groups,
@@ -206,10 +207,28 @@ def history_of(
         asked = () if wanted.labels is None else ("--labels", str(wanted.labels))
         words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
         notes.append(Note("goes_with_judged", {}, ("ndcg-track", "labels", "needed", *words)))
+    _split_changes(tx, rows, details, records, parsed)
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
     version = wanted.labels if isinstance(wanted.labels, int) else None
     adding = "" if newest or not runs else adding_words(tx, runs, [metric], judge, version, every=True)
     return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset, adding)
+
+
+def _split_changes(
+    tx: ReadTransaction,
+    rows: Sequence[HistoryRow],
+    details: Mapping[int, RunRecord],
+    records: Sequence[HistoryRecord],
+    metric: Metric,
+) -> None:
+    """Say of the latest runs with other labels than the run before what the labels did, and what the ranking did."""
+    pairs = zip(records, records[1:], rows[1:], strict=False)
+    changes = [(of, row) for *of, row in pairs if of[0].label_set_id != of[1].label_set_id]
+    for of, row in changes[-MOST_CHANGES:]:
+        runs = [details[record.run_id] for record in of]
+        label_sets = {label_set.id: label_set for label_set in tx.labels.sets(runs[0].dataset_id, None)}
+        split = labels_or_ranking(tx, runs, [label_sets[record.label_set_id] for record in of], metric)
+        row["labels_or_ranking"] = None if split is None else asdict(split)
 
 
 def new_steps_of(history: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:
@@ -301,6 +320,7 @@ def history_row(
         "judge": judge,
         "step_or_drift": step is not None and step.may_be_drift,
         "n_vanished": 0,
+        "labels_or_ranking": None,
     }
 
 
