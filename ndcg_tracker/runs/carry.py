@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
+ADVICE = "see what has labels with: ndcg-track labels list"
 Pairs = Sequence[tuple[str, str]]
 """Two ids each that are one item."""
 _WORDS = 8
@@ -100,11 +101,11 @@ def carry_labels(
     else:
         pairs, unclear = _by_text(tx, dataset, labels) if mapping is None else (mapping, [])
         found = _joined(labels, pairs, unclear)
-    if not found.carried and not found.unclear:
-        raise InputError(*_nothing(dataset.name, mapping, pattern))
+    if not found.carried and not found.unclear and pattern is None:
+        raise InputError(_nothing(dataset.name, mapping), advice=ADVICE)
     in_doubt = {of for item in found.unclear for of in (item.item, *item.others)} & (found.items - found.carried)
     version, is_new = label_set.version, False
-    if found.carried:
+    if found.carried or pattern is not None:  # it counts for ids to come
         origin = LabelOrigin(source, label_set.judge, extends=label_set.version)
         added = add_labels(tx, dataset, found.same.in_labels(labels), origin)
         version, is_new = added.label_set.version, added.is_new
@@ -123,14 +124,12 @@ def carry_labels(
     )
 
 
-def _nothing(dataset: str, mapping: Pairs | None, pattern: str | None) -> tuple[str, ...]:
-    """Return what is wrong if there is nothing to carry, and where."""
-    if pattern is not None:
-        return (f"{argument('pattern', pattern)} matches no id of a labelled item in dataset {dataset!r}",)
+def _nothing(dataset: str, mapping: Pairs | None) -> str:
+    """Return what is wrong if there is nothing to carry."""
     if mapping is None:
-        return (f"no labelled item of dataset {dataset!r} has the text of an item with another id",)
+        return f"no labelled item of dataset {dataset!r} has the text of an item with another id"
     first = f", not even {mapping[0][0]!r} or {mapping[0][1]!r}" if mapping else ""
-    return (f"no id of the mapping has a label in dataset {dataset!r}{first}",)
+    return f"no id of the mapping has a label in dataset {dataset!r}{first}"
 
 
 def _cut(tx: ReadTransaction, dataset: DatasetRecord, labels: LabelLists, pattern: str) -> _Found:

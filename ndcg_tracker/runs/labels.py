@@ -123,6 +123,8 @@ def judge_option(judge: str) -> tuple[str, ...]:
 
 NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
+FAR_BELOW = 0.6
+"""A run whose judged share is at most this part of that of other runs may have other ids than the labels."""
 _DATASETS_NAMED = 5
 _MOST_CHANGED = 0.1
 """New labels may contradict this share of the grades they replace, or leave this share of the groups without any."""

@@ -163,6 +163,15 @@ def few_differences(warned: Note, interval: str = T_INTERVAL) -> str:
     return f"{warning}: {interval} may be too narrow" if interval else warning
 
 
+def carry_command(dataset: str, *how: str) -> tuple[str, ...]:
+    """Return the command that carries the labels of a dataset to new ids, by default by a file of these.
+
+    >>> " ".join(carry_command("shop"))
+    'ndcg-track labels carry MAPPING.csv --dataset shop'
+    """
+    return ("ndcg-track", "labels", "carry", *(how or ("MAPPING.csv",)), "--dataset", dataset)
+
+
 def labels_command(dataset: str) -> tuple[str, ...]:
     """Return a command that shows some labels of a dataset.
 

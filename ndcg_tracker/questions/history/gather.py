@@ -36,11 +36,11 @@ from ndcg_tracker.questions.history.steps import (
     side_by_side,
     study_notes,
 )
-from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.labels import FAR_BELOW, counting_judge, judge_option, numbered_labels
 from ndcg_tracker.statistics.repeats import scatter_of_repeats
 from ndcg_tracker.statistics.steps import steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
-from ndcg_tracker.words.notes import Note, in_words
+from ndcg_tracker.words.notes import Note, carry_command, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -204,9 +204,12 @@ def history_of(
     marked = next(filter(None, map(mark_judged, reversed(of_versions))), None)
     marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
     if marked is not None:
+        fell = any((of := row.get("goes_with_judged")) is not None and of[1] <= FAR_BELOW * of[0] for row in rows)
         asked = () if wanted.labels is None else ("--labels", str(wanted.labels))
         words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
-        notes.append(Note("goes_with_judged", {}, ("ndcg-track", "labels", "needed", *words)))
+        needed = ("ndcg-track", "labels", "needed", *words)
+        facts, command = ({"fell": True}, carry_command(dataset)) if fell else ({}, needed)
+        notes.append(Note("goes_with_judged", facts, command))
     _split_changes(tx, rows, details, records, parsed)
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
     version = wanted.labels if isinstance(wanted.labels, int) else None

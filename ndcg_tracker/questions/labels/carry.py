@@ -77,6 +77,8 @@ def _report(done: CarriedLabels) -> Report:
     stored = f"{'stored' if done.is_new else 'already stored'} as {version}"
     of_items = f"carried {done.n_carried:,} of {counted(done.n_items, 'labelled item')}"
     told = [f"{of_items}: {done.n_unclear:,} unclear, {done.n_alone:,} without another id"]
+    if done.is_new and not done.n_carried:
+        told.append("no stored id is another one now: it counts for ids to come")
     if done.n_without_label:
         told.append(f"{counted(done.n_without_label, 'row')} of the mapping without a label")
     if done.rescored:
@@ -90,7 +92,7 @@ def _report(done: CarriedLabels) -> Report:
         else []
     )
     return Report(
-        stored if done.n_carried else f"no label is carried; the latest is still {version}",
+        stored if done.is_new or done.n_carried else f"no label is carried; the latest is still {version}",
         sentences=told,
         tables=[Table(columns("unclear", "may be"), rows)] if rows else [],
         legend=legend,
