@@ -150,6 +150,32 @@ def read_labels(
         return _labels_in(source, reader, columns)
 
 
+def texts_given(
+    path: str, text: str | None, columns: Columns, wanted: Wanted, reader: str | None = None
+) -> Mapping[str, str]:
+    """Return the texts of the items of a run or of labels; ``text``: their column, None unless the items are texts."""
+    if text is None or path == "-":
+        if text is not None:
+            raise InputError(f"{argument('text', text)} needs a file", advice="write the rows to one first")
+        return (columns.documents and columns.documents.texts) or {}
+
+    def items_of(columns: Columns) -> list[str]:
+        with Source(path) as source:
+            head, name = _reader(source, reader, columns)
+            _refuse_columns(source, name, columns, has_reader=True)
+            [block] = _group_blocks(source, name, columns, wanted, None, is_small=len(head) <= SMALL)
+            items = block.assembled(lambda rows, _: rows.items)
+        return [] if items is None else items.to_list()
+
+    return dict(
+        zip(
+            items_of(replace(columns, documents=None)),
+            items_of(replace(columns, item=text, documents=None)),
+            strict=True,
+        )
+    )
+
+
 def _labels_in(source: Source, reader: str | None, columns: Columns, *, are_answers: bool = False) -> LabelLists:
     head, name = _reader(source, reader, columns)
     _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
@@ -552,14 +578,21 @@ def _checked(
     return table
 
 
-def documents_given(rule: object, collapse: str | None = None) -> Documents | None:
+def documents_given(rule: object, collapse: str | None = None, *, item_is_text: bool = False) -> Documents | None:
     """Return the rule for documents that a caller gave as a pattern, column, file or dict; None if none was given.
+
+    ``item_is_text``: items are texts, and each is its own document.
 
     Raises: InputError.
 
     >>> documents_given("#.*").collapse, documents_given(None)
     ('max', None)
     """
+    if item_is_text:
+        if rule is not None:
+            what = f"{argument('item_is_text', True)} does not go with {argument('item_to_document')}"
+            raise InputError(what, advice="leave one out")
+        return Documents("", are_read=True, texts={})
     if rule is None:
         if collapse is not None:
             what = (

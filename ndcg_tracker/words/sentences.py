@@ -510,6 +510,9 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"its labels have no group in common with version {version} of the dataset's labels: they have "
         f"{_some(of_labels)}, version {version} has {_some(known)}"
     ),
+    "changed_texts": lambda n, n_known: (
+        f"{n:,} of {counted(n_known, 'labelled item')} {'has' if n == 1 else 'have'} another text than when labelled"
+    ),
     "nothing_found": "all its lists are empty",
     "some_groups_missing": _some_groups_missing,
     "one_score": "the scores of each list are all equal, so ties decide the order, not a model",

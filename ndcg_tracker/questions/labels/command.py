@@ -58,6 +58,8 @@ def add_labels(
     columns: options.Header = None,
     items: options.ResponseItems = None,
     item_to_document: options.ItemToDocument = None,
+    text: options.ItemText = None,
+    item_is_text: options.ItemIsText = False,
     judge: options.OfJudge = None,
     added_by: Annotated[
         str | None, typer.Option("--added-by", metavar="NAME", help="Who gave the labels, if not the judge.")
@@ -90,11 +92,11 @@ def add_labels(
     """
     from ndcg_tracker.api.evaluation import labels_of_judges
     from ndcg_tracker.cli.input_files import labels_by_judge
-    from ndcg_tracker.ingest.columns import Columns, header_of
-    from ndcg_tracker.ingest.reading import documents_given
+    from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, header_of
+    from ndcg_tracker.ingest.reading import documents_given, texts_given
     from ndcg_tracker.runs.ingest import source_name
 
-    documents = documents_given(item_to_document)
+    documents = documents_given(item_to_document, item_is_text=item_is_text)
     names = Columns(group=group, item=item, label=label, header=header_of(columns), items=items, documents=documents)
     chosen, meant = Pairs("--where")(where or ()), options.or_the_only_one(dataset)
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
@@ -119,6 +121,7 @@ def add_labels(
                 rescore=rescore,
                 added_by=added_by or "",
                 from_runs=shown,
+                texts=texts_given(file, text, names, LABEL_TABLE, reader),
             )
             version, is_new = added
             state = "stored" if is_new else "already stored"
