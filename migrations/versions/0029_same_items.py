@@ -16,7 +16,7 @@ down_revision: str | None = "0027"
 branch_labels: str | None = None
 depends_on: str | None = None
 
-COMMENT = "JSON object: which ids are one item; NULL where each id is an item of its own."
+COMMENT = "JSON object: which ids are one item; NULL where each is its own."
 
 
 def upgrade() -> None:

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
-_SMALL = 0.1
-"""An interaction below this part of the larger effect is small."""
-
 
 @dataclass(frozen=True, slots=True)
 class LabelsOrRanking:
@@ -42,14 +39,13 @@ class LabelsOrRanking:
         """
         parts = [points(part, signed=True) for part in (self.labels + self.ranking, self.labels, self.ranking)]
         told = f"{parts[0]} since {self.since}: labels {parts[1]}, ranking {parts[2]}"
-        least = max(_SMALL * max(abs(self.labels), abs(self.ranking)), 0.0001)
-        if abs(self.interaction) < least:
+        if abs(self.interaction) < max(0.1 * max(abs(self.labels), abs(self.ranking)), 0.0001):  # small
             return told
         return f"{told} ({points(abs(self.interaction) / 2)} more or less, by which of them changes first)"
 
 
 def labels_or_ranking(
-    tx: ReadTransaction, runs: Sequence[RunRecord], label_sets: Sequence[LabelSetRecord], metric: Metric
+    tx: ReadTransaction, runs: Sequence[RunRecord], label_set_ids: Sequence[int], metric: Metric
 ) -> LabelsOrRanking | None:
     """Return the parts of the difference of two runs, each under its own labels; None if a mean is not known.
 
@@ -57,7 +53,8 @@ def labels_or_ranking(
     """
     if metric.is_external or runs[0].sample_digest != runs[1].sample_digest:
         return None
-    means = [[_mean(tx, run, label_set, metric) for label_set in label_sets] for run in runs]
+    sets = {label_set.id: label_set for label_set in tx.labels.sets(runs[0].dataset_id, None)}
+    means = [[_mean(tx, run, sets[label_set_id], metric) for label_set_id in label_set_ids] for run in runs]
     (first, relabelled), (reranked, second) = means
     if first is None or relabelled is None or reranked is None or second is None:
         return None

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from ndcg_tracker.errors import argument
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import first_codes, places_in
 from ndcg_tracker.rankings.keys import Keys, arrow_texts
@@ -161,6 +161,15 @@ class Documents:
         order = descending_order(scores, offsets)
         pairs = _pairs(offsets, documents)[order[places_in(np.diff(offsets)) <= _FIRST]]
         return Chunks(self.collapse, offsets.size - 1, np.unique(pairs).size, n_changed + self.are_read)
+
+
+def check_pattern(pattern: str, given: str, advice: str) -> None:
+    """Raise an InputError for a pattern that RE2 does not take; ``given``: how the caller gave it."""
+    try:
+        marked(pattern, Keys.from_strings([""]))
+    except ValueError as error:
+        what = f"{given} is not a valid pattern: {str(error).partition(': ')[2]}"
+        raise InputError(what, advice=advice) from None
 
 
 def marked(pattern: str, names: Keys) -> list[str]:

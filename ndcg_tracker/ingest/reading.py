@@ -19,7 +19,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
-from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, marked
+from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
@@ -619,13 +619,8 @@ def documents_given(rule: object, collapse: str | None = None, *, item_is_text: 
     documents = Documents(text, chosen)
     if isinstance(rule, os.PathLike) or (documents.no_file and not documents.is_column):
         raise InputError("no such file", where=shown_name(text), advice="check the path")
-    try:
-        marked(text, Keys.from_strings([""]))
-    except ValueError as error:
-        raise InputError(
-            f"{argument('item_to_document', text)} is not a valid pattern: {str(error).partition(': ')[2]}",
-            advice="write a regular expression for what to cut off, such as '#.*'; it cannot look around or refer back",
-        ) from None
+    advice = "write a regular expression for what to cut off, such as '#.*'; it cannot look around or refer back"
+    check_pattern(text, argument("item_to_document", text), advice)
     return documents
 
 

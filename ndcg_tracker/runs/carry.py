@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.rankings.keys import Keys, without_matches
+from ndcg_tracker.ingest.documents import check_pattern
+from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.same_items import SameItems
 from ndcg_tracker.runs.labels import add_labels, numbered_labels
 from ndcg_tracker.runs.rescore import RescoredRun, rescore_runs
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
-ADVICE = "see what has labels with: ndcg-track labels list"
 Pairs = Sequence[tuple[str, str]]
 """Two ids each that are one item."""
 _WORDS = 8
@@ -38,34 +38,25 @@ class UnclearItem:
 class CarriedLabels:
     """The version of the labels in which old and new ids are one; ``is_new``: whether it was stored just now.
 
-    ``n_items``: how many items have labels; ``n_carried``: how many of these have another id now. ``unclear``: items
-    that were split or joined, whose labels stay where they are; ``n_unclear``: how many labelled items that concerns.
-    ``n_alone``: how many labelled items have no other id. ``n_without_label``: how many rows of the mapping have no
-    label. ``rescored``: the stored runs, if they were evaluated.
+    ``n_carried``: how many labelled items have another id now. ``unclear``: items that were split or joined, whose
+    labels stay where they are; ``n_unclear``: how many labelled items that concerns. ``n_alone``: how many labelled
+    items have no other id. ``n_without_label``: how many rows of the mapping have no label. ``rescored``: the stored
+    runs, if they were evaluated.
     """
 
     dataset: str
     version: int
     is_new: bool
-    judge: str
-    n_items: int
     n_carried: int
-    unclear: tuple[UnclearItem, ...] = ()
-    n_unclear: int = 0
-    n_alone: int = 0
-    n_without_label: int = 0
-    rescored: tuple[RescoredRun, ...] = ()
+    unclear: tuple[UnclearItem, ...]
+    n_unclear: int
+    n_alone: int
+    n_without_label: int
+    rescored: tuple[RescoredRun, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Which ids are one, and what is told about it (see ``CarriedLabels``)."""
-
-    same: SameItems
-    items: set[str]
-    carried: set[str]
-    unclear: Sequence[UnclearItem] = ()
-    n_without_label: int = 0
+_Found = tuple[SameItems, set[str], set[str], Sequence[UnclearItem], int]
+"""Which ids are one, all labelled items, those carried, what is unclear, and how many rows have no label."""
 
 
 def carry_labels(
@@ -86,83 +77,55 @@ def carry_labels(
     the dataset under it. Raises: InputError for none or several of these, and if there is nothing to carry.
     """
     if [mapping is not None, pattern is not None, by_text].count(True) != 1:
-        raise InputError(
-            "labels are carried by one of: a mapping, a pattern, texts",
-            advice=f"give a file of old and new ids, {argument('pattern', '^v2-')} or {argument('by_text', True)}",
-        )
+        given = f"a file of old and new ids, {argument('pattern', '^v2-')} or {argument('by_text', True)}"
+        raise InputError("labels are carried by one of: a mapping, a pattern, texts", advice=f"give {given}")
     dataset = tx.datasets.known(dataset_name)
     label_set = numbered_labels(tx, dataset.id, dataset.name, judge=judge)
-    if label_set.by_row_number:
-        what = f"the labels of dataset {dataset.name!r} identify items by row numbers"
-        raise InputError(what, advice="add labels with item ids")
     labels = tx.labels.lists(label_set.id)
     if pattern is not None:
-        found = _cut(tx, dataset, labels, pattern)
+        same, items, carried, several, n_without_label = _cut(tx, dataset, labels, pattern)
     else:
-        pairs, unclear = _by_text(tx, dataset, labels) if mapping is None else (mapping, [])
-        found = _joined(labels, pairs, unclear)
-    if not found.carried and not found.unclear and pattern is None:
-        raise InputError(_nothing(dataset.name, mapping), advice=ADVICE)
-    in_doubt = {of for item in found.unclear for of in (item.item, *item.others)} & (found.items - found.carried)
+        found = _joined(labels, *(_by_text(tx, dataset.id, labels) if mapping is None else (mapping, [])))
+        same, items, carried, several, n_without_label = found
+        if not carried and not several:
+            how = "no id of the mapping has a label" if mapping else "no labelled item has the text of another id"
+            raise InputError(f"{how} in dataset {dataset.name!r}", advice="see some with: ndcg-track labels list")
     version, is_new = label_set.version, False
-    if found.carried or pattern is not None:  # it counts for ids to come
+    if carried or pattern is not None:  # a pattern counts for ids to come
         origin = LabelOrigin(source, label_set.judge, extends=label_set.version)
-        added = add_labels(tx, dataset, found.same.in_labels(labels), origin)
+        added = add_labels(tx, dataset, same.in_labels(labels), origin)
         version, is_new = added.label_set.version, added.is_new
-    return CarriedLabels(
-        dataset.name,
-        version,
-        is_new,
-        label_set.judge,
-        len(found.items),
-        len(found.carried),
-        tuple(found.unclear),
-        len(in_doubt),
-        len(found.items - found.carried - in_doubt),
-        found.n_without_label,
-        tuple(rescore_runs(tx, tx.runs.all(dataset.name), (), version, skip_pruned=True)) if rescore else (),
-    )
-
-
-def _nothing(dataset: str, mapping: Pairs | None) -> str:
-    """Return what is wrong if there is nothing to carry."""
-    if mapping is None:
-        return f"no labelled item of dataset {dataset!r} has the text of an item with another id"
-    first = f", not even {mapping[0][0]!r} or {mapping[0][1]!r}" if mapping else ""
-    return f"no id of the mapping has a label in dataset {dataset!r}{first}"
+    rest = items - carried
+    unclear = rest & {of for item in several for of in (item.item, *item.others)}
+    counts = len(carried), tuple(several), len(unclear), len(rest - unclear), n_without_label
+    runs = tx.runs.all(dataset.name) if rescore else []
+    rescored = rescore_runs(tx, runs, (), version, skip_pruned=True)
+    return CarriedLabels(dataset.name, version, is_new, *counts, tuple(rescored))
 
 
 def _cut(tx: ReadTransaction, dataset: DatasetRecord, labels: LabelLists, pattern: str) -> _Found:
     """Return which ids are one if what a pattern matches is removed."""
-    try:
-        without_matches(Keys.from_strings([""]), pattern)
-    except ValueError as error:
-        what = f"{argument('pattern', pattern)} is not a valid pattern: {str(error).partition(': ')[2]}"
-        raise InputError(
-            what, advice="write a regular expression for what to remove from an id, such as ^v2-"
-        ) from None
-    before = labels.same_items or SameItems()
-    alone = SameItems((pattern,))
-    others = (
-        alone.named(Keys.from_strings(side)).to_list() for side in (before.labelled_as, before.labelled_as.values())
-    )
-    pairs = {item: name for item, name in zip(*others, strict=True) if item != name}
+    advice = "write a regular expression for what to remove from an id, such as ^v2-"
+    check_pattern(pattern, argument("pattern", pattern), advice)
+    before, cut = labels.same_items or SameItems(), SameItems((pattern,))
+    ids, names = (cut.named(Keys.from_strings(side)).to_list() for side in _sides(before.labelled_as.items()))
+    pairs = {item: name for item, name in zip(ids, names, strict=True) if item != name}
     same = SameItems(tuple(dict.fromkeys([*before.patterns, pattern])), pairs)
-    items = {*same.named(labels.item_keys).to_list()}
-    known = {*labels.item_keys.to_list()}
-    newest = [run for run in tx.runs.all(dataset.name) if "items" in tx.runs.holds(run.id)][-1:]
-    for run in newest:
-        for block in tx.runs.ranking_blocks(run):
-            known.update(block.item_keys.to_list())
-    ids = Keys.from_strings(sorted(known))
-    named = zip(ids.to_list(), same.named(ids).to_list(), strict=True)
-    return _Found(same, items, {name for item, name in named if item != name and name in items})
+    items, known = {*same.named(labels.item_keys).to_list()}, labels.item_keys
+    for run in [run for run in tx.runs.all(dataset.name) if "items" in tx.runs.holds(run.id)][-1:]:
+        known = Keys.joined([known, tx.runs.ranking(run.id).item_keys])
+    named = zip(known.to_list(), same.named(known).to_list(), strict=True)
+    return same, items, {name for item, name in named if item != name and name in items}, (), 0
+
+
+def _sides(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    return [[pair[side] for pair in pairs] for side in (0, 1)]
 
 
 def _joined(labels: LabelLists, pairs: Pairs, unclear: Sequence[UnclearItem]) -> _Found:
-    """Return which ids are one if those of each pair are; an id with several others is unclear."""
+    """Return which ids are one if those of each pair are; an id with several others, or old and new, is unclear."""
     before, items = labels.same_items or SameItems(), {*labels.item_keys.to_list()}
-    named = [before.named(Keys.from_strings(pair[side] for pair in pairs)).to_list() for side in (0, 1)]
+    named = [before.named(Keys.from_strings(side)).to_list() for side in _sides(pairs)]
     others: dict[str, dict[str, None]] = defaultdict(dict)
     n_without_label, carried = 0, set[str]()
     for first, second in zip(*named, strict=True):
@@ -179,58 +142,49 @@ def _joined(labels: LabelLists, pairs: Pairs, unclear: Sequence[UnclearItem]) ->
             item = one[item]
         return item
 
-    for item, (other, *more) in others.items():
-        if not more:
-            first, second = sorted((found(item), found(other)), key=lambda of: (of not in items, of))
-            one[second] = first
+    reused = others.keys() & {other for of in others.values() for other in of}  # by another item: old ids that are new
+    several = []
+    for item, of in others.items():
+        if len(of) > 1 or not reused.isdisjoint((item, *of)):
+            several.append(UnclearItem(item, tuple(of)))
+            continue
+        first, second = sorted((found(item), *map(found, of)), key=lambda one: (one not in items, one))
+        one[second] = first
     carried |= items & one.keys()
-    pairs_now = {item: found(name) for item, name in before.labelled_as.items()} | {
-        item: found(item) for item in one if found(item) != item
-    }
-    several = [UnclearItem(item, tuple(of)) for item, of in others.items() if len(of) > 1]
-    return _Found(SameItems(before.patterns, pairs_now), items, carried, [*several, *unclear], n_without_label)
+    named_as = {item: found(name) for item, name in {**before.labelled_as, **one}.items() if found(name) != item}
+    return SameItems(before.patterns, named_as), items, carried, [*several, *unclear], n_without_label
 
 
-def _by_text(
-    tx: ReadTransaction, dataset: DatasetRecord, labels: LabelLists
-) -> tuple[list[tuple[str, str]], list[UnclearItem]]:
+def _by_text(tx: ReadTransaction, dataset_id: int, labels: LabelLists) -> tuple[Pairs, list[UnclearItem]]:
     """Return pairs of an item and a labelled one whose texts are equal, or one contains the other; and what is unclear.
 
     A labelled item is unclear if several items contain it or are parts of it, if an item only shares words with it, and
     if an item contains several labelled ones.
     """
-    labelled, before = {*labels.item_keys.to_list()}, labels.same_items or SameItems()
-    records = [record for record in tx.texts.all(dataset.id) if not record.group_id and record.text]
+    labelled = {*labels.item_keys.to_list()}
+    records = [record for record in tx.texts.all(dataset_id) if not record.group_id and record.text]
     texts = {record.item_key: " ".join((record.text or "").split()) for record in records}
-    names = before.named(Keys.from_strings(texts)).to_list()
-    old = {item: texts[item] for item in sorted(labelled & texts.keys())}
-    new = {item: text for (item, text), name in zip(texts.items(), names, strict=True) if name not in labelled}
     with_text: dict[str, list[str]] = defaultdict(list)
-    for item, text in old.items():
-        with_text[text].append(item)
-    pairs = [(item, same) for item, text in new.items() for same in with_text.get(text, ())]
+    for item in sorted(labelled & texts.keys()):
+        with_text[texts[item]].append(item)
+    pairs = [(item, of) for item, text in texts.items() if item not in labelled for of in with_text.get(text, ())]
     met = {item for pair in pairs for item in pair}
-    old, new = ({item: text for item, text in side.items() if item not in met} for side in (old, new))
-    near: dict[str, list[str]] = defaultdict(list)
-    for item, others in _sharing_words(old, new):
-        for of in others:
-            near[of].append(item)
-    n_near = Counter(item for items in near.values() for item in items)
-    n_whole = Counter(item for of, items in near.items() for item in items if old[of] in new[item])
+    old = {item: texts[item] for items in with_text.values() for item in items if item not in met}
+    new = {item: text for item, text in texts.items() if item not in labelled and item not in met}
+    near = _sharing_words(old, new)
+    held = Counter(i for of, items in near.items() for i in items if old[of] in new[i] or new[i] in old[of])
     unclear = []
     for of, items in near.items():
-        around = [item for item in items if old[of] in new[item]]
-        is_whole = len(around) == 1 and n_whole[around[0]] == 1
-        is_part = not around and len(items) == 1 and n_near[items[0]] == 1 and new[items[0]] in old[of]
-        if is_whole or is_part:
-            pairs.append(((around or items)[0], of))
+        item, *others = [item for item in items if old[of] in new[item]] or items
+        if not others and held[item] == 1 and (old[of] in new[item] or new[item] in old[of]):
+            pairs.append((item, of))
         else:
             unclear.append(UnclearItem(of, tuple(items)))
     return pairs, unclear
 
 
-def _sharing_words(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each new item with the old ones that have some words in a row in common with it.
+def _sharing_words(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return for old items the new ones that have some words in a row in common with them.
 
     Of an old text every eighth run of words is looked up, so passages with fifteen words in common are always found.
     """
@@ -238,14 +192,14 @@ def _sharing_words(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[t
     for item, text in old.items():
         for words in [*_runs(text)][::_WORDS]:
             places[words].append(item)
+    near: dict[str, list[str]] = defaultdict(list)
     for item, text in new.items():
-        others = {of: None for words in _runs(text) if words in places for of in places[words]}
-        if others:
-            yield item, list(others)
+        for of in {of: None for words in _runs(text) for of in places.get(words, ())}:
+            near[of].append(item)
+    return near
 
 
 def _runs(text: str) -> Iterator[int]:
-    """Yield the hash of each run of words."""
+    """Return the hash of each run of words."""
     words = text.split()
-    for first in range(len(words) - _WORDS + 1):
-        yield hash(tuple(words[first : first + _WORDS]))
+    return (hash(tuple(words[first : first + _WORDS])) for first in range(len(words) - _WORDS + 1))

@@ -206,12 +206,8 @@ class StoredText:
 
 def changed_texts(tx: ReadTransaction, dataset_id: int, texts: Mapping[str, str | None]) -> tuple[set[str], int]:
     """Return the labelled items whose stored text is another one than in ``texts``, and how many could be compared."""
-    labelled = {
-        item
-        for judge in {label_set.judge for label_set in tx.labels.sets(dataset_id, None)}
-        if (label_set := tx.labels.newest(dataset_id, judge)) is not None
-        for item in tx.labels.lists(label_set.id).item_keys.to_list()
-    }
+    newest = {label_set.judge: label_set.id for label_set in tx.labels.sets(dataset_id, None)} if texts else {}
+    labelled = {item for of in newest.values() for item in tx.labels.lists(of).item_keys.to_list()}
     stored = {record.item_key: record.text for record in tx.texts.of_items(dataset_id, sorted(labelled & texts.keys()))}
     known = [item for item, text in stored.items() if text is not None]
     return {item for item in known if stored[item] != texts[item]}, len(known)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings.join import Judged
-from ndcg_tracker.words.notes import Fact, Note, carry_command, command_line, note_text
+from ndcg_tracker.words.notes import Fact, Note, carry_command, note_text
 
 DOUBTED = 20
 """From so many groups in common on, a run of which no item has a label is doubtful; fewer may be chance."""
@@ -128,11 +128,12 @@ class Spelling:
 
 
 def _carrying(how: str, dataset: str) -> tuple[dict[str, Fact], tuple[str, ...]]:
-    """Return a fact and the command for ids that have a prefix on one side, if labels of a dataset can be carried."""
+    """Return a fact and a command for ids that have a prefix on one side, or are other ones, of stored labels."""
     _, is_prefix, prefix = how.partition(":")
-    if not is_prefix or not dataset:
+    if not dataset or (how and not is_prefix):
         return {}, ()
-    return {"may_carry": True}, carry_command(dataset, "--pattern", f"^{re.escape(prefix)}")
+    by = ("--pattern", f"^{re.escape(prefix)}".replace("\\-", "-")) if prefix else ()
+    return {"may_carry": True}, carry_command(dataset, *by)
 
 
 @dataclass(frozen=True)
@@ -165,9 +166,7 @@ class Doubts:
         if not n_shared:
             return self.passed(Note("no_group_label", {"of_run": of_run, "of_labels": of_labels}), "no-overlap")
         note = spelling.none_met(dataset)
-        renamed = f"if ids were renamed, carry the labels to them: {command_line(carry_command(dataset))}"
-        advice = renamed if dataset and "how" not in note.facts else ""
-        return note if n_shared < DOUBTED else self.passed(note, "no-overlap", advice)
+        return note if n_shared < DOUBTED else self.passed(note, "no-overlap")
 
 
 def _unmet(both: Judged) -> Iterator[tuple[list[str], list[str]]]:

@@ -170,13 +170,3 @@ def carry_command(dataset: str, *how: str) -> tuple[str, ...]:
     'ndcg-track labels carry MAPPING.csv --dataset shop'
     """
     return ("ndcg-track", "labels", "carry", *(how or ("MAPPING.csv",)), "--dataset", dataset)
-
-
-def labels_command(dataset: str) -> tuple[str, ...]:
-    """Return a command that shows some labels of a dataset.
-
-    >>> labels_command("shop")[-1]
-    "SELECT group_key, item_key FROM labels WHERE dataset = 'shop' LIMIT 5"
-    """
-    value = dataset.replace("'", "''")
-    return "ndcg-track", "sql", f"SELECT group_key, item_key FROM labels WHERE dataset = '{value}' LIMIT 5"

@@ -157,7 +157,8 @@ def _no_label(of_run: str = "", of_labels: str = "", how: str = "", may_carry: b
     told = "none of its items has a label, so every result is 0 or undefined"
     if not of_run:
         return f"{told}; do the ids match?"
-    more = f"; {_difference(how, may_carry=may_carry)}" if how else "; do the ids match?"
+    asked = "were ids renamed? Then carry the labels to them with" if may_carry else "do the ids match?"
+    more = f"; {_difference(how, may_carry=may_carry) if how else asked}"
     return f"{told}: the run has {shown(of_run)}, but the labels have {shown(of_labels)}{more}"
 
 
@@ -312,8 +313,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "runs_not_judged": lambda n, first: (
         f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "
-        f"ranks, so {'its place says' if n == 1 else 'their places say'} nothing: are the ids written as in the "
-        "labels? See some labels with"
+        f"ranks, so {'its place says' if n == 1 else 'their places say'} nothing: were their ids "
+        "renamed? Then carry the labels to them with"
     ),
     "order_open": lambda cutoff, low, high: (
         f"{percent(low)} to {percent(high)} of the {f'first {cutoff}' if cutoff else 'items'} are judged, and the "
@@ -383,8 +384,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "positives_only": "no label has grade 0, so an item without a label is unknown here, not irrelevant",
     "nothing_judged": lambda metrics: (
-        f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items written as "
-        "in the labels? See some labels with"
+        f"no judged item counts in either run under {', '.join(metrics)}: were ids renamed? Then carry the labels to "
+        "them with"
     ),
     "runs_lacking": lambda n, first, version, metrics: (
         f"left out: {counted(n, 'run')} without {', '.join(metrics)} under labels version {version}, such as {first}; "

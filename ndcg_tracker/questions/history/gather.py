@@ -210,28 +210,15 @@ def history_of(
         needed = ("ndcg-track", "labels", "needed", *words)
         facts, command = ({"fell": True}, carry_command(dataset)) if fell else ({}, needed)
         notes.append(Note("goes_with_judged", facts, command))
-    _split_changes(tx, rows, details, records, parsed)
+    ids = [record.label_set_id for record in records]
+    for at in [at for at in range(1, len(ids)) if ids[at] != ids[at - 1]][-MOST_CHANGES:]:
+        runs = [details[record.run_id] for record in records[at - 1 : at + 1]]
+        split = labels_or_ranking(tx, runs, ids[at - 1 : at + 1], parsed)
+        rows[at]["labels_or_ranking"] = None if split is None else asdict(split)
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
     version = wanted.labels if isinstance(wanted.labels, int) else None
     adding = "" if newest or not runs else adding_words(tx, runs, [metric], judge, version, every=True)
     return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset, adding)
-
-
-def _split_changes(
-    tx: ReadTransaction,
-    rows: Sequence[HistoryRow],
-    details: Mapping[int, RunRecord],
-    records: Sequence[HistoryRecord],
-    metric: Metric,
-) -> None:
-    """Say of the latest runs with other labels than the run before what the labels did, and what the ranking did."""
-    pairs = zip(records, records[1:], rows[1:], strict=False)
-    changes = [(of, row) for *of, row in pairs if of[0].label_set_id != of[1].label_set_id]
-    for of, row in changes[-MOST_CHANGES:]:
-        runs = [details[record.run_id] for record in of]
-        label_sets = {label_set.id: label_set for label_set in tx.labels.sets(runs[0].dataset_id, None)}
-        split = labels_or_ranking(tx, runs, [label_sets[record.label_set_id] for record in of], metric)
-        row["labels_or_ranking"] = None if split is None else asdict(split)
 
 
 def new_steps_of(history: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:

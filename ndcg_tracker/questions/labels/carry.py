@@ -75,22 +75,18 @@ def carried_said(done: CarriedLabels) -> Said:
 def _report(done: CarriedLabels) -> Report:
     version = f"version {done.version} of dataset {done.dataset!r}"
     stored = f"{'stored' if done.is_new else 'already stored'} as {version}"
-    of_items = f"carried {done.n_carried:,} of {counted(done.n_items, 'labelled item')}"
-    told = [f"{of_items}: {done.n_unclear:,} unclear, {done.n_alone:,} without another id"]
+    carried = f"carried {counted(done.n_carried, 'labelled item')}"
+    told = [f"{carried}; {done.n_unclear:,} unclear, {done.n_alone:,} without another id"]
     if done.is_new and not done.n_carried:
         told.append("no stored id is another one now: it counts for ids to come")
     if done.n_without_label:
         told.append(f"{counted(done.n_without_label, 'row')} of the mapping without a label")
     if done.rescored:
         told.append(f"rescored {sum(bool(run.metrics) for run in done.rescored)} of {len(done.rescored)} runs")
-    shown = done.unclear[:_MOST_SHOWN]
-    rows = [[of.item, ", ".join(of.others)] for of in shown]
+    rows = [[of.item, ", ".join(of.others)] for of in done.unclear[:_MOST_SHOWN]]
     legend = ["unclear: its grade stays with its own id; read the texts, and label the others yourself"] if rows else []
-    legend += (
-        [f"the first {len(shown)} of {len(done.unclear):,}; --format csv lists all"]
-        if len(shown) < len(done.unclear)
-        else []
-    )
+    if len(rows) < len(done.unclear):
+        legend.append(f"the first {len(rows)} of {len(done.unclear):,}; --format csv lists all")
     return Report(
         stored if done.is_new or done.n_carried else f"no label is carried; the latest is still {version}",
         sentences=told,
