@@ -85,6 +85,7 @@ def ingest(
     """
     from ndcg_tracker.api.evaluation import Input, Names, path_of
     from ndcg_tracker.ingest.detection import default_run_name
+    from ndcg_tracker.ingest.documents import texts_read
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
     from ndcg_tracker.ingest.reading import documents_given
     from ndcg_tracker.metrics.language.dialects import are_by_rank
@@ -110,7 +111,7 @@ def ingest(
         allow=allow,
     )
     documents = documents_given(item_to_document, collapse, item_is_text=item_is_text)
-    details = replace_fields(details, texts=(documents and documents.texts) or texts or {})
+    details = replace_fields(details, texts=texts_read(documents, texts))
     given = Input(
         frame,
         labels,
@@ -304,6 +305,7 @@ def add_labels(
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
     from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.documents import texts_read
     from ndcg_tracker.ingest.reading import documents_given, read_labels_by_judge
     from ndcg_tracker.runs.ingest import source_name
     from ndcg_tracker.runs.rescore import store_labels
@@ -333,7 +335,7 @@ def add_labels(
             extend=extend,
             replace=replace,
             rescore=rescore,
-            texts=(documents and documents.texts) or texts,
+            texts=texts_read(documents, texts),
         )
         for name, given in of_judges.items()
     )

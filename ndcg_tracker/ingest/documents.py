@@ -163,6 +163,11 @@ class Documents:
         return Chunks(self.collapse, offsets.size - 1, np.unique(pairs).size, n_changed + self.are_read)
 
 
+def texts_read(documents: Documents | None, otherwise: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """Return the texts of items that are texts, which come while these are read; of other items, the given ones."""
+    return otherwise or {} if documents is None or documents.texts is None else documents.texts
+
+
 def check_pattern(pattern: str, given: str, advice: str) -> None:
     """Raise an InputError for a pattern that RE2 does not take; ``given``: how the caller gave it."""
     try:

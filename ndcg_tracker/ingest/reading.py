@@ -19,7 +19,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
-from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern
+from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
@@ -157,7 +157,7 @@ def texts_given(
     if text is None or path == "-":
         if text is not None:
             raise InputError(f"{argument('text', text)} needs a file", advice="write the rows to one first")
-        return (columns.documents and columns.documents.texts) or {}
+        return texts_read(columns.documents)
 
     def items_of(columns: Columns) -> list[str]:
         with Source(path) as source:

@@ -18,7 +18,7 @@ from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
 class SameItems:
     """Which ids are one item: that with the id that the labels have.
 
-    ``patterns``: what they match is removed from an id, one after the other. ``labelled_as``: for ids that are left
+    ``patterns``: what they match is removed from an id, the latest first. ``labelled_as``: for ids that are left
     then, the id in the labels.
 
     >>> same = SameItems(("^v2-",), {"b": "a"})
@@ -84,10 +84,8 @@ class SameItems:
         is_first = _is_first(named, order)
         firsts = order[np.maximum.accumulate(np.where(is_first, np.arange(order.size), 0))]
         lower, higher = order[~is_first], firsts[~is_first]
-        rows = np.arange(order.size)
-        keeps = ~named.item_keys.equal(lower, ranking.item_keys, lower)
-        at = rows + rows.size
-        at[lower] = np.where(keeps, lower, higher)
+        at = np.arange(order.size, 2 * order.size)
+        at[lower] = np.where(named.item_keys.equal(lower, ranking.item_keys, lower), higher, lower)
         return replace(named, item_keys=Keys.joined([ranking.item_keys, named.item_keys]).take(at))
 
 

@@ -110,7 +110,7 @@ def _cut(tx: ReadTransaction, dataset: DatasetRecord, labels: LabelLists, patter
     before, cut = labels.same_items or SameItems(), SameItems((pattern,))
     ids, names = (cut.named(Keys.from_strings(side)).to_list() for side in _sides(before.labelled_as.items()))
     pairs = {item: name for item, name in zip(ids, names, strict=True) if item != name}
-    same = SameItems(tuple(dict.fromkeys([*before.patterns, pattern])), pairs)
+    same = SameItems(tuple(dict.fromkeys([pattern, *before.patterns])), pairs)
     items, known = {*same.named(labels.item_keys).to_list()}, labels.item_keys
     for run in [run for run in tx.runs.all(dataset.name) if "items" in tx.runs.holds(run.id)][-1:]:
         known = Keys.joined([known, tx.runs.ranking(run.id).item_keys])

@@ -73,8 +73,8 @@ def test_a_file_with_one_column_is_refused(renamed: CommandLine, folder: Path) -
 
 def test_history_says_what_labels_and_ranking_did(renamed: CommandLine, folder: Path) -> None:
     (folder / "more.csv").write_text((folder / "labels.csv").read_text() + "q0,b,1\n")
-    renamed.done("labels", "add", "more.csv", "--dataset", "shop")
-    renamed.done("ingest", "old.csv", "--name", "again", "--dataset", "shop")
+    renamed.said("labels", "add", "more.csv", "--dataset", "shop")
+    assert renamed("ingest", "old.csv", "--name", "again", "--dataset", "shop").code == 0
     shown = renamed.done("history", "--metric", "ndcg@10", "--dataset", "shop")
     assert "labels 2 at again: +0.0040 since old: labels +0.0040, ranking +0.0000" in shown
 
@@ -83,29 +83,31 @@ def test_texts_are_stored_with_items_and_told_when_they_change(command: CommandL
     hits = [{"id": f"d#{n}", "score": 9 - n, "meta": {"text": f"passage {n}"}} for n in range(4)]
     (folder / "run.jsonl").write_text(json.dumps({"query": "q", "hits": hits}) + "\n")
     (folder / "gold.csv").write_text("query,id,label,passage\nq,d#1,1,passage 1\nq,d#2,1,other passage\n")
-    command.done("labels", "add", "gold.csv", "--group", "query", "--item", "id", "--text", "passage")
+    command.said("labels", "add", "gold.csv", "--group", "query", "--item", "id", "--text", "passage")
     of_run = ("ingest", "run.jsonl", "--items", "hits", "--item", "id", "--group", "query", "--text", "meta.text")
     assert command.refused(*of_run) == (
         "run: 1 of 2 labelled items has another text than when labelled; give each text an id of its own; if that is "
         "meant, give --allow changed-texts"
     )
-    command.done(*of_run, "--allow", "changed-texts")
+    printed = command(*of_run, "--allow", "changed-texts")
+    assert (printed.code, printed.err) == (0, "note: run: 1 of 2 labelled items has another text than when labelled\n")
     texts = {row["item"]: row["text"] for row in command.rows("texts", "list")}
     assert texts == {"d#0": "passage 0", "d#1": "passage 1", "d#2": "other passage", "d#3": "passage 3"}
     (folder / "texts.csv").write_text("item,text\nd#1,new\nd#3,new\n")
     assert command.refused("texts", "add", "texts.csv") == (
-        "1 of 2 labelled items would change, such as 'd#1'; give each text an id of its own, or replace them with "
+        "1 of 1 labelled item would change, such as 'd#1'; give each text an id of its own, or replace them with "
         "--replace"
     )
-    command.done("texts", "add", "texts.csv", "--replace")
+    assert command.said("texts", "add", "texts.csv", "--replace") == "added texts of 2 items to dataset 'default'\n"
 
 
 def test_an_item_is_its_text(command: CommandLine, folder: Path) -> None:
     passages = [f"passage {n} " + "word " * 600 for n in range(3)]
     (folder / "run.jsonl").write_text(json.dumps({"query": "q", "contexts": passages}) + "\n")
     (folder / "gold.csv").write_text(f"query,context,label\nq,{passages[1]},1\n")
-    command.done("labels", "add", "gold.csv", "--group", "query", "--item", "context", "--item-is-text")
-    command.done("ingest", "run.jsonl", "--items", "contexts", "--group", "query", "--item-is-text", "--metric", "RR")
+    command.said("labels", "add", "gold.csv", "--group", "query", "--item", "context", "--item-is-text")
+    words = ("--items", "contexts", "--group", "query", "--item-is-text", "--metric", "RR")
+    assert command("ingest", "run.jsonl", *words).code == 0
     assert command.rows("sql", "SELECT mean FROM run_summary") == [{"mean": 0.5}]
     assert sorted(row["text"] for row in command.rows("texts", "list")) == passages
     assert command.refused(
