@@ -659,7 +659,7 @@ def _two_columns(records: Records, usual: tuple[str, str], meant: str) -> list[s
 
 
 def _id_pairs(records: Records, names: list[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield the number of each row and its ids in two columns (InputError for anything that is no id)."""
+    """Yield the number of each row and its ids in two columns (InputError for anything else)."""
     for row, cells in enumerate(records.rows([records.header.index(name) for name in names])):
         try:
             first, second = (cell_id(cell, name) for cell, name in zip(cells, names, strict=True))

@@ -11,8 +11,7 @@ import sqlalchemy as sa
 
 from ndcg_tracker.errors import ConflictError, argument
 from ndcg_tracker.rankings import Index
-from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.rankings.same_items import SameItems
+from ndcg_tracker.rankings.ranking import LabelLists, SameItems
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     LABEL_LISTS,
