@@ -155,7 +155,7 @@ CREATE TABLE label_sets (
 	source TEXT, 
 	created_at_utc TEXT NOT NULL, 
 	by_row_number BOOLEAN, 
-	judge TEXT DEFAULT '' NOT NULL, extends INTEGER, added_by TEXT, from_runs TEXT, 
+	judge TEXT DEFAULT '' NOT NULL, extends INTEGER, added_by TEXT, from_runs TEXT, same_items TEXT, 
 	CONSTRAINT pk_label_sets PRIMARY KEY (id), 
 	CONSTRAINT ck_label_sets_counts CHECK (n_groups >= 0 AND n_labels >= 0), 
 	CONSTRAINT ck_label_sets_version_from_1 CHECK (version >= 1), 
@@ -631,4 +631,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0027')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0029')

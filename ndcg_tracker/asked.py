@@ -121,6 +121,7 @@ def declared(function: Callable[..., Any]) -> list[Declared]:
 DOUBTS = {
     "failed": "responses of a search that are errors, timed out or lack shards, which are left out",
     "no-overlap": "a run and labels, or labels and those stored before, have no group or item in common",
+    "changed-texts": "a tenth of the labelled items have another text than when they were labelled",
 }
 """The names by which doubtful input may be let pass, and what each lets pass."""
 

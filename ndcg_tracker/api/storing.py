@@ -63,6 +63,8 @@ def ingest(
     columns: str | Sequence[str] | None = None,
     scores: str | os.PathLike[str] | None = None,
     item_to_document: object | None = None,
+    texts: Mapping[str, str] | None = None,
+    item_is_text: bool = False,
     collapse: Collapse | None = None,
     groups_share: str | float | None = None,
     sampled: str | None = None,
@@ -77,25 +79,27 @@ def ingest(
 ) -> IngestResult:
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
-    Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
-    ``columns``, ``scores``, ``item_to_document``, ``collapse`` and ``groups_share``: see ``evaluate``; labels of the
-    kept groups are added to those stored. ``sampled``: for runs that rank
-    the relevant items among sampled negatives: how many of how many, such as "100/50000". Their metrics are marked and
-    are compared only with metrics of the same sample. ``name``: unique within ``dataset``; by default the name of the
-    file. ``metrics``: one text form or several. ``tags`` and ``parameters``: stored with the run. The entries of an
-    ir_metadata header in a file become tags too, and so do those of ``metadata``: a file of ir_metadata next to the
-    run, as tirex-tracker writes it. ``created_at``: when the run was made, by default now: a datetime, or ISO 8601
-    text, in UTC unless it has a time zone. ``replace``: replace other content under this name. ``judge``: who gave
-    ``labels``, or the labels in the run. Without such labels: whose stored labels count, those of one judge, of
-    several, or "*" for all; by default the unnamed judge's, else those of the only judge. ``allow``: doubtful input
-    to let pass, as the tag ``allowed`` then says: "failed" for responses that are errors, timed out or lack shards,
-    which are left out, so that their queries count as missing; "no-overlap" for a run and labels, or labels and those
-    stored before, that have no group or item in common. Returns: what was done. Raises: InputError for a frame that
-    cannot be read, and for what ``allow`` does not let pass; ConflictError if the name is taken by other content, if a
-    label in the run contradicts a stored one, or if more than a tenth of ``labels`` do.
+    Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``, ``columns``,
+    ``scores``, ``item_to_document``, ``collapse`` and ``groups_share``: see ``evaluate``; labels of the kept groups are
+    added to those stored. ``texts``: texts of items by id, which are stored (see ``add_texts``). ``item_is_text``: the
+    items have no ids, and are texts. ``sampled``: for runs that rank the relevant items among sampled negatives: how
+    many of how many, such as "100/50000". Their metrics are marked and are compared only with metrics of the same
+    sample. ``name``: unique within ``dataset``; by default the name of the file. ``metrics``: one text form or several.
+    ``tags`` and ``parameters``: stored with the run. The entries of an ir_metadata header in a file become tags too,
+    and so do those of ``metadata``: a file of ir_metadata next to the run, as tirex-tracker writes it. ``created_at``:
+    when the run was made, by default now: a datetime, or ISO 8601 text, in UTC unless it has a time zone. ``replace``:
+    replace other content under this name. ``judge``: who gave ``labels``, or the labels in the run. Without such
+    labels: whose stored labels count, those of one judge, of several, or "*" for all; by default the unnamed judge's,
+    else those of the only judge. ``allow``: doubtful input to let pass, as the tag ``allowed`` then says: "failed" for
+    responses that are errors, timed out or lack shards, which are left out, so that their queries count as missing;
+    "no-overlap" for a run and labels, or labels and those stored before, that have no group or item in common;
+    "changed-texts" for labelled items with another text than when they were labelled. Returns: what was done. Raises:
+    InputError for a frame that cannot be read, and for what ``allow`` does not let pass; ConflictError if the name is
+    taken by other content, if a label in the run contradicts a stored one, or if more than a tenth of ``labels`` do.
     """
     from ndcg_tracker.api.evaluation import Input, Names, path_of
     from ndcg_tracker.ingest.detection import default_run_name
+    from ndcg_tracker.ingest.documents import texts_read
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
     from ndcg_tracker.ingest.reading import documents_given
     from ndcg_tracker.metrics.language.dialects import are_by_rank
@@ -120,12 +124,12 @@ def ingest(
         groups_share=groups_share,
         allow=allow,
     )
+    documents = documents_given(item_to_document, collapse, item_is_text=item_is_text)
+    details = replace_fields(details, texts=texts_read(documents, texts))
     given = Input(
         frame,
         labels,
-        Names(
-            group, item, score, label, weight, items, documents_given(item_to_document, collapse), allow, groups_share
-        ),
+        Names(group, item, score, label, weight, items, documents, allow, groups_share),
         null_scores,
         reader=reader,
         columns=columns,
@@ -286,6 +290,8 @@ def add_labels(
     label: str | None = None,
     items: str | None = None,
     item_to_document: object | None = None,
+    texts: Mapping[str, str] | None = None,
+    item_is_text: bool = False,
     source: str | None = None,
     judge: str = "",
     extend: bool = False,
@@ -301,7 +307,8 @@ def add_labels(
     its ``further`` holds the others. With ``judge`` only the rows of that judge are read.
 
     ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them. ``group``, ``item``, ``label`` and
-    ``items``: names of its columns. ``item_to_document``: see ``evaluate``. ``source``: where they come from, by
+    ``items``: names of its columns. ``item_to_document``: see ``evaluate``. ``texts`` and
+    ``item_is_text``: see ``ingest``. ``source``: where they come from, by
     default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as well,
     those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version. ``replace``:
     replace that version, even if more than a tenth of its groups then have no labels (ConflictError without it).
@@ -312,12 +319,13 @@ def add_labels(
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
     from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.documents import texts_read
     from ndcg_tracker.ingest.reading import documents_given, read_labels_by_judge
     from ndcg_tracker.runs.ingest import source_name
     from ndcg_tracker.runs.rescore import store_labels
     from ndcg_tracker.storage.records import LabelOrigin
 
-    documents = documents_given(item_to_document)
+    documents = documents_given(item_to_document, item_is_text=item_is_text)
     columns = Columns(group=group, item=item, label=label, items=items, documents=documents)
     path = path_of(labels)
     if path is None and where:
@@ -341,6 +349,7 @@ def add_labels(
             extend=extend,
             replace=replace,
             rescore=rescore,
+            texts=texts_read(documents, texts),
         )
         for name, given in of_judges.items()
     )
@@ -431,6 +440,7 @@ def add_texts(
     text: str | None = None,
     title: str | None = None,
     url: str | None = None,
+    replace: bool = False,
 ) -> TextsAdded:
     """Give groups and items of a dataset texts that people read instead of ids, in one transaction.
 
@@ -438,8 +448,8 @@ def add_texts(
     about the item in this group. A null removes a text; anything that the frame does not name stays. Parameters:
     ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table from a reader
     (``ndcg_tracker.ingest.groups.read_texts``). ``group``, ``item``, ``text``, ``title``, ``url``: names of columns, by
-    default these names if they are there. Raises: InputError for a frame that cannot be read, and if the dataset has
-    none of its groups.
+    default these names if they are there. ``replace``: also give labelled items other texts. Raises: InputError for a
+    frame that cannot be read, if the dataset has none of its groups, and for labelled items with another text.
     """
     from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_text_frame
     from ndcg_tracker.runs.groups import store_texts
@@ -447,7 +457,7 @@ def add_texts(
     columns = TextColumns(group, item, text, title, url)
     table = frame if isinstance(frame, TextTable) else read_text_frame(frame, columns)
     with self.store().write("content") as tx:
-        return store_texts(tx, dataset, table)
+        return store_texts(tx, dataset, table, replace=replace)
 
 
 def import_runs(

@@ -52,6 +52,7 @@ from ndcg_tracker.questions import report as of_report
 from ndcg_tracker.questions import reproduce as of_reproduce
 from ndcg_tracker.questions import show as of_show
 from ndcg_tracker.questions import suite as of_suite
+from ndcg_tracker.questions.labels import carry as of_carry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,6 +183,7 @@ class Tracker:
     import_runs = storing.import_runs
     split_dataset = storing.split_dataset
 
+    carry_labels = of_carry.carry_labels
     change_of_labels = of_labels.change_of_labels
     labels_needed = of_labels.labels_needed
     labels_sample = of_labels.labels_sample

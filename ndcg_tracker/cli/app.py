@@ -31,7 +31,7 @@ from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Store": {
         "ingest": ("cli.ingest:ingest", "Store runs and their metrics, overall and per group."),
-        "labels": ("questions.labels.command:app", "Manage labels: add, list, diff, agreement, needed, sample."),
+        "labels": ("questions.labels.command:app", "Manage labels: add, carry, list, diff, agreement, needed, sample."),
         "groups": ("cli.runs:groups", "Manage attributes (for slices) and weights of groups: set, list."),
         "texts": ("cli.runs:texts", "Manage query texts, item titles and links: add, list, delete."),
         "datasets": ("cli.runs:datasets", "Seal a share of a dataset, so that only gates read it: split."),

@@ -43,6 +43,8 @@ def ingest(
     scores: options.Scores = None,
     item_to_document: options.ItemToDocument = None,
     collapse: options.Collapsed = None,
+    text: options.ItemText = None,
+    item_is_text: options.ItemIsText = False,
     groups_share: options.GroupsShare = None,
     sampled: Annotated[
         str | None,
@@ -118,7 +120,7 @@ def ingest(
         taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
         taken |= {"--item-to-document": item_to_document, "--collapse": collapse, "--sampled": sampled}
         taken |= {"--engine": "" if engine == "here" else engine, "--items": items, "--judge": judge}
-        taken |= {"--allow": allow}
+        taken |= {"--allow": allow, "--text": text, "--item-is-text": "yes" if item_is_text else None}
         for spelled in (spelled for spelled, other in taken.items() if other):
             raise InputError(f"{spelled} does not go with --results FILE", advice="leave it out")
         of_run: dict[str, Any] = {
@@ -154,9 +156,9 @@ def ingest(
         run_names,
     )
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
-    from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
-    from ndcg_tracker.ingest.reading import documents_given, read_run
+    from ndcg_tracker.ingest.reading import documents_given, read_run, texts_given
     from ndcg_tracker.rankings.groups_share import stored_share
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import whole_file
@@ -186,7 +188,7 @@ def ingest(
         weight=weight,
         header=columns,
         items=items,
-        documents=documents_given(item_to_document, collapse),
+        documents=documents_given(item_to_document, collapse, item_is_text=item_is_text),
         allow=allow,
         groups_share=groups_share,
     )
@@ -234,7 +236,8 @@ def ingest(
                 labels_source = None if labels is None else source_name(labels)
                 of_run = {**run_metadata(path), **tags}
                 facts = (source_name(name_given), commit, parameters, of_run, labels_source, created, sample, let_pass)
-                details = RunDetails(run_name, dataset, *facts, groups_share=share)
+                texts = texts_given(path, text, run_columns, RUN_TABLE, reader)
+                details = RunDetails(run_name, dataset, *facts, groups_share=share, texts=texts)
                 store = partial(
                     tracker.ingest_stream,
                     labels=given,

@@ -177,6 +177,12 @@ ItemToDocument = Annotated[
         "column or file with the documents.",
     ),
 ]
+ItemText = Annotated[
+    str | None, typer.Option("--text", metavar="COLUMN", help="Store the texts of the items, from this column or key.")
+]
+ItemIsText = Annotated[
+    bool, typer.Option("--item-is-text", help="The items have no ids: their column holds texts, which are stored.")
+]
 GroupsShare = Annotated[
     str | None,
     typer.Option(

@@ -365,6 +365,7 @@ def add_texts(
     title: Annotated[str | None, typer.Option(help="Column of the title.", show_default="title")] = None,
     url: Annotated[str | None, typer.Option(help="Column of the link.", show_default="url")] = None,
     columns: options.Header = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Also give labelled items other texts.")] = False,
 ) -> None:
     """Add texts that explain and report show next to ids.
 
@@ -380,7 +381,8 @@ def add_texts(
     names = TextColumns(group, item, text, title, url, header_of(columns))
     table = read_texts(file, reader=reader, columns=names)
     with options.tracker() as tracker:
-        options.say(_texts_told(tracker.add_texts(table, dataset=options.or_the_only_one(dataset))))
+        meant = options.or_the_only_one(dataset)
+        options.say(_texts_told(tracker.add_texts(table, dataset=meant, replace=replace)))
 
 
 @texts.command("list")

@@ -47,7 +47,7 @@ from ndcg_tracker.statistics.distribution_free import share_upper_bound
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
-from ndcg_tracker.words.notes import Fact, Kind, Note, all_one_notes, labels_command
+from ndcg_tracker.words.notes import Fact, Kind, Note, all_one_notes, carry_command
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -219,7 +219,7 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
     ]
     unjudged = [metric.metric for metric in metrics if metric.not_comparable == "nothing_judged"]
     if unjudged:
-        notes.append(Note("nothing_judged", {"metrics": unjudged}, labels_command(comparison.dataset)))
+        notes.append(Note("nothing_judged", {"metrics": unjudged}, carry_command(comparison.dataset)))
     same = [metric for metric in metrics if metric.verdict == "identical"]
     notes += all_one_notes((metric.requested_as or metric.metric, metric.baseline, metric.n) for metric in same)
     notes += _of_open(comparison)

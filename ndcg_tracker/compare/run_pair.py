@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import Arm
+from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.shares import evaluation_in
@@ -241,12 +242,27 @@ def shared_labels(
     whose = asked[0].judge if asked else ""
     names = [repr(run.name) for run in runs]
     each = f"runs {', '.join(names[:-1])} and {names[-1]} do not {'both' if len(runs) == 2 else 'all'}"
+    split = _split(tx, runs, asked_metrics, label_sets) if labels is None else ""
     raise NotComparableError(
-        f"{each} have {what} under {under} of the labels{f' of judge {whose!r}' if whose else ''}",
+        f"{each} have {what} under {under} of the labels{f' of judge {whose!r}' if whose else ''}{split}",
         advice=advice_for_lacking(
             tx, runs, asked_metrics, adding_words(tx, runs, texts, whose, None if labels is None else asked[0].version)
         ),
     )
+
+
+def _split(
+    tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], label_sets: Sequence[LabelSetRecord]
+) -> str:
+    """Return in words what labels and ranking did between two runs, each under its latest labels; "" if unknown."""
+    ids = [label_set.id for label_set in label_sets]
+    every = [sorted(tx.evaluations.of_run(run.id), key=lambda of: of.label_set_id) for run in runs]
+    own = [{of.metric: of.label_set_id for of in of_run if of.label_set_id in ids} for of_run in every]
+    text = next((text for text in map(str, metrics or own[0]) if all(text in of_run for of_run in own)), None)
+    if text is None or len(runs) != 2:
+        return ""
+    split = labels_or_ranking(tx, runs, [of_run[text] for of_run in own], parse_metric(text))
+    return "" if split is None else f": {text} {split.words}"
 
 
 def _in_one_share(tx: ReadTransaction, sides: list[Side]) -> list[Side]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from ndcg_tracker.errors import argument
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import first_codes, places_in
 from ndcg_tracker.rankings.keys import Keys, arrow_texts
@@ -54,13 +55,15 @@ class Documents:
     ``rule``: as it was given: a pattern that matches what to cut off from an item's id, or the name of a column of
     documents. ``collapse``: the score of a document is the highest of its chunks' scores, the first, or their sum; its
     label is always the highest. ``mapping``: from items to documents, instead of a rule. ``are_read``: whether the
-    items are documents already, read from their column.
+    items are documents already, read from their column. ``texts``: None unless items are texts, with their
+    digests as ids; then those that were read, by id.
     """
 
     rule: str
     collapse: Collapse = "max"
     mapping: Mapping[bytes, bytes] | None = None
     are_read: bool = False
+    texts: dict[str, str] | None = None
 
     def for_column(self, name: str | None) -> Documents:
         """Return the rule for a table whose items are the column of this name."""
@@ -86,6 +89,9 @@ class Documents:
         given = names.to_bytes_list()
         if self.mapping is not None:
             found = [self._mapped(name, refused, are_labels=are_labels) for name in given]
+        elif self.texts is not None:
+            found = [b"text-" + hashlib.blake2b(name, digest_size=12).hexdigest().encode() for name in given]
+            self.texts.update(zip(Keys.from_bytes(found).to_list(), names.to_list(), strict=True))
         elif self.are_read or self.is_column:
             found = given
         else:
@@ -155,6 +161,20 @@ class Documents:
         order = descending_order(scores, offsets)
         pairs = _pairs(offsets, documents)[order[places_in(np.diff(offsets)) <= _FIRST]]
         return Chunks(self.collapse, offsets.size - 1, np.unique(pairs).size, n_changed + self.are_read)
+
+
+def texts_read(documents: Documents | None, otherwise: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """Return the texts of items that are texts, which come while these are read; of other items, the given ones."""
+    return otherwise or {} if documents is None or documents.texts is None else documents.texts
+
+
+def check_pattern(pattern: str, given: str, advice: str) -> None:
+    """Raise an InputError for a pattern that RE2 does not take; ``given``: how the caller gave it."""
+    try:
+        marked(pattern, Keys.from_strings([""]))
+    except ValueError as error:
+        what = f"{given} is not a valid pattern: {str(error).partition(': ')[2]}"
+        raise InputError(what, advice=advice) from None
 
 
 def marked(pattern: str, names: Keys) -> list[str]:

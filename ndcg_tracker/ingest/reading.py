@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
-from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, marked
+from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
@@ -29,7 +29,7 @@ from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
-from ndcg_tracker.ingest.records import cell_id, opened_records
+from ndcg_tracker.ingest.records import Records, cell_id, opened_records
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import (
@@ -148,6 +148,32 @@ def read_labels(
         return ir_datasets_labels(path.removeprefix(IR_DATASETS), columns)
     with Source(path, stdin=stdin, progress=progress) as source:
         return _labels_in(source, reader, columns)
+
+
+def texts_given(
+    path: str, text: str | None, columns: Columns, wanted: Wanted, reader: str | None = None
+) -> Mapping[str, str]:
+    """Return the texts of the items of a run or of labels; ``text``: their column, None unless the items are texts."""
+    if text is None or path == "-":
+        if text is not None:
+            raise InputError(f"{argument('text', text)} needs a file", advice="write the rows to one first")
+        return texts_read(columns.documents)
+
+    def items_of(columns: Columns) -> list[str]:
+        with Source(path) as source:
+            head, name = _reader(source, reader, columns)
+            _refuse_columns(source, name, columns, has_reader=True)
+            [block] = _group_blocks(source, name, columns, wanted, None, is_small=len(head) <= SMALL)
+            items = block.assembled(lambda rows, _: rows.items)
+        return [] if items is None else items.to_list()
+
+    return dict(
+        zip(
+            items_of(replace(columns, documents=None)),
+            items_of(replace(columns, item=text, documents=None)),
+            strict=True,
+        )
+    )
 
 
 def _labels_in(source: Source, reader: str | None, columns: Columns, *, are_answers: bool = False) -> LabelLists:
@@ -552,14 +578,21 @@ def _checked(
     return table
 
 
-def documents_given(rule: object, collapse: str | None = None) -> Documents | None:
+def documents_given(rule: object, collapse: str | None = None, *, item_is_text: bool = False) -> Documents | None:
     """Return the rule for documents that a caller gave as a pattern, column, file or dict; None if none was given.
+
+    ``item_is_text``: items are texts, and each is its own document.
 
     Raises: InputError.
 
     >>> documents_given("#.*").collapse, documents_given(None)
     ('max', None)
     """
+    if item_is_text:
+        if rule is not None:
+            what = f"{argument('item_is_text', True)} does not go with {argument('item_to_document')}"
+            raise InputError(what, advice="leave one out")
+        return Documents("", are_read=True, texts={})
     if rule is None:
         if collapse is not None:
             what = (
@@ -586,13 +619,8 @@ def documents_given(rule: object, collapse: str | None = None) -> Documents | No
     documents = Documents(text, chosen)
     if isinstance(rule, os.PathLike) or (documents.no_file and not documents.is_column):
         raise InputError("no such file", where=shown_name(text), advice="check the path")
-    try:
-        marked(text, Keys.from_strings([""]))
-    except ValueError as error:
-        raise InputError(
-            f"{argument('item_to_document', text)} is not a valid pattern: {str(error).partition(': ')[2]}",
-            advice="write a regular expression for what to cut off, such as '#.*'; it cannot look around or refer back",
-        ) from None
+    advice = "write a regular expression for what to cut off, such as '#.*'; it cannot look around or refer back"
+    check_pattern(text, argument("item_to_document", text), advice)
     return documents
 
 
@@ -604,18 +632,37 @@ def _documents_in(path: str) -> dict[bytes, bytes]:
     """
     documents: dict[bytes, bytes] = {}
     with opened_records(path, "documents of items") as records:
-        names = ["item", "document"] if {"item", "document"} <= set(records.header) else records.header[:2]
-        if len(names) < 2:
-            raise records.refused("there is only one column", advice="give one of items and one of documents")
-        wanted = [records.header.index(name) for name in names]
-        for row, cells in enumerate(records.rows(wanted)):
-            try:
-                item, document = (cell_id(cell, name).encode() for cell, name in zip(cells, names, strict=True))
-            except WrongValueError as error:
-                raise error.at(records.places.place(row)) from None
+        names = _two_columns(records, ("item", "document"), "one of items and one of documents")
+        for row, *pair in _id_pairs(records, names):
+            item, document = (of.encode() for of in pair)
             if documents.setdefault(item, document) != document:
                 order = f"{shown(names[0])} is read as the items and {shown(names[1])} as their documents"
                 other_way = "" if "item" in names else f"; {order}: if it is the other way round, name the columns so"
                 what = f"item {shown(item)} already has another document above"
                 raise records.places.error(row, what, advice=f"keep one{other_way}")
     return documents
+
+
+def read_mapping(path: str) -> list[tuple[str, str]]:
+    """Return the old and the new id of each row of a file, whose columns are ``old`` and ``new``, or the first two."""
+    with opened_records(path, "old and new ids of items") as records:
+        names = _two_columns(records, ("old", "new"), "one of old ids and one of new ids")
+        return [(old, new) for _, old, new in _id_pairs(records, names)]
+
+
+def _two_columns(records: Records, usual: tuple[str, str], meant: str) -> list[str]:
+    """Return two columns if a file has both, else its first two (InputError for one); ``meant``: what they hold."""
+    names = list(usual) if {*usual} <= {*records.header} else records.header[:2]
+    if len(names) < 2:
+        raise records.refused("there is only one column", advice=f"give {meant}")
+    return names
+
+
+def _id_pairs(records: Records, names: list[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the number of each row and its ids in two columns (InputError for anything else)."""
+    for row, cells in enumerate(records.rows([records.header.index(name) for name in names])):
+        try:
+            first, second = (cell_id(cell, name) for cell, name in zip(cells, names, strict=True))
+        except WrongValueError as error:
+            raise error.at(records.places.place(row)) from None
+        yield row, first, second

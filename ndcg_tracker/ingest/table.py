@@ -332,7 +332,8 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
                 advice=f"give a pattern such as {argument('item_to_document', '#.*')}, or a file of documents",
             )
         documents, n_changed = rows.documents.of(items, places.whole)
-        chunks = rows.documents.chunks(offsets, documents, scores, n_changed)
+        if rows.documents.texts is None:
+            chunks = rows.documents.chunks(offsets, documents, scores, n_changed)
         collapsed = rows.documents.collapsed(offsets, documents, scores, rows.documents.collapse)
         if rows.documents.collapse == "sum":
             _refuse_no_sum(keys, offsets, collapsed[0], scores, places)
@@ -400,7 +401,7 @@ def _grouping(rows: Rows, places: Places, *, is_part: bool = False) -> Grouping:
     if not rows.n_rows and not rows.n_empty:
         raise no_row(places.whole, rows.n_failed)
     _check_ids(rows.span_keys, "group", places, rows)
-    if rows.items is not None:
+    if rows.items is not None and (rows.documents is None or rows.documents.texts is None):
         _check_ids(rows.items, "item", places, None)
     grouping = grouped_spans(rows.span_keys, rows.span_lengths)
     if rows.groups_share is None:

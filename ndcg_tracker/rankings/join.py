@@ -235,15 +235,11 @@ def judged(ranking: Ranking, labels: LabelLists) -> JudgedRanking: ...
 
 
 @overload
-def judged(ranking: UnsortedRanking, labels: LabelLists) -> JudgedUnsorted: ...
-
-
-@overload
 def judged(ranking: Run, labels: LabelLists) -> Judged: ...
 
 
 def judged(ranking: Run, labels: LabelLists) -> Judged:
-    """Return the run joined with the labels on (group, item).
+    """Return the run joined with the labels on (group, item); items with several ids have the one of the labels.
 
     >>> keys = Keys.from_strings
     >>> run = Ranking.from_rows(keys(["q", "q"]), keys(["a", "b"]), np.array([2.0, 1.0]))
@@ -251,6 +247,8 @@ def judged(ranking: Run, labels: LabelLists) -> Judged:
     >>> both.rows.tolist(), both.label_rows.tolist(), both.run_groups.tolist()
     ([1], [0], [0, -1])
     """
+    if labels.same_items is not None:
+        ranking = labels.same_items.in_run(ranking if isinstance(ranking, Ranking) else ranking.in_order)
     run_group_of_label = places_of(labels.group_keys, ranking.group_keys)
     label_group_of_run = np.full(ranking.n_groups, -1, dtype=np.int64)
     present = run_group_of_label >= 0

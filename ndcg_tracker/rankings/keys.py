@@ -535,6 +535,20 @@ def arrow_texts(data: Bytes | bytes, offsets: Index, *, binary: bool = False) ->
     return pa.Array.from_buffers(pa.large_binary() if binary else pa.large_string(), offsets.size - 1, buffers)
 
 
+def without_matches(keys: Keys, pattern: str) -> Keys:
+    """Return ids without what a pattern matches in them (RE2); an id of which nothing would be left stays.
+
+    >>> without_matches(Keys.from_strings(["v2-a", "b", "v2-"]), "^v2-").to_list()
+    ['a', 'b', 'v2-']
+    """
+    import pyarrow.compute as pc
+
+    texts = arrow_texts(keys.data, keys.offsets)
+    cut = keys_of_arrow(pc.replace_substring_regex(texts, pattern=pattern, replacement=""))
+    rows = np.arange(len(keys))
+    return Keys.joined([keys, cut]).take(np.where(cut.lengths > 0, len(keys) + rows, rows)) if len(keys) else keys
+
+
 def keys_of_arrow(array: Any) -> Keys:
     """Return the ids of an Arrow array of (large) strings or (large) binary values without nulls.
 

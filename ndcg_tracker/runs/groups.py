@@ -13,16 +13,21 @@ from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.runs.parts import part_of
-from ndcg_tracker.words.texts import GroupTexts, Text, did_you_mean
+from ndcg_tracker.storage.records import TextRecord
+from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import GroupTexts, Text, counted, did_you_mean
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.groups import GroupTable, TextTable
     from ndcg_tracker.rankings import Floats, Index
-    from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord, TextRecord
+    from ndcg_tracker.runs.spelling import Doubts
+    from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
 _MAX_SHOWN = 10
+_MOST_CHANGED = 0.1
+"""So many of the labelled items of a run may have another text than when they were labelled."""
 _MANY_GROUPS = 50_000  # finding similar keys among more groups would take seconds
 
 
@@ -199,13 +204,42 @@ class StoredText:
     url: str | None
 
 
-def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> TextsAdded:
+def changed_texts(tx: ReadTransaction, dataset_id: int, texts: Mapping[str, str | None]) -> tuple[set[str], int]:
+    """Return the labelled items whose stored text is another one than in ``texts``, and how many could be compared."""
+    newest = {label_set.judge: label_set.id for label_set in tx.labels.sets(dataset_id, None)} if texts else {}
+    labelled = {item for of in newest.values() for item in tx.labels.lists(of).item_keys.to_list()}
+    stored = {record.item_key: record.text for record in tx.texts.of_items(dataset_id, sorted(labelled & texts.keys()))}
+    known = [item for item, text in stored.items() if text is not None]
+    return {item for item in known if stored[item] != texts[item]}, len(known)
+
+
+def set_texts(tx: WriteTransaction, dataset_id: int, texts: Mapping[str, str]) -> None:
+    """Set the texts of items of a dataset."""
+    records = [TextRecord(0, item, text, None, None) for item, text in texts.items()]
+    if records:
+        tx.write.texts.set(dataset_id, records, ["text"])
+
+
+def keep_texts(tx: WriteTransaction, dataset: DatasetRecord, texts: Mapping[str, str], doubts: Doubts) -> list[Note]:
+    """Store the texts of a run's items, and return a note if labelled items have others: these keep what was labelled.
+
+    Raises: InputError if that is a tenth of the labelled items or more, unless it is allowed.
+    """
+    changed, n_known = changed_texts(tx, dataset.id, texts)
+    set_texts(tx, dataset.id, {item: text for item, text in texts.items() if item not in changed})
+    if not changed:
+        return []
+    note = Note("changed_texts", {"n": len(changed), "n_known": n_known})
+    few = len(changed) < _MOST_CHANGED * n_known
+    return [note if few else doubts.passed(note, "changed-texts", "give each text an id of its own")]
+
+
+def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable, *, replace: bool = False) -> TextsAdded:
     """Store texts of a dataset's groups and items; anything that the table does not name stays unchanged.
 
-    Raises: InputError if the table only has groups, none of which the dataset has.
+    ``replace``: whether labelled items may get other texts. Raises: InputError if they may not, and if the table only
+    has groups, none of which the dataset has.
     """
-    from ndcg_tracker.storage.records import TextRecord
-
     dataset = tx.datasets.known(dataset_name)
     named = list(dict.fromkeys(group for group in table.groups if group is not None))
     ids = tx.groups.ids(dataset.id, Keys.from_strings(named)).tolist()
@@ -223,6 +257,14 @@ def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> Te
         for group, item, *texts in zip(table.groups, table.items, *columns, strict=True)
         if id_of[group] >= 0
     ]
+    if "text" in table.texts and not replace:
+        given = {record.item_key: record.text for record in records if not record.group_id}
+        changed, n_known = changed_texts(tx, dataset.id, given)
+        if changed:
+            raise InputError(
+                f"{len(changed):,} of {counted(n_known, 'labelled item')} would change, such as {min(changed)!r}",
+                advice=f"give each text an id of its own, or replace them with {argument('replace', True)}",
+            )
     tx.write.texts.set(dataset.id, records, list(table.texts))
     n_items = sum(not record.group_id for record in records)
     n_groups = sum(not record.item_key for record in records)

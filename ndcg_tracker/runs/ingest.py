@@ -19,6 +19,7 @@ from ndcg_tracker.rankings.groups_share import in_share, stored_share
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights, may_be_grades
+from ndcg_tracker.runs.groups import keep_texts
 from ndcg_tracker.runs.labels import (
     HeldLabels,
     JudgeNames,
@@ -66,7 +67,7 @@ class RunDetails:
 
     ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
     None for the time of storing. ``allow``: the doubtful input that may pass. ``groups_share``: the share of the groups
-    that its blocks and labels were cut to, as "1/100", None for all.
+    that its blocks and labels were cut to, as "1/100", None for all. ``texts``: of its items.
     """
 
     name: str
@@ -80,6 +81,7 @@ class RunDetails:
     sampled: str | None = None
     allow: frozenset[str] = frozenset()
     groups_share: str | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def given(
@@ -380,9 +382,9 @@ def _stored(
         if not scores.n_judged and run.n_items:
             both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
             of_run, of_labels = (tx.groups.keys(dataset.id, ids[:SHOWN]).to_list() for ids in both)
-            notes.append(doubts.none_met(scores.spelling, n_labelled - n_missing, of_run, of_labels))
+            notes.append(doubts.none_met(scores.spelling, n_labelled - n_missing, of_run, of_labels, dataset.name))
         else:
-            notes += scores.spelling.notes()
+            notes += scores.spelling.notes(dataset.name)
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
             scores.n_judged, label_set.n_labels * n_labelled / label_set.n_groups, scores.coverage(), dataset.name
         )
@@ -390,7 +392,7 @@ def _stored(
         notes += unstable_sort_notes(n_on_sort(scores.groups(on_unstable_sort(new))))
         n_unlabelled = run.n_groups - (n_labelled - n_missing)
         notes += meeting_notes(n_missing, n_labelled, n_unlabelled, run.n_groups, metrics=wanted)
-    notes += coming.labels.notes()
+    notes += keep_texts(tx, dataset, details.texts, doubts) + coming.labels.notes()
     notes += [] if run.sampled is None else [sampled_note(run.sampled)]
     notes += [] if run.groups_share is None else [Note("groups_share", {"share": run.groups_share})]
     notes += [doubts.passed(note, "failed") if note.kind == "failed_responses" else note for note in coming.notes]

@@ -123,6 +123,8 @@ def judge_option(judge: str) -> tuple[str, ...]:
 
 NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
+FAR_BELOW = 0.6
+"""A run whose judged share is at most this part of that of other runs may have other ids than the labels."""
 _DATASETS_NAMED = 5
 _MOST_CHANGED = 0.1
 """New labels may contradict this share of the grades they replace, or leave this share of the groups without any."""
@@ -261,7 +263,7 @@ class RunLabels:
             added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()), extend=extend)
             self._version = added.label_set
             self._is_new = added.is_new
-            if extend:
+            if extend or tx.labels.same_items(self._version.id) is not None:
                 self._labels = label_source(tx, self._version)()
             return
         self._n_blocks = 0
@@ -407,7 +409,8 @@ class RunLabels:
             by_row_number = both.by_row_number if self._version is None else self._version.by_row_number
             extends = None if self._version is None else self._version.version
             origin = LabelOrigin(self._source, self._judge, extends=extends)
-            self._begun = self._tx.write.labels.begin(self._dataset.id, origin, by_row_number=by_row_number)
+            same_items = None if self._version is None else self._tx.labels.same_items(self._version.id)
+            self._begun = self._tx.write.labels.begin(self._dataset.id, origin, same_items, by_row_number=by_row_number)
         grown = both
         if stored.n_items:
             places = KeyIndex(stored.group_keys).places(both.group_keys)
@@ -471,11 +474,19 @@ def add_labels(
 def settled_lists(
     tx: ReadTransaction, dataset: DatasetRecord, lists: LabelLists, judge: str, *, extend: bool
 ) -> LabelLists:
-    """Return the labels of a judge, joined with the judge's latest version if ``extend`` (ConflictError)."""
+    """Return the labels of a judge, joined with the judge's latest version if ``extend`` (ConflictError).
+
+    Ids that are one item in that version are one in these labels, too, unless the labels say themselves which are.
+    """
     earlier = [label_set for label_set in tx.labels.sets(dataset.id, None) if label_set.by_row_number is not None]
     refuse_other_items(earlier[-1] if earlier else None, lists.by_row_number, dataset)
-    newest = tx.labels.newest(dataset.id, judge) if extend else None
-    return lists if newest is None else union_of_labels(tx.labels.lists(newest.id), lists, dataset, judge)
+    newest = tx.labels.newest(dataset.id, judge)
+    if newest is None:
+        return lists
+    if extend:
+        return union_of_labels(tx.labels.lists(newest.id), lists, dataset, judge)
+    same = tx.labels.same_items(newest.id)
+    return lists if same is None or lists.same_items is not None else same.in_labels(lists)
 
 
 def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends: bool = False) -> list[Note]:
@@ -551,6 +562,8 @@ def union_of_labels(
     ``judge``: whose labels are extended ("" for the unnamed judge), None if they come with a run. Raises: ConflictError
     for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
     """
+    if stored.same_items is not None:
+        further = stored.same_items.in_labels(further)
     if not stored.n_items:
         return further
     rows, stored_rows = matching_rows(further, stored)
@@ -578,7 +591,7 @@ def union_of_labels(
         Keys.joined([stored.item_keys, further.item_keys.take(new)]),
         np.concatenate([stored.grades, further.grades[new]]),
     )
-    return replace(both, by_row_number=stored.by_row_number)
+    return replace(both, by_row_number=stored.by_row_number, same_items=stored.same_items)
 
 
 def _refuse_further_rows(stored: LabelLists, further: LabelLists, new: Index, dataset: DatasetRecord) -> None:

@@ -14,6 +14,7 @@ from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
+from ndcg_tracker.runs.groups import set_texts
 from ndcg_tracker.runs.labels import (
     HELD_LABELS,
     HeldLabels,
@@ -152,10 +153,12 @@ def store_labels(
     extend: bool = False,
     replace: bool = False,
     rescore: bool = False,
+    texts: Mapping[str, str] | None = None,
 ) -> LabelsAdded:
     """Make labels the latest version of a judge in one transaction (see ``add_labels``).
 
     ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without the results.
+    ``texts``: of items, as they were labelled.
     """
     if extend and replace:
         raise InputError(f"{argument('extend')} does not go with {argument('replace')}", advice="leave one out")
@@ -179,6 +182,7 @@ def store_labels(
     with store.write("content") as tx:
         added = add_labels(tx, tx.write.datasets.ensure(dataset), lists, origin, extend=extend, may_drop=replace)
         version = added.label_set.version
+        set_texts(tx, tx.datasets.known(dataset).id, texts or {})
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
     left_out = n_given - lists.n_groups

@@ -25,9 +25,9 @@ from ndcg_tracker.rankings.groups_share import in_share
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Run, labels_of_groups
-from ndcg_tracker.runs.labels import label_source
+from ndcg_tracker.runs.labels import FAR_BELOW, label_source
 from ndcg_tracker.runs.spelling import Spelling
-from ndcg_tracker.words.notes import Fact, Note, labels_command
+from ndcg_tracker.words.notes import Fact, Note, carry_command
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
@@ -187,8 +187,6 @@ class ScoredGroups:
     spelling: Spelling | None = None
 
 
-FAR_BELOW = 0.6
-"""A run whose judged share is at most this part of that of other runs may have other ids than the labels."""
 _FEWEST_RUNS = 3
 _FEW_MET = 0.1
 
@@ -215,10 +213,10 @@ def judged_share_notes(
         usual = others.get(cutoff, [])
         if len(usual) >= _FEWEST_RUNS and 0 < share <= FAR_BELOW * median(usual):
             facts: dict[str, Fact] = {"run": run.name, "cutoff": cutoff, "share": share, "usual": median(usual)}
-            return [Note("far_fewer_judged", facts, labels_command(run.dataset))]
+            return [Note("far_fewer_judged", facts, carry_command(run.dataset))]
         if beside is not None and 0 < share <= FAR_BELOW * other.get(cutoff, 0.0):
             facts = {"run": run.name, "cutoff": cutoff, "share": share, "usual": other[cutoff], "other": beside.name}
-            return [Note("far_fewer_judged", facts, labels_command(run.dataset))]
+            return [Note("far_fewer_judged", facts, carry_command(run.dataset))]
     return []
 
 
@@ -229,7 +227,7 @@ def met_labels_notes(n_met: int, n_labels: float, shares: Mapping[int | None, fl
     """
     if not n_met or n_met > _FEW_MET * n_labels or min(shares.values(), default=1.0) >= 0.5:
         return []
-    return [Note("few_labels_met", {"n": n_met, "n_labels": round(n_labels)}, labels_command(dataset))]
+    return [Note("few_labels_met", {"n": n_met, "n_labels": round(n_labels)}, carry_command(dataset))]
 
 
 def n_unordered(run: Run) -> int | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings.join import Judged
-from ndcg_tracker.words.notes import Fact, Note, note_text
+from ndcg_tracker.words.notes import Fact, Note, carry_command, note_text
 
 DOUBTED = 20
 """From so many groups in common on, a run of which no item has a label is doubtful; fewer may be chance."""
@@ -97,16 +97,20 @@ class Spelling:
         how, n = max(self.met.items(), key=lambda pair: (pair[1], pair[0] != "chunks"), default=("", 0))
         return how if n >= max(least, _LEAST_MET * self.n) else None
 
-    def notes(self) -> list[Note]:
-        """Return a note if ids of the run are written differently than in the labels, although some match."""
+    def notes(self, dataset: str = "") -> list[Note]:
+        """Return a note if ids of the run are written differently than in the labels, although some match.
+
+        ``dataset``: of stored labels, which can be carried.
+        """
         how = self._likely(2)
         if how is None or how == "chunks":  # a document may be labelled along with its parts
             return []
         of_run, of_labels = self.examples[how]
         facts: dict[str, Fact] = {"how": how, "of_run": of_run, "of_labels": of_labels}
-        return [Note("spelled_otherwise", facts | {"n": self.met[how], "of": self.n})]
+        may_carry, command = _carrying(how, dataset)
+        return [Note("spelled_otherwise", facts | {"n": self.met[how], "of": self.n} | may_carry, command)]
 
-    def none_met(self) -> Note:
+    def none_met(self, dataset: str = "") -> Note:
         """Return the note that no item has a label, with an example of either side if they share a group."""
         if self.example is None:
             return Note("no_label")
@@ -114,12 +118,22 @@ class Spelling:
         of_run, of_labels = self.example if how is None else self.examples[how]
         facts: dict[str, Fact] = {"of_run": of_run, "of_labels": of_labels}
         if how != "chunks":
-            return Note("no_label", facts if how is None else facts | {"how": how})
+            may_carry, command = _carrying(how or "", dataset)
+            return Note("no_label", (facts if how is None else facts | {"how": how}) | may_carry, command)
         mark = of_run[len(of_labels)]
         if mark in of_labels:  # a pattern would also cut the labels
             return Note("no_label", facts | {"how": "parts"})
         pattern = f"{mark}.*" if mark in "#_:/-@~ " else f"\\{mark}.*"
         return Note("no_label", facts | {"how": how}, ("--item-to-document", pattern))
+
+
+def _carrying(how: str, dataset: str) -> tuple[dict[str, Fact], tuple[str, ...]]:
+    """Return a fact and a command for ids that have a prefix on one side, or are other ones, of stored labels."""
+    _, is_prefix, prefix = how.partition(":")
+    if not dataset or (how and not is_prefix):
+        return {}, ()
+    by = ("--pattern", f"^{re.escape(prefix)}".replace("\\-", "-")) if prefix else ()
+    return {"may_carry": True}, carry_command(dataset, *by)
 
 
 @dataclass(frozen=True)
@@ -141,16 +155,18 @@ class Doubts:
         self.let_pass.add(name)
         return note
 
-    def none_met(self, spelling: Spelling, n_shared: int, of_run: Sequence[str], of_labels: Sequence[str]) -> Note:
+    def none_met(
+        self, spelling: Spelling, n_shared: int, of_run: Sequence[str], of_labels: Sequence[str], dataset: str = ""
+    ) -> Note:
         """Return the note that no item of a run has a label.
 
-        ``n_shared``: how many groups both have. ``of_run``, ``of_labels``: some groups of either. Raises: InputError
-        for none or ``DOUBTED`` shared groups or more, unless that is allowed.
+        ``n_shared``: how many groups both have. ``of_run``, ``of_labels``: some groups of either. ``dataset``: of
+        stored labels. Raises: InputError for none or ``DOUBTED`` shared groups or more, unless that is allowed.
         """
-        note = (
-            Note("no_group_label", {"of_run": of_run, "of_labels": of_labels}) if not n_shared else spelling.none_met()
-        )
-        return note if 0 < n_shared < DOUBTED else self.passed(note, "no-overlap")
+        if not n_shared:
+            return self.passed(Note("no_group_label", {"of_run": of_run, "of_labels": of_labels}), "no-overlap")
+        note = spelling.none_met(dataset)
+        return note if n_shared < DOUBTED else self.passed(note, "no-overlap")
 
 
 def _unmet(both: Judged) -> Iterator[tuple[list[str], list[str]]]:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from ndcg_tracker.errors import ConflictError, argument
 from ndcg_tracker.rankings import Index
-from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.ranking import LabelLists, SameItems
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     LABEL_LISTS,
@@ -36,6 +36,8 @@ from ndcg_tracker.storage.upkeep.integrity import (
     Written,
 )
 
+_RECORDED = [column for column in schema.label_sets.c if column.name != "same_items"]  # which may be large
+
 
 class LabelReads:
     """Reads label sets and their labels."""
@@ -48,7 +50,7 @@ class LabelReads:
     def sets(self, dataset_id: int, judge: str | None = "") -> list[LabelSetRecord]:
         """Return the label sets of a judge of a dataset, by version; ``judge``: None for all judges."""
         table = schema.label_sets
-        query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
+        query = sa.select(*_RECORDED).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
         every = self._session.once(("label sets", dataset_id), partial(self._session.records, LabelSetRecord, query))
         self._dataset_of.update((label_set.id, dataset_id) for label_set in every)
         return [label_set for label_set in every if judge is None or label_set.judge == judge]
@@ -61,7 +63,17 @@ class LabelReads:
     def lists(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
         """Return the labels of a label set, of some groups or all, groups by ascending id."""
         lists = self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)
-        return LabelLists(*self._groups.keyed(lists, self._dataset_of.get(label_set_id)))
+        keyed = self._groups.keyed(lists, self._dataset_of.get(label_set_id))
+        return LabelLists(*keyed, same_items=self.same_items(label_set_id))
+
+    def same_items(self, label_set_id: int) -> SameItems | None:
+        """Return which ids are one item under a label set, None if each is an item of its own."""
+        query = sa.select(schema.label_sets.c.same_items).where(schema.label_sets.c.id == label_set_id)
+
+        def read() -> SameItems | None:
+            return SameItems.of_json(self._session.connection.execute(query).scalar())
+
+        return self._session.once(("same items", label_set_id), read)
 
     def has_judged_zero(self, label_set_id: int) -> bool:
         """Return whether any label says that an item is not relevant: grade 0 or below.
@@ -91,7 +103,7 @@ class LabelWrites:
         origin: LabelOrigin = UNKNOWN_ORIGIN,
     ) -> LabelSetRecord:
         """Store labels as the next version of a dataset's labels and return its record."""
-        label_set_id = self.begin(dataset_id, origin, by_row_number=labels.by_row_number)
+        label_set_id = self.begin(dataset_id, origin, labels.same_items, by_row_number=labels.by_row_number)
         self.append(label_set_id, dataset_id, labels)
         return self.finish(label_set_id, labels.digest(), labels.n_groups, labels.n_items)
 
@@ -99,6 +111,7 @@ class LabelWrites:
         self,
         dataset_id: int,
         origin: LabelOrigin = UNKNOWN_ORIGIN,
+        same_items: SameItems | None = None,
         *,
         by_row_number: bool | None = False,
     ) -> int:
@@ -117,6 +130,7 @@ class LabelWrites:
             "extends": origin.extends,
             "added_by": origin.added_by and checked_name("judge", origin.added_by),
             "from_runs": origin.from_runs,
+            "same_items": None if same_items is None else same_items.as_json(),
             "created_at_utc": checked_time(origin.created_at_utc),
         }
         label_set_id = self._session.insert(schema.label_sets, values)
@@ -143,7 +157,7 @@ class LabelWrites:
         values = {"digest": digest, "n_groups": n_groups, "n_labels": n_labels}
         self._session.execute(table.update().where(table.c.id == label_set_id).values(values))
         self._made.label_sets[label_set_id] = digest
-        return self._session.records(LabelSetRecord, sa.select(table).where(table.c.id == label_set_id))[0]
+        return self._session.records(LabelSetRecord, sa.select(*_RECORDED).where(table.c.id == label_set_id))[0]
 
     def tell_origin(self, label_set: LabelSetRecord, origin: LabelOrigin) -> LabelSetRecord:
         """Store facts about who gave a version that were unknown until now, and return its record.

@@ -93,6 +93,7 @@ label_sets = Table(
         JsonText,
         comment="JSON object: names of the runs whose logs gave the labels; NULL where not said.",
     ),
+    Column("same_items", JsonText, comment="JSON object: which ids are one item; NULL where each is its own."),
     UniqueConstraint("dataset_id", "version"),
     CheckConstraint("version >= 1", name="version_from_1"),
     CheckConstraint("n_groups >= 0 AND n_labels >= 0", name="counts"),

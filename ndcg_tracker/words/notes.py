@@ -36,7 +36,7 @@ Kind = Literal[
     # ingest, evaluate and import
     "failed_responses",
     "rank_conflict", "scores_like_ranks", "order_of_lists", "ties_by_input", "no_score", "no_label", "no_group_label",
-    "labels_elsewhere", "nothing_found",
+    "labels_elsewhere", "nothing_found", "changed_texts",
     "far_fewer_judged", "few_labels_met", "spelled_otherwise",
     "sampled", "groups_share", "smaller_share", "runs_of_other_shares", "history_of_shares",
     "documents_in_ten", "runs_of_other_samples", "history_of_samples",
@@ -163,11 +163,10 @@ def few_differences(warned: Note, interval: str = T_INTERVAL) -> str:
     return f"{warning}: {interval} may be too narrow" if interval else warning
 
 
-def labels_command(dataset: str) -> tuple[str, ...]:
-    """Return a command that shows some labels of a dataset.
+def carry_command(dataset: str, *how: str) -> tuple[str, ...]:
+    """Return the command that carries the labels of a dataset to new ids, by default by a file of these.
 
-    >>> labels_command("shop")[-1]
-    "SELECT group_key, item_key FROM labels WHERE dataset = 'shop' LIMIT 5"
+    >>> " ".join(carry_command("shop"))
+    'ndcg-track labels carry MAPPING.csv --dataset shop'
     """
-    value = dataset.replace("'", "''")
-    return "ndcg-track", "sql", f"SELECT group_key, item_key FROM labels WHERE dataset = '{value}' LIMIT 5"
+    return ("ndcg-track", "labels", "carry", *(how or ("MAPPING.csv",)), "--dataset", dataset)

@@ -131,11 +131,12 @@ def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
     return f"{what} contradicts {contradicted} in {where}; {decides}"
 
 
-def _difference(how: str) -> str:
+def _difference(how: str, *, may_carry: bool = False) -> str:
     """Return how ids of the run and of the labels differ, and what to do about it."""
     whose, is_prefix, prefix = how.partition(":")
     if is_prefix:
-        return f"the ids of the {whose} start with {shown(prefix)}; write both the same way"
+        carry = "; or carry the labels to the ids without it" if may_carry else ""
+        return f"the ids of the {whose} start with {shown(prefix)}; write both the same way{carry}"
     return {
         "case": "they differ only in capitals or spaces; write both the same way",
         "decimals": "whole numbers became floats, as happens in a join with empty cells; write whole numbers (in "
@@ -145,18 +146,19 @@ def _difference(how: str) -> str:
     }[how]
 
 
-def _spelled_otherwise(how: str, of_run: str, of_labels: str, n: int, of: int) -> str:
+def _spelled_otherwise(how: str, of_run: str, of_labels: str, n: int, of: int, may_carry: bool = False) -> str:
     return (
         f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n:,} of the {of:,} unmatched "
-        f"labels that were checked differ like this: {_difference(how)}"
+        f"labels that were checked differ like this: {_difference(how, may_carry=may_carry)}"
     )
 
 
-def _no_label(of_run: str = "", of_labels: str = "", how: str = "") -> str:
+def _no_label(of_run: str = "", of_labels: str = "", how: str = "", may_carry: bool = False) -> str:
     told = "none of its items has a label, so every result is 0 or undefined"
     if not of_run:
         return f"{told}; do the ids match?"
-    more = f"; {_difference(how)}" if how else "; do the ids match?"
+    asked = "were ids renamed? Then carry the labels to them with" if may_carry else "do the ids match?"
+    more = f"; {_difference(how, may_carry=may_carry) if how else asked}"
     return f"{told}: the run has {shown(of_run)}, but the labels have {shown(of_labels)}{more}"
 
 
@@ -301,9 +303,9 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "never_shown": "to judge the items that nobody was shown",
     "unjudged_zero": _unjudged_zero,
-    "goes_with_judged": (
+    "goes_with_judged": lambda fell=False: (
         "a change that follows the judged share says nothing about the systems, because unjudged items count as not "
-        "relevant; to judge them"
+        f"relevant; {'were ids renamed? Then carry the labels to them with' if fell else 'to judge them'}"
     ),
     "range_unread": lambda n, baseline, candidate: (
         f"{percent(candidate)} of the candidate's first items are judged, and {percent(baseline)} of the baseline's; "
@@ -311,8 +313,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "runs_not_judged": lambda n, first: (
         f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "
-        f"ranks, so {'its place says' if n == 1 else 'their places say'} nothing: are the ids written as in the "
-        "labels? See some labels with"
+        f"ranks, so {'its place says' if n == 1 else 'their places say'} nothing: were their ids "
+        "renamed? Then carry the labels to them with"
     ),
     "order_open": lambda cutoff, low, high: (
         f"{percent(low)} to {percent(high)} of the {f'first {cutoff}' if cutoff else 'items'} are judged, and the "
@@ -382,8 +384,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "positives_only": "no label has grade 0, so an item without a label is unknown here, not irrelevant",
     "nothing_judged": lambda metrics: (
-        f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items written as "
-        "in the labels? See some labels with"
+        f"no judged item counts in either run under {', '.join(metrics)}: were ids renamed? Then carry the labels to "
+        "them with"
     ),
     "runs_lacking": lambda n, first, version, metrics: (
         f"left out: {counted(n, 'run')} without {', '.join(metrics)} under labels version {version}, such as {first}; "
@@ -496,11 +498,11 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "far_fewer_judged": lambda run, cutoff, share, usual, other="other runs": (
         f"{percent(share)} of the {f'first {cutoff}' if cutoff else 'items'} of {run} are judged, but {percent(usual)} "
-        f"of those of {other}: are its ids written as in the labels? See some labels with"
+        f"of those of {other}: were its ids renamed? Then carry the labels to them with"
     ),
     "few_labels_met": lambda n, n_labels: (
-        f"{n:,} of {n_labels:,} labels are for items that the run lists, and few of its first items are judged: are "
-        "the ids written as in the labels? See some labels with"
+        f"{n:,} of {n_labels:,} labels are for items that the run lists, and few of its first items are judged: were "
+        "its ids renamed? Then carry the labels to them with"
     ),
     "spelled_otherwise": _spelled_otherwise,
     "no_label": _no_label,
@@ -508,6 +510,9 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "labels_elsewhere": lambda of_labels, known, version: (
         f"its labels have no group in common with version {version} of the dataset's labels: they have "
         f"{_some(of_labels)}, version {version} has {_some(known)}"
+    ),
+    "changed_texts": lambda n, n_known: (
+        f"{n:,} of {counted(n_known, 'labelled item')} {'has' if n == 1 else 'have'} another text than when labelled"
     ),
     "nothing_found": "all its lists are empty",
     "some_groups_missing": _some_groups_missing,

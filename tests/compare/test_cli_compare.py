@@ -250,9 +250,7 @@ def test_runs_without_a_judged_item_end_in_5_with_the_report(command: CommandLin
     assert lines[0] == (
         "dense against bm25 on default: ndcg@10 cannot be compared: neither run has a judged item that it counts"
     )
-    assert lines[-1] == (
-        "      ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
-    )
+    assert lines[-1] == "      ndcg-track labels carry MAPPING.csv --dataset default"
     assert (
         json.loads(command("compare", "bm25", "dense", "--format", "json").out)["metrics"][0]["not_comparable"]
         == "nothing_judged"

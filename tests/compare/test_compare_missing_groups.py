@@ -98,16 +98,15 @@ def test_two_runs_without_a_judged_item_are_not_identical(tracker: nt.Tracker) -
     assert str(found).startswith(
         "dense against bm25 on default: ndcg@10 cannot be compared: neither run has a judged item that it counts\n"
     )
-    command = "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
+    command = "ndcg-track labels carry MAPPING.csv --dataset default"
     assert found.notes == (
-        "no judged item counts in either run under ndcg@10: are the ids of groups and items written as in the "
-        f"labels? See some labels with: {command}",
+        "no judged item counts in either run under ndcg@10: were ids renamed? Then carry the labels to them "
+        f"with: {command}",
     )
     message = refusal_of_gate(tracker)
     assert message == (
-        "runs 'bm25' and 'dense' have no judged item that ndcg@10 counts, so nothing is known about either; are their "
-        "ids "
-        f"written as in the labels? See some labels with: {command}"
+        "runs 'bm25' and 'dense' have no judged item that ndcg@10 counts, so nothing is known about either; were their "
+        f"ids renamed? Then carry the labels to them with: {command}"
     )
     assert tracker.sql("SELECT * FROM gate_decisions").empty
 
@@ -225,10 +224,10 @@ def test_a_run_without_a_judged_item_is_not_compared_with_one_that_has_some(trac
         "counts\n"
     )
     assert f"the {side} has no judged item that counts, so its results say nothing about it" in str(found)
-    command = "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
+    command = "ndcg-track labels carry MAPPING.csv --dataset default"
     assert refusal_of_gate(tracker, *names) == (
-        "run 'other ids' has no judged item that ndcg@10 counts, so nothing is known about it; are its ids written as "
-        f"in the labels? See some labels with: {command}"
+        "run 'other ids' has no judged item that ndcg@10 counts, so nothing is known about it; were its ids renamed? "
+        f"Then carry the labels to them with: {command}"
     )
 
 

@@ -94,6 +94,7 @@ SAMPLES = [
     "db current",
     "doctor",
     "doctor conventions bm25",
+    "labels carry --pattern ^v2- --dataset shop",
 ]
 """Commands that print results, on the shop of ``_shop``; each is run with JSON and with CSV."""
 

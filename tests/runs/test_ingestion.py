@@ -499,9 +499,8 @@ def test_a_run_with_far_fewer_judged_items_than_others_is_told(tracker: nt.Track
     misspelt = {group: {f"{'D' if place % 2 else 'd'}{place}": 1.0 - place for place in range(10)} for group in labels}
     result = tracker.ingest(misspelt, name="new", dataset="d")
     told = (
-        "50.0% of the first 10 of new are judged, but 100.0% of those of other runs: are its ids written as in the "
-        "labels? See some labels with: ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'd' "
-        'LIMIT 5"'
+        "50.0% of the first 10 of new are judged, but 100.0% of those of other runs: were its ids renamed? Then "
+        "carry the labels to them with: ndcg-track labels carry MAPPING.csv --dataset d"
     )
     assert told in result.notes
     assert told in tracker.compare("one", "new", dataset="d").notes
@@ -514,9 +513,7 @@ def test_a_run_that_lists_few_labelled_items_is_told(tracker: nt.Tracker) -> Non
     run = {
         group: {("d0" if place == 0 else f"other-{place}"): -float(place) for place in range(10)} for group in labels
     }
-    told = (
-        "4 of 200 labels are for items that the run lists, and few of its first items are judged: are the ids written"
-    )
+    told = "4 of 200 labels are for items that the run lists, and few of its first items are judged: were its ids"
     assert any(note.startswith(told) for note in tracker.ingest(run, name="new", labels=labels).notes)
     whole = {group: {f"d{place}": -float(place) for place in range(10)} for group in labels}
     assert not any("of items that the run lists" in note for note in tracker.ingest(whole, name="whole").notes)
@@ -560,8 +557,16 @@ def test_a_value_that_is_left_to_a_tools_sort_is_told_once(tracker: nt.Tracker) 
     ("spelled", "told"),
     [
         (str.upper, "they differ only in capitals or spaces; write both the same way"),
-        ("shop:{}".format, "the ids of the run start with 'shop:'; write both the same way"),
-        (lambda item: item[2:], "the ids of the labels start with 'd-'; write both the same way"),
+        (
+            "shop:{}".format,
+            "the ids of the run start with 'shop:'; write both the same way; or carry the labels to the ids "
+            "without it: ndcg-track labels carry --pattern '^shop:' --dataset default",
+        ),
+        (
+            lambda item: item[2:],
+            "the ids of the labels start with 'd-'; write both the same way; or carry the labels "
+            "to the ids without it: ndcg-track labels carry --pattern '^d-' --dataset default",
+        ),
     ],
 )
 def test_ids_that_half_the_rows_write_otherwise_are_told(
@@ -581,9 +586,7 @@ def test_ids_that_half_the_rows_write_otherwise_are_told(
         f"the run has item {spelled('d-1')!r}, but the labels have 'd-1'; 20 of the 20 unmatched labels that were "
         f"checked differ like this: {told}"
     )
-    question = (
-        "50.0% of the first 10 of other are judged, but 100.0% of those of good: are its ids written as in the labels?"
-    )
+    question = "50.0% of the first 10 of other are judged, but 100.0% of those of good: were its ids renamed?"
     assert any(note.startswith(question) for note in tracker.compare("good", "other").notes)
     gated = tracker.gate("other", baseline="good", margin=0.9, dry_run=True)
     assert any(note.startswith(question) for note in gated.notes)

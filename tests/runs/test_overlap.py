@@ -26,6 +26,7 @@ NO_ITEM = (
     "none of its items has a label, so every result is 0 or undefined: the run has '10', but the labels have 'u10'; "
     "the ids of the labels start with 'u'; write both the same way"
 )
+CARRY = "; or carry the labels to the ids without it: ndcg-track labels carry --pattern '^u' --dataset "
 N = 25
 
 
@@ -104,11 +105,11 @@ def test_no_labelled_item_is_refused_from_20_groups_on(tracker: nt.Tracker, way:
         given = {"name": "run", "dataset": dataset, "tags": {"by": "me"}, "labels": labels if way == "apart" else None}
         run = rows(queries(n), score=1.0)
         if n == 19:
-            assert tracker.ingest(run, **given).notes[0] == NO_ITEM  # type: ignore[arg-type]
+            assert tracker.ingest(run, **given).notes[0] == f"{NO_ITEM}{CARRY}few"  # type: ignore[arg-type]
             continue
-        assert refusal_of(nt.InputError, tracker.ingest, run, **given) == f"run: {NO_ITEM}{MEANT}"
+        assert refusal_of(nt.InputError, tracker.ingest, run, **given) == f"run: {NO_ITEM}{CARRY}many{MEANT}"
         stored = tracker.ingest(run, **given, allow="no-overlap,")  # type: ignore[arg-type]
-        assert (stored.metrics[0].mean, stored.notes[0]) == (0.0, NO_ITEM)
+        assert (stored.metrics[0].mean, stored.notes[0]) == (0.0, f"{NO_ITEM}{CARRY}many")
         (found,) = (found for found in tracker.runs("many") if found.name == "run")
         assert found.tags == {"by": "me", "allowed": "no-overlap"}
         assert tracker.ingest(run, **given).outcome == "already stored"  # type: ignore[arg-type]
@@ -121,7 +122,7 @@ def test_what_is_allowed_and_does_not_come_is_not_told(tracker: nt.Tracker) -> N
 
 def test_an_unknown_name_is_refused(tracker: nt.Tracker) -> None:
     table = rows(queries(), score=1.0, label=1.0)
-    told = "allow='overlap' is unknown; give failed or no-overlap"
+    told = "allow='overlap' is unknown; give failed or no-overlap or changed-texts"
     assert refusal_of(nt.InputError, tracker.ingest, table, name="a", allow="no-overlap,overlap") == told
     assert refusal_of(nt.InputError, nt.evaluate, table, allow=["overlap"]) == told
 

@@ -24,7 +24,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs import labels as labels_module
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails
-from ndcg_tracker.words.notes import Note, note_text
+from ndcg_tracker.words.notes import Note, carry_command, note_text
 
 pytestmark = pytest.mark.both_engines
 
@@ -266,7 +266,8 @@ def test_weights_count_as_they_do_at_once(tracker: nt.Tracker) -> None:
 
 def test_nothing_judged_is_noted(tracker: nt.Tracker) -> None:
     found = ingest_stream(tracker, "bm25", blocks_of({"q1": {"y": 1.0}, "q2": {"z": 1.0}}, 1), LABELS)
-    assert found.notes == (note_text(Note("no_label", {"of_run": "y", "of_labels": "a"})),)
+    facts = {"of_run": "y", "of_labels": "a", "may_carry": True}
+    assert found.notes == (note_text(Note("no_label", facts, carry_command("default"))),)
 
 
 def test_a_union_that_equals_an_older_version_is_that_version(tracker: nt.Tracker) -> None:

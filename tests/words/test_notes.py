@@ -134,8 +134,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "nothing_judged": (
         {"metrics": ["AP", "P@1"]},
-        "no judged item counts in either run under AP, P@1: are the ids of groups and items written as in the "
-        "labels? See some labels with",
+        "no judged item counts in either run under AP, P@1: were ids renamed? Then carry the labels to them with",
     ),
     "runs_lacking": (
         {"n": 2, "first": "bm25", "version": 3, "metrics": ["AP"]},
@@ -209,8 +208,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "far_fewer_judged": (
         {"run": "new", "cutoff": 10, "share": 0.303, "usual": 0.571},
-        "30.3% of the first 10 of new are judged, but 57.1% of those of other runs: are its ids written as in the "
-        "labels? See some labels with",
+        "30.3% of the first 10 of new are judged, but 57.1% of those of other runs: were its ids renamed? Then "
+        "carry the labels to them with",
     ),
     "spelled_otherwise": (
         {"how": "case", "of_run": "SKU-1", "of_labels": "sku-1", "n": 1200, "of": 1300},
@@ -219,9 +218,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "few_labels_met": (
         {"n": 3, "n_labels": 1200},
-        "3 of 1,200 labels are for items that the run lists, and few of its first items are judged: are the ids "
-        "written as in the labels? See some labels with",
+        "3 of 1,200 labels are for items that the run lists, and few of its first items are judged: were its ids "
+        "renamed? Then carry the labels to them with",
     ),
+    "changed_texts": ({"n": 1, "n_known": 30}, "1 of 30 labelled items has another text than when labelled"),
     "range_unread": (
         {"n": 40000, "baseline": 0.9, "candidate": 0.8},
         "80.0% of the candidate's first items are judged, and 90.0% of the baseline's; with 40,000 "
@@ -229,8 +229,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "runs_not_judged": (
         {"n": 1, "first": "new"},
-        "new has no judged item in the first ranks, so its place says nothing: are the ids written as in the labels? "
-        "See some labels with",
+        "new has no judged item in the first ranks, so its place says nothing: were their ids renamed? Then carry the "
+        "labels to them with",
     ),
     "order_open": (
         {"cutoff": 10, "low": 0.019, "high": 0.025},
@@ -491,6 +491,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ("facts", "ending"),
     [
         ({"of_run": "a", "of_labels": "b"}, "the run has 'a', but the labels have 'b'; do the ids match?"),
+        (
+            {"of_run": "a", "of_labels": "b", "may_carry": True},
+            "the run has 'a', but the labels have 'b'; were ids renamed? Then carry the labels to them with",
+        ),
         (
             {"of_run": "sku-1", "of_labels": "1", "how": "run:sku-"},
             "the run has 'sku-1', but the labels have '1'; the ids of the run start with 'sku-'; write both the same "

@@ -31,7 +31,7 @@ from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Gated, GateFacts, drift_since_pin
 from ndcg_tracker.statistics.t_test import Information
-from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
+from ndcg_tracker.words.notes import Kind, Note, carry_command, command_line, sentence
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side
@@ -372,13 +372,13 @@ _WITHOUT_JUDGED: dict[NotComparable | None, tuple[int, ...]] = {
 
 
 def _nothing_judged(runs: RunPair, metric: Metric, which: tuple[int, ...]) -> NotComparableError:
-    labels = command_line(labels_command(runs.baseline.run.dataset))
+    labels = command_line(carry_command(runs.baseline.run.dataset))
     names = [repr(runs.arms[place].name) for place in which]
     of_both = len(names) == 2
     who, whom = (f"runs {' and '.join(names)} have", "either") if of_both else (f"run {names[0]} has", "it")
     return NotComparableError(
         f"{who} no judged item that {metric} counts, so nothing is known about {whom}",
-        advice=f"are {'their' if of_both else 'its'} ids written as in the labels? See some labels with: {labels}",
+        advice=f"were {'their' if of_both else 'its'} ids renamed? Then carry the labels to them with: {labels}",
     )
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
+from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
 from ndcg_tracker.compare.run_pair import adding_words, known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.history.say import MOST_CHANGES, HistoryRow, history_chart
 from ndcg_tracker.questions.history.say import HistoryFilter as HistoryFilter
-from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.questions.history.steps import (
     FoundStep,
     at_groups,
@@ -35,11 +36,11 @@ from ndcg_tracker.questions.history.steps import (
     side_by_side,
     study_notes,
 )
-from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.labels import FAR_BELOW, counting_judge, judge_option, numbered_labels
 from ndcg_tracker.statistics.repeats import scatter_of_repeats
 from ndcg_tracker.statistics.steps import steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
-from ndcg_tracker.words.notes import Note, in_words
+from ndcg_tracker.words.notes import Note, carry_command, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,9 +204,17 @@ def history_of(
     marked = next(filter(None, map(mark_judged, reversed(of_versions))), None)
     marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
     if marked is not None:
+        fell = any((of := row.get("goes_with_judged")) is not None and of[1] <= FAR_BELOW * of[0] for row in rows)
         asked = () if wanted.labels is None else ("--labels", str(wanted.labels))
         words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
-        notes.append(Note("goes_with_judged", {}, ("ndcg-track", "labels", "needed", *words)))
+        needed = ("ndcg-track", "labels", "needed", *words)
+        facts, command = ({"fell": True}, carry_command(dataset)) if fell else ({}, needed)
+        notes.append(Note("goes_with_judged", facts, command))
+    ids = [record.label_set_id for record in records]
+    for at in [at for at in range(1, len(ids)) if ids[at] != ids[at - 1]][-MOST_CHANGES:]:
+        runs = [details[record.run_id] for record in records[at - 1 : at + 1]]
+        split = labels_or_ranking(tx, runs, ids[at - 1 : at + 1], parsed)
+        rows[at]["labels_or_ranking"] = None if split is None else asdict(split)
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
     version = wanted.labels if isinstance(wanted.labels, int) else None
     adding = "" if newest or not runs else adding_words(tx, runs, [metric], judge, version, every=True)
@@ -301,6 +310,7 @@ def history_row(
         "judge": judge,
         "step_or_drift": step is not None and step.may_be_drift,
         "n_vanished": 0,
+        "labels_or_ranking": None,
     }
 
 

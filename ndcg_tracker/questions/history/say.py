@@ -8,6 +8,7 @@ from datetime import UTC, datetime, time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
+from ndcg_tracker.compare.labels_or_ranking import LabelsOrRanking
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
@@ -52,7 +53,8 @@ _CSV_COLUMNS = paths(
     "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
     "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
     "drift_last=drift_between.1 drift_runs direction judged "
-    "judged_before=goes_with_judged.0 judge step_or_drift n_vanished"
+    "judged_before=goes_with_judged.0 judge step_or_drift n_vanished "
+    "labels_change=labels_or_ranking.labels ranking_change=labels_or_ranking.ranking"
 )
 
 
@@ -150,7 +152,8 @@ class HistoryRow(TypedDict):
     after a step or drift that unjudged items alone may have caused. ``judge``: who gave the labels, "" for the unnamed
     judge. ``step_or_drift``: whether a slow drift explains the step at least as well. ``n_vanished``: how many
     groups vanished at this run, which count as 0; below 0 if groups came. ``label_set_versions``: of each dataset of a
-    suite.
+    suite. ``labels_or_ranking``: what labels and ranking did since the run before, which has other labels: its name as
+    ``since``, ``labels``, ``ranking`` and ``interaction`` (see ``LabelsOrRanking``).
     """
 
     run: str
@@ -186,6 +189,7 @@ class HistoryRow(TypedDict):
     step_or_drift: NotRequired[bool]
     n_vanished: NotRequired[int]
     label_set_versions: NotRequired[Sequence[int]]
+    labels_or_ranking: NotRequired[Mapping[str, Any] | None]
 
 
 def history_said(
@@ -288,6 +292,11 @@ def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[
             told.append((False, -abs(row.get("delta") or 0.0), alone))
         if row.get("drift_between") is not None:
             told.append((False, -abs(row.get("drift_change") or 0.0), drift_sentence(row)))
+        parts = row.get("labels_or_ranking")
+        if parts is not None:
+            split = LabelsOrRanking(**parts)
+            size = -abs(split.labels + split.ranking)
+            told.append((False, size, f"{labels_of(row)} at {row['run']}: {split.words}"))
     return [sentence for *_, sentence in (told if newest_first else sorted(told, key=lambda entry: entry[:2]))]
 
 

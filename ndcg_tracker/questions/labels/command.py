@@ -14,13 +14,14 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed, labels_sample
+from ndcg_tracker.questions.labels.carry import carry_labels
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
 
-app = options.command_group("Manage labels: add, list, diff, agreement, needed, sample.")
+app = options.command_group("Manage labels: add, carry, list, diff, agreement, needed, sample.")
 
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
@@ -57,6 +58,8 @@ def add_labels(
     columns: options.Header = None,
     items: options.ResponseItems = None,
     item_to_document: options.ItemToDocument = None,
+    text: options.ItemText = None,
+    item_is_text: options.ItemIsText = False,
     judge: options.OfJudge = None,
     added_by: Annotated[
         str | None, typer.Option("--added-by", metavar="NAME", help="Who gave the labels, if not the judge.")
@@ -89,11 +92,11 @@ def add_labels(
     """
     from ndcg_tracker.api.evaluation import labels_of_judges
     from ndcg_tracker.cli.input_files import labels_by_judge
-    from ndcg_tracker.ingest.columns import Columns, header_of
-    from ndcg_tracker.ingest.reading import documents_given
+    from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, header_of
+    from ndcg_tracker.ingest.reading import documents_given, texts_given
     from ndcg_tracker.runs.ingest import source_name
 
-    documents = documents_given(item_to_document)
+    documents = documents_given(item_to_document, item_is_text=item_is_text)
     names = Columns(group=group, item=item, label=label, header=header_of(columns), items=items, documents=documents)
     chosen, meant = Pairs("--where")(where or ()), options.or_the_only_one(dataset)
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
@@ -118,6 +121,7 @@ def add_labels(
                 rescore=rescore,
                 added_by=added_by or "",
                 from_runs=shown,
+                texts=texts_given(file, text, names, LABEL_TABLE, reader),
             )
             version, is_new = added
             state = "stored" if is_new else "already stored"
@@ -170,6 +174,22 @@ def _add_answers(
         f"stored {counted(done.n_new, 'answer')} of {judge!r} to design {design} of dataset {done.dataset!r}"
         f"{known}{apart}; {at}{rest}"
     )
+
+
+@app.command("carry")
+@takes(carry_labels)
+def carry(asked: Asked, format: options.Output = "text") -> None:
+    """Carry labels to new ids of their items.
+
+    Makes a version of the labels in which the old and the new id of an item are one, by a file, a pattern or texts.
+    Runs with old ids and runs with new ids are compared under it. An item that was split is listed; its label stays.
+
+    Example: ndcg-track labels carry --pattern '^v2-' --rescore
+    """
+    from ndcg_tracker.questions.labels.carry import carried_said
+
+    with options.tracker() as tracker:
+        options.show_answer(carried_said(asked.of(tracker.carry_labels)), format)
 
 
 @app.command("list")

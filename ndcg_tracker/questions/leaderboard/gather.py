@@ -37,7 +37,7 @@ from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labe
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
-from ndcg_tracker.words.notes import Fact, Note, command_line, in_words, labels_command
+from ndcg_tracker.words.notes import Fact, Note, carry_command, command_line, in_words
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             notes += of_slices
     unjudged = [run.name for run, standing in zip(ranked, boards[0].standings, strict=True) if standing.judged == 0]
     if unjudged:
-        notes.append(Note("runs_not_judged", {"n": len(unjudged), "first": unjudged[0]}, labels_command(dataset)))
+        notes.append(Note("runs_not_judged", {"n": len(unjudged), "first": unjudged[0]}, carry_command(dataset)))
     notes += judged_notes(
         boards[0].judged,
         [arm.runs[0].name for arm in ranked],

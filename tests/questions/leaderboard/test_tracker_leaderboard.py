@@ -372,5 +372,5 @@ def test_a_run_without_a_judged_item_is_told(ten: nt.Tracker) -> None:
     elsewhere = frame_of(3)
     elsewhere["item"] = [f"other-{item}" for item in elsewhere["item"]]
     ten.ingest(elsewhere, name="elsewhere", dataset="shop", metrics=["ndcg@10"], allow="no-overlap")
-    told = "elsewhere has no judged item in the first ranks, so its place says nothing: are the ids written as in the"
+    told = "elsewhere has no judged item in the first ranks, so its place says nothing: were their ids renamed? Then"
     assert any(note.startswith(told) for note in ten.leaderboard().notes)

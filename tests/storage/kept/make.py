@@ -115,6 +115,7 @@ def fill(url: str) -> None:
         of_sample = {"item_to_document": "#.*", "collapse": "sum", "sampled": "100/50000"}
         tracker.ingest(chunks, name="sampled", dataset="chunks", labels={"q": {"b": 1}}, **of_sample)
         tracker.ingest({"q": [("b", 1.0), ("ä", 1.0)]}, name="listed", dataset="lists", labels={"q": {"b": 1}})
+        tracker.carry_labels({"b": "ß"}, dataset="lists", rescore=True)
 
 
 def _leave_design(tracker: nt.Tracker) -> None:
