@@ -141,6 +141,7 @@ _GONE = {
     "--summaries": "a run keeps groups, all or a share of them; store a share with --groups-share 1/100",
     "--agent": "sealed data are in a database of their own; give an agent the role of --reader or --writer",
     "--sealed": "the sealed part is called NAME-sealed",
+    "--unjudged-bounds": "compare shows the range of what unjudged items may be worth; judge them with labels needed",
     "--store-items": "a run from Spark keeps all its items; store a share of its groups with --groups-share 1/100",
 }
 """Options of earlier versions, and the way that remains."""

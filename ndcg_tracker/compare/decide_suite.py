@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ndcg_tracker.compare.decide import PairedResults, adjusted_open, are_same
+from ndcg_tracker.compare.reach import most_open
 from ndcg_tracker.compare.results import (
     ALPHA,
     ENDS,
@@ -16,8 +17,6 @@ from ndcg_tracker.compare.results import (
     PossibleDelta,
     RareLoss,
     ToldVerdict,
-    is_undecided,
-    most_open,
 )
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.distribution_free import share_upper_bound
@@ -72,7 +71,7 @@ class SuiteDelta:
     @property
     def told(self) -> ToldVerdict:
         """The verdict that reports show."""
-        return "open" if self.metric.open is not None and self.metric.open.leaves_open(self.verdict) else self.verdict
+        return "open" if self.metric.open is not None and self.metric.open.turning(self.verdict) else self.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class SuiteComparison:
     @property
     def is_open(self) -> bool:
         """Whether what the labels do not say could turn the verdict."""
-        return self.open is not None and self.open.leaves_open(self.verdict)
+        return self.open is not None and self.open.turning(self.verdict) is not None
 
     @property
     def told(self) -> ToldVerdict:
@@ -195,11 +194,10 @@ def _open_verdict(paired: Sequence[PairedResults], direction: Direction) -> Open
         return None
     first = most_open(opened)
     if all(left.stop is not None for left in opened):
-        return OpenVerdict(0, None, None, first.stop, first.hands, first.shown_runs)
+        return OpenVerdict(0, None, None, first.stop)
     n_items = sum(left.n_items for left in opened)
     low, high = (_possible(paired, end, direction) for end in ENDS)
-    stop = first.stop if is_undecided(first.stop, first.hands) else None
-    return OpenVerdict(n_items, low, high, stop, first.hands, first.shown_runs)
+    return OpenVerdict(n_items, low, high, None)
 
 
 def _possible(paired: Sequence[PairedResults], end: End, direction: Direction) -> PossibleDelta:

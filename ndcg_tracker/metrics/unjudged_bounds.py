@@ -220,30 +220,6 @@ def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[Groupe
     return items_with(weights, judged, groups)
 
 
-def extreme_deltas(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the greatest difference of each group over all grades of its unjudged items.
-
-    The bounds are sharp per group: some grades attain each bound, and no grades exceed it. If a measure divides by an
-    ideal, the greatest difference is the maximum of (DCG of the candidate - DCG of the baseline) / ideal. This maximum
-    does not separate by item, because the grades also change the ideal. But for a fixed lambda, the maximum of
-    difference - lambda x ideal separates by gain. The ideal depends only on how many items have at least each gain. For
-    given numbers of items, the items with the largest differences of weights get the highest gains. Dinkelbach's
-    iteration finds lambda (Management Science 13(7), 1967).
-
-    Parameters: ``baseline`` and ``candidate``: float64, shape (n_groups,), the current values. Returns: float64 of the
-    same shape.
-    """
-    delta = candidate - baseline
-    if items.metric.measure in FIRSTS:
-        return -_greatest_first(items, candidate, baseline, -1), _greatest_first(items, baseline, candidate, 1)
-    weights = items.candidate - items.baseline
-    if items.ideal is None:
-        most = items.gains[-1]
-        lost, won = (group_sums(items.groups, most * np.maximum(w, 0.0), items.n_groups) for w in (-weights, weights))
-        return delta - lost, delta + won
-    return -_greatest(items, -weights, -delta), _greatest(items, weights, delta)
-
-
 def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> Floats:
     """Return how far each unjudged item alone could move the difference of its group: float64, shape (n,).
 
@@ -269,85 +245,6 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
         reached = (numerator + gain * weights) / ideals
         low, high = np.minimum(low, reached), np.maximum(high, reached)
     return np.asarray(high - low)
-
-
-def _greatest_first(items: UnjudgedItems, low: Floats, high: Floats, sign: int) -> Floats:
-    """Return the greatest difference if one item decides: more items could only raise the other side."""
-    greatest = high - low
-    if items.gains.size > 1:
-        lower, higher = (items.baseline, items.candidate)[::sign]
-        moved = np.maximum(high[items.groups], higher) - np.maximum(low[items.groups], lower)
-        np.maximum.at(greatest, items.groups, moved)
-    return greatest
-
-
-def _greatest(items: UnjudgedItems, weights: Floats, delta: Floats) -> Floats:
-    greatest = delta.copy()
-    ideals, lengths, offsets = items.ideals, np.diff(items.offsets), items.offsets
-    order = np.lexsort((-weights, items.groups))
-    if items.gains.size == 1 or items.ideal is None:
-        return greatest
-    for groups in similar_groups(lengths):
-        width = int(lengths[groups[-1]])
-        places = offsets[groups][:, None] + np.arange(width)
-        inside = np.arange(width) < lengths[groups][:, None]
-        sums = np.zeros((groups.size, width + 1))
-        sums[:, 1:] = np.cumsum(np.where(inside, weights[order.take(places, mode="clip")], 0.0), axis=1)
-        sums[:, 1:][~inside] = _NEVER
-        steps, counts = _merged(items.gains, items.counts[:, groups])
-        numerator = delta[groups] * ideals[groups]
-        share = np.where(ideals[groups] > 0, delta[groups], -1.0)
-        for _ in range(_ROUNDS):
-            gained, ideal = _best_counts(sums, counts, steps, items.ideal, share)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                better = np.where(ideal > 0, (numerator + gained) / ideal, -np.inf)
-            risen = better > share + 1e-15
-            if not risen.any():
-                break
-            share = np.where(risen, better, share)
-        greatest[groups] = np.maximum(greatest[groups], share)
-    return greatest
-
-
-def _merged(gains: Floats, counts: Index) -> tuple[Floats, Index]:
-    """Return the steps from each gain to the next, and their counts, with gains of equal count merged into one step.
-
-    Items of the best grades reach either all gains of a merged step or none. Parameters: see ``UnjudgedItems``.
-    Returns: float64 and int64, shape (n_steps, n_groups), 0 after a group's last step.
-    """
-    last = np.ones(counts.shape, dtype=np.bool_)
-    last[:-1] = counts[1:] != counts[:-1]
-    level, group = np.nonzero(last)
-    at = (np.cumsum(last, axis=0) - 1)[level, group]
-    tops = np.zeros((int(at.max(initial=0)) + 2, counts.shape[1]))
-    merged = np.zeros((tops.shape[0] - 1, counts.shape[1]), dtype=np.int64)
-    tops[at + 1, group] = gains[level + 1]
-    merged[at, group] = counts[level, group]
-    return np.diff(np.maximum.accumulate(tops, axis=0), axis=0), merged
-
-
-def _best_counts(sums: Floats, counts: Index, steps: Floats, ideal_of: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Return difference and ideal of the grades that maximise difference - share x ideal: float64, shape (n_groups,).
-
-    Parameters: ``sums``: shape (n_groups, width + 1), the largest sum of n weights, very low where there are no n
-    items; ``counts`` and ``steps``: see ``_merged``.
-
-    Of the items that reach a gain, some reach the next gain, so the numbers decrease from gain to gain. The loop finds
-    the best number for each gain after the gains below it.
-    """
-    numbers = np.arange(sums.shape[1])
-    best = gained = ideal = np.zeros_like(sums)
-    for step, count in zip(steps, counts, strict=True):
-        highest = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
-        at = np.where(best >= highest, numbers, sums.shape[1])
-        at = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]  # how many items of the gain below are best
-        step = step[:, None]
-        here = step * ideal_of[np.minimum(count[:, None] + numbers, ideal_of.size - 1)]
-        gained = np.take_along_axis(gained, at, axis=1) + step * sums
-        ideal = np.take_along_axis(ideal, at, axis=1) + here
-        best = highest + (step * sums - share[:, None] * here)
-    row, chosen = np.arange(best.shape[0]), best.argmax(axis=1)
-    return gained[row, chosen], ideal[row, chosen]
 
 
 RANGED = (*SUMS, "ndcg", "Success")

@@ -18,7 +18,7 @@ Kind = Literal[
     "labels_changed", "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
     "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
-    "range_unread", "other_hands", "one_hand", "never_shown",
+    "range_unread", "other_hands", "never_shown", "other_ids", "carry_labels", "ids_are_stable", "part_missing",
     "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
     "shorter_lists",
     "pruned", "without_items",

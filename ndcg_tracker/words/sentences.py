@@ -60,8 +60,12 @@ def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
     places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
     return (
         f"the {run} has fewer judged items in its {in_a_row(places)}, so it may be better than it looks and the "
-        "verdict could change; to see by how much"
+        "verdict could change"
     )
+
+
+def _vanished(n: int, n_labelled: int, run: str, other: str) -> str:
+    return f"{n:,} of the {n_labelled:,} labelled items in {run}'s first three never occur in {other}"
 
 
 def _same_difference(n: int, has_p: bool, of_clusters: bool = False) -> str:
@@ -295,11 +299,22 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"to judge {'the unjudged item' if n == 1 else f'all {n:,} unjudged items' if n else 'all unjudged items'} "
         "before the next verdict"
     ),
-    "one_hand": lambda hand: (
-        f"to have {judge_words(hand)} label everything that both runs rank first, from the start, and decide under "
-        "those labels"
+    "never_shown": lambda runs, unseen: (
+        f"the labels come from the logs of {' and '.join(runs)}: items that only {' and '.join(unseen)} ranks first "
+        "were never shown"
     ),
-    "never_shown": "to judge the items that nobody was shown",
+    "other_ids": lambda n, n_labelled, run, other: (
+        f"{_vanished(n, n_labelled, run, other)}, and ids that {run} never had stand in their places: were documents "
+        "cut anew or renamed?"
+    ),
+    "carry_labels": "to carry the labels over to the ids of both",
+    "ids_are_stable": lambda n, n_labelled, run, other: (
+        f"the verdict takes ids as stable: {_vanished(n, n_labelled, run, other)}, although ids that {run} never had "
+        "stand in their places"
+    ),
+    "part_missing": lambda n, n_labelled, run, other: (
+        f"{_vanished(n, n_labelled, run, other)}: is a part of the index missing?"
+    ),
     "unjudged_zero": _unjudged_zero,
     "goes_with_judged": (
         "a change that follows the judged share says nothing about the systems, because unjudged items count as not "
@@ -307,7 +322,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "range_unread": lambda n, baseline, candidate: (
         f"{percent(candidate)} of the candidate's first items are judged, and {percent(baseline)} of the baseline's; "
-        f"with {n:,} groups, the effect of the others on the verdict is computed only on request; to see it"
+        f"with {n:,} groups, only a gate computes the effect of the others"
     ),
     "runs_not_judged": lambda n, first: (
         f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "

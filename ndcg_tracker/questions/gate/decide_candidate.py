@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import CLOSING, PairedResults, closing_note
+from ndcg_tracker.compare.decide import PairedResults, closing_note
 from ndcg_tracker.compare.limits import SliceStatus, checked_limits
-from ndcg_tracker.compare.results import Comparison, NotComparable, OpenDeltas, is_undecided, ties_note
+from ndcg_tracker.compare.results import Comparison, NotComparable, OpenDeltas, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -53,7 +53,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if _names_slices(question, decision):
         regressed = regressed_slices(_slice_tests(facts), direction=direction)
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
-    covered = {"ties", *CLOSING, *(["retraining"] if basis.learned is not None else [])}
+    covered = {"ties", "unjudged_open", "other_ids", *(["retraining"] if basis.learned is not None else [])}
     covered |= told_with(decision)
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)
@@ -123,9 +123,9 @@ def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int,
 
 def told_with(decision: GateDecision) -> set[Kind]:
     """Return the notes on labels that a decision itself already contains."""
-    if decision.open is None or decision.open.stop not in (None, "positives", "hands", "logs"):
+    if decision.open is None or decision.open.stop not in (None, "positives"):
         return set()
-    return {"fewer_judged", "positives_only", "other_hands"}
+    return {"fewer_judged", "positives_only"}
 
 
 def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
@@ -134,6 +134,11 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
     if look is not None and not look.level:
         n = facts.results.gain.size
         return GateDecision("inconclusive", "population", float(question.margin or 0.0), n, metric.delta, is_spent=True)
+    if facts.results.other_ids is not None:
+        allowed = (question.tolerance if question.scope == "set" else question.margin) or 0.0
+        margin = facts.basis.learned.margin if facts.basis.learned is not None else float(allowed)
+        n, other = facts.results.gain.size, facts.results.other_ids
+        return GateDecision("inconclusive", question.scope, margin, n, metric.delta, other_ids=other)
     decision = _of_parts(question, facts)
     left = facts.results.open
     if left is None:
@@ -175,17 +180,11 @@ def with_open_labels(
     Parameters: ``decision``: with unjudged items worth nothing. ``low``, ``high``: the decisions on the differences at
     both ends of ``left``, None if these are not known; then the decision is unchanged.
     """
-    opened = OpenLabels(left.worth, left.share, stop=left.stop, hands=left.hands, shown_runs=left.shown_runs)
-    held = replace(decision, open=opened)
-    if low is not None and high is not None:
-        opened = replace(opened, n_items=left.n_items, low=low.delta, high=high.delta, of_zero=decision.decision)
-        held = _between_ends(decision, low, high, opened)
-    if not is_undecided(left.stop, left.hands) or held.is_identical:
-        return held
-    told = replace(opened, of_zero=decision.decision, otherwise=held.decision)
-    slices = None if held.slices is None else replace(held.slices, of_whole="inconclusive")
-    undecided = replace(held, decision="inconclusive", slices=slices, open=told, margin_needed=None)
-    return replace(undecided, n_needed=None, n_needed_for=None, is_small_drop=False)
+    opened = OpenLabels(left.share, stop=left.stop)
+    if low is None or high is None:
+        return replace(decision, open=opened)
+    opened = replace(opened, n_items=left.n_items, low=low.delta, high=high.delta, of_zero=decision.decision)
+    return _between_ends(decision, low, high, opened)
 
 
 def _between_ends(decision: GateDecision, low: GateDecision, high: GateDecision, opened: OpenLabels) -> GateDecision:
@@ -321,16 +320,15 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, 
     if left is None or left.stop == "positives":
         return []
     metric = str(question.metric)
-    if left.stop is not None and not is_undecided(left.stop, left.hands):
+    if left.stop is not None:
         share = left.share
         shares = {"baseline": share.baseline, "candidate": share.candidate}
         return [Note("unjudged_zero", {"metric": metric, **shares, "stop": left.stop})]
-    is_told = is_undecided(left.stop, left.hands) or left.of_zero != "inconclusive"
-    if decision.decision != "inconclusive" or not is_told:
+    if decision.decision != "inconclusive" or left.of_zero == "inconclusive":
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
     n_items = None if runs.is_repeated else left.n_items
-    return [closing_note(comparison, left.stop, left.hands, metric, names, n_items)]
+    return [closing_note(comparison, metric, names, n_items)]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import CLOSING, are_same
+from ndcg_tracker.compare.decide import are_same
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.reach import joined_deltas
 from ndcg_tracker.compare.results import ENDS
 from ndcg_tracker.compare.run_pair import RunPair
-from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import GateDecision, with_harm, with_limits
 from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
@@ -158,7 +158,7 @@ def _decided(
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     decision = advisable(decision, sum(of.baseline_mean or 0.0 for of in comparison.deltas) / len(comparison.deltas))
     is_turned = decision.open is not None and decision.open.of_zero not in (None, decision.decision)
-    covered = told_with(decision) | {"equal_values"} | (set() if is_turned else set(CLOSING))
+    covered = told_with(decision) | {"equal_values", *(() if is_turned else ("unjudged_open",))}
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
         comparison,

@@ -37,11 +37,10 @@ from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.storage.records import PolicyRecord
-from ndcg_tracker.words.notes import Told, in_words, told
+from ndcg_tracker.words.notes import Told, in_words, sentence, told
 from ndcg_tracker.words.texts import (
     clustered_by,
     counted,
-    judge_words,
     ordinal,
     percent,
     percent_of,
@@ -195,6 +194,8 @@ def reason(decision: GateDecision) -> str:
         return "; ".join([whole, *(f"but {limit_words(check)}" for check in decision.limits if not check.is_met)])
     if decision.is_spent:
         return "the budget is spent, so nothing is decided"
+    if decision.other_ids is not None:
+        return sentence(decision.other_ids)
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical and decision.decision == "pass":
@@ -204,8 +205,8 @@ def reason(decision: GateDecision) -> str:
         parts.append(_of_slices(slices, Sides(decision)))
     if decision.harm is not None:
         parts.append(harm_words(decision.harm, "" if slices is None else slices.attribute))
-    if left is not None and (left.otherwise is not None or left.of_zero not in (None, decision.decision)):
-        parts = [_by_open_labels(decision, left), *(part.removeprefix("but ") for part in parts)]
+    if left is not None and left.of_zero not in (None, decision.decision):
+        parts = [_by_open_labels(left), *(part.removeprefix("but ") for part in parts)]
         return "; ".join(filter(None, parts))
     of_mean = decision.decision if decision.of_mean is None else decision.of_mean
     of_whole = of_mean if slices is None else slices.of_whole
@@ -225,19 +226,9 @@ def _of_whole(decision: GateDecision) -> str:
     return _by_bounds(decision)
 
 
-def _by_open_labels(decision: GateDecision, left: OpenLabels) -> str:
-    """Return why labels keep a decision open."""
-    else_ = f"the decision is {(left.otherwise or left.of_zero or '').upper()}"
-    if left.hands:
-        hand = left.hands[0]
-        shares = f"{percent(hand.candidate)} of the candidate's judged first ranks, {percent(hand.baseline)} of"
-        return f"{judge_words(hand.hand)} labelled {shares} the baseline's; if all judges label the same way, {else_}"
-    if left.stop == "logs":
-        shown = " and ".join(left.shown_runs)
-        return (
-            f"the labels come from the logs of {shown}, which do not include both runs, so items that only the other "
-            f"run ranks first were never shown; if unknown items are not relevant, {else_}"
-        )
+def _by_open_labels(left: OpenLabels) -> str:
+    """Return why unjudged items keep a decision open."""
+    else_ = f"the decision is {(left.of_zero or '').upper()}"
     return f"{unjudged_shares(left)}: {_open_delta(left)}; if they are worth nothing, {else_}"
 
 
@@ -256,7 +247,7 @@ def unjudged_shares(left: OpenLabels) -> str:
     """Return how much of the first ranks is unjudged.
 
     >>> from ndcg_tracker.compare.results import JudgedShare
-    >>> unjudged_shares(OpenLabels("range", JudgedShare(10, 0.98, 0.71)))
+    >>> unjudged_shares(OpenLabels(JudgedShare(10, 0.98, 0.71)))
     "29.0% of the candidate's first 10 items are unjudged (baseline 2.0%)"
     """
     share = left.share
@@ -498,7 +489,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     if ways:
         pairs.append(("to decide", ways))
     if gated.drift is not None:
-        pairs += [("drift", sentence) for sentence in drifted(gated.drift)]
+        pairs += [("drift", clause) for clause in drifted(gated.drift)]
     pairs.append(("decision", recorded_as(gated)))
     if gated.acknowledgement is not None:
         pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
@@ -514,7 +505,7 @@ def _warnings(gated: Gated) -> list[Told]:
     ]  # the gate has its own rule
     shown = replace(metric, warnings=(*warnings, *([of_gate] if of_gate is not None else [])))
     shown = replace(shown, verdict="no_difference_detected") if is_certain else shown
-    return [Told("warning", sentence) for sentence in dict.fromkeys(compare.metric_footnotes(shown))]
+    return [Told("warning", footnote) for footnote in dict.fromkeys(compare.metric_footnotes(shown))]
 
 
 def bounds_in_words(decision: GateDecision) -> list[str]:
