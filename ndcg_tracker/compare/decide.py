@@ -61,7 +61,7 @@ class PairedResults:
     counts, None if both have some. ``shown_only``: why the metric is shown but not compared (``no_inference`` is a note
     about that), None if it is compared. ``chance``: the repeats in arms, or clusters of the paired groups by the
     attribute ``clustered_by``. ``direction``: which values are better. ``open``: what unjudged items leave open.
-    ``other_ids``: a note that one run has other ids than the labels, None if both have theirs. ``same_lists``: bool,
+    ``unreached``: a note that labels do not reach both runs alike, None if they do. ``same_lists``: bool,
     shape (n,), whether both lists of a group are the same, None if unknown. ``checked``: what people said about the
     judge of these labels, None if nobody checks the judge. With ``checked``, the differences are the corrected ones,
     and the baseline's results are 0.
@@ -82,7 +82,7 @@ class PairedResults:
     clustered_by: str | None = None
     direction: Direction = "higher"
     open: OpenDeltas | None = None
-    other_ids: Note | None = None
+    unreached: Note | None = None
     same_lists: Mask | None = None
     checked: CheckedDeltas | None = None
 
@@ -315,7 +315,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     neither = results.not_judged == "nothing_judged"
     identical = same and not neither and (checked is None or not checked.sampled.n_apart)
     unknown = "no_group" if not test.n else results.not_judged if same or not neither else None
-    if unknown is None and results.other_ids is not None:
+    if unknown is None and results.unreached is not None and results.unreached.kind == "other_ids":
         unknown = "other_ids"
     if results.shown_only is not None:
         unknown = None

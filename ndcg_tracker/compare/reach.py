@@ -52,7 +52,8 @@ def coverage(
 ) -> tuple[list[PairedResults], list[Note]]:
     """Return the results with what the labels of two runs or arms leave open, and notes on the labels.
 
-    Each metric is covered, open within a range (``OpenDeltas``), or compares other ids (``PairedResults.other_ids``).
+    Each metric is covered, open within a range (``OpenDeltas``), or not reached by them (``PairedResults.unreached``):
+    one run has other ids; or, for a gate, others labelled or were shown what one run ranks first.
     ``shares``: the judged shares by cutoff. ``options.unjudged``: None for "range" if it may matter: up to 20,000
     groups, and less than 95% judged, or clearly more judged in one run. ``options.ids_are_stable``: vanished items are
     only told. Items are read once, and only if they are needed.
@@ -61,14 +62,18 @@ def coverage(
     own = [not (metric.is_external or metric.shown_only) for metric in both.metrics]
     ids = results[own.index(True)].pairing.group_ids if any(own) else None
     told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=options.ids_are_stable)
-    notes = [*sides.origin_notes(shares), *told]
-    if any(note.kind == "other_ids" for note in told):
-        each = zip(results, own, strict=True)
-        return [replace(of, other_ids=told[0]) if is_own else of for of, is_own in each], notes
-    if options.unjudged == "zero":
+    origin = sides.origin_notes(shares) if ids is not None else []
+    notes = [*origin, *told]
+    is_other = bool(told) and told[0].kind == "other_ids"
+    if options.unjudged == "zero" and not is_other:
         return list(results), notes
-    pairs = zip(both.metrics, results, strict=True)
-    return [replace(of, open=_open(sides, metric, of, shares, options)) for metric, of in pairs], notes
+    unreached = next(iter([*(told if is_other else []), *origin]), None)
+    return [
+        replace(of, unreached=unreached, open=None if is_other else _open(sides, metric, of, shares, options))
+        if is_own
+        else of
+        for metric, of, is_own in zip(both.metrics, results, own, strict=True)
+    ], notes
 
 
 def _open(
@@ -76,7 +81,7 @@ def _open(
 ) -> OpenDeltas | None:
     """Return how far unjudged items leave a metric open, None if they do not."""
     share = next((share for share in shares if share.cutoff == metric.cutoff), None)
-    if share is None or metric.is_external or metric.shown_only or results.not_judged is not None:
+    if share is None or results.not_judged is not None:
         return None
     is_asked = options.unjudged is not None
     if not (share.baseline != 1.0 or share.candidate != 1.0 if is_asked else share.is_open):
@@ -160,7 +165,8 @@ class _Sides:
         shown = dict.fromkeys(name for of in chain for name in (of.from_runs or {}).get("runs", ()))
         runs = [side.run.name for sides in self.both.sides_of for side in sides]
         unseen = [run for run in runs if run not in shown]
-        notes = [Note("never_shown", {"runs": [*shown], "unseen": unseen})] if shown and unseen else []
+        are_logs = bool(shown and unseen) and bool(np.all(self.labels.grades > 0))
+        notes = [Note("never_shown", {"runs": [*shown], "unseen": unseen})] if are_logs else []
         names = list(dict.fromkeys(of.hand for of in chain))
         if len(names) == 1 or not self.has_items or not shares:
             return notes

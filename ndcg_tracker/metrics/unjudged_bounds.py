@@ -3,13 +3,13 @@
 The share says how far labels cover a run, over the groups that both have, whatever the axes of the metric. It is
 computed while a run is scored. The measure ``Judged`` in ``kernel/companions.py`` has axes and is computed on request.
 
-Every unjudged item in the first ranks of either run may have any grade in use, or no worth, as now. Unjudged items
-beyond the cutoff could enlarge the ideal as well, but here they have no worth.
+In a range, every unjudged item in the first ranks of either run is worth between nothing and the mean gain at its rank.
+Unjudged items beyond the cutoff could enlarge the ideal as well, but here they have no worth.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,18 +19,16 @@ from ndcg_tracker.metrics.contributions import items_with, matched_items, weight
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
 from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, level_counts
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.axes import gain_table
 from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.grouping import group_sums
+from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
-from ndcg_tracker.rankings.sorting import similar_groups
 
 _CHECKED_AXES = {
     "weights": ("none", "group"),
@@ -101,8 +99,6 @@ _AXES = {
 }
 _AXES_OF_RELEVANT = {"ideal": ("judged",), "empty": ("0",)}
 _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal_order": ("gain",)}
-_ROUNDS = 100
-_NEVER = -1e300
 _MOST_COUNTS = 1 << 24
 """The largest number of counts of labels by group and grade: 0.1 GB."""
 
@@ -133,11 +129,6 @@ class UnjudgedItems:
         return int(self.counts.shape[1])
 
     @cached_property
-    def offsets(self) -> Index:
-        """Which items each group has: int64, shape (n_groups + 1,)."""
-        return np.searchsorted(self.groups, np.arange(self.n_groups + 1))
-
-    @cached_property
     def ideals(self) -> Floats:
         """The ideal of each group by its labels: float64, shape (n_groups,); 1 if the measure has no ideal."""
         if self.ideal is None:
@@ -158,6 +149,13 @@ def what_stops(metric: Metric, grades: Floats, n_groups: int = 1) -> str | None:
     """
     if metric.measure not in (*SUMS, *SHARES, *FIRSTS):
         return "measure"
+    if metric.measure in SHARES and grades.size * n_groups > _MOST_COUNTS:
+        return f"grades={grades.size}"
+    return _stopping_axis(metric, grades)
+
+
+def _stopping_axis(metric: Metric, grades: Floats) -> str | None:
+    """Return an axis with its value under which items have no worth of their own, None without one."""
     allowed = dict(_AXES)
     if metric.measure not in CUMULATED:
         allowed |= _AXES_OF_RELEVANT
@@ -171,8 +169,6 @@ def what_stops(metric: Metric, grades: Floats, n_groups: int = 1) -> str | None:
         return f"gain={metric['gain']}"
     if (grades < 0).any():
         allowed["negative"] = ("zero",)
-    if metric.measure in SHARES and grades.size * n_groups > _MOST_COUNTS:
-        return f"grades={grades.size}"
     stopping = next((axis for axis, values in allowed.items() if metric[axis] not in values), None)
     return None if stopping is None else f"{stopping}={metric[stopping]}"
 
@@ -247,8 +243,8 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
     return np.asarray(high - low)
 
 
-RANGED = (*SUMS, "ndcg", "Success")
-"""The measures in which an unjudged item can be worth a mean gain."""
+_DIVISOR = {"P": "cutoff", "R": "relevant", "AP": "relevant"}
+"""The divisor of a sum over the list with which a measure has a range."""
 
 
 def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
@@ -275,10 +271,14 @@ def what_stops_range(metric: Metric, grades: Floats) -> str | None:
     Parameters and values: see ``what_stops``.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
-    >>> [what_stops_range(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "Success@5", "RR")]
-    [None, None, 'measure']
+    >>> [what_stops_range(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "RR", "AP", "ERR")]
+    [None, None, None, 'measure']
     """
-    return what_stops(metric, grades) if metric.measure in RANGED else "measure"
+    if metric.measure not in (*SUMS, *SHARES, *FIRSTS, "AP"):
+        return "measure"
+    if metric["over"] != _DIVISOR.get(metric.measure, metric["over"]):
+        return f"over={metric['over']}"
+    return _stopping_axis(metric, grades)
 
 
 @dataclass(frozen=True)
@@ -298,12 +298,14 @@ class UnjudgedRange:
 def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metric, groups: Keys) -> UnjudgedRange:
     """Return how far each difference may move if unjudged items are worth between 0 and the mean gain at their rank.
 
-    low = sum over items of min(0, c - b) / ideal, high = sum over items of max(0, c - b) / ideal; for cg, dcg, P and
-    RBP without the division. Here c and b are the mean gain of the judged items at the item's rank times the weight of
-    the rank, in the candidate and in the baseline. They are 0 if a run does not have the item in its first ranks. An
-    item is worth the same share of both. For Success@k: low = -(1 - value) x (1 - product of 1 - mean gain) of the
-    baseline, and high the same, with a positive sign, of the candidate. Means are over all groups of a run, or over all
-    ranks if no item is judged at a rank.
+    For measures that sum over items, low = sum over items of min(0, c - b) / ideal, high = sum over items of
+    max(0, c - b) / ideal; the ideal of R is the number of relevant items, and that of cg, dcg, P and RBP is 1. Here c
+    and b are the mean gain of the judged items at the item's rank times the weight of the rank, in the candidate and in
+    the baseline. They are 0 if a run does not have the item in its first ranks. An item is worth the same share of
+    both. For RR, Success and AP, the mean gain is the chance that the item is relevant, c and b are the rises of the
+    expected values if only this item were judged, and low is the rise of the expected difference through all items
+    with c < b, high through those with c > b. Means are over all groups of a run, or over all ranks if no item is
+    judged at a rank.
 
     Parameters: two runs with the same labels; ``metric``: one that ``what_stops_range`` does not stop; ``groups``:
     distinct ids. Raises: MetricError for a label that an axis refuses.
@@ -323,16 +325,15 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     expected = [_Expected.of(side, metric) for side in sides]
     listed = [items_with(of_side.numbers, side, groups) for of_side, side in zip(expected, sides, strict=True)]
     at, numbers, _ = matched_items(listed[0], listed[1])
-    gains = [of_side.gains[rows.astype(np.int64)] for of_side, rows in zip(expected, numbers, strict=True)]
-    if metric.measure == "Success":
-        rises = []
-        for of_side, side_gains in zip(expected, gains, strict=True):
-            with np.errstate(divide="ignore"):
-                none_relevant = np.exp(group_sums(at, np.log1p(-side_gains), len(groups)))
-            rises.append((1.0 - of_side.values_of(groups)) * (1.0 - none_relevant))
-        return UnjudgedRange(-rises[0], rises[1], at.size)
+    rows = [of_side.astype(np.int64) for of_side in numbers]
+    moved = np.subtract(*(of_side.gains[of_rows] for of_side, of_rows in zip(expected[::-1], rows[::-1], strict=True)))
+    if metric.measure in (*FIRSTS, "AP"):
+        ends = []
+        for some in (moved < 0, moved > 0):
+            before, after = (of.rises(of_rows[some], groups) for of, of_rows in zip(expected, rows, strict=True))
+            ends.append(after - before)
+        return UnjudgedRange(np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0), at.size)
     ideal = np.minimum(expected[0].ideal_of(groups), expected[1].ideal_of(groups))  # of a run without the group: none
-    moved = gains[1] - gains[0]
     low, high = (group_sums(at, part, len(groups)) / ideal for part in (np.minimum(moved, 0.0), np.maximum(moved, 0.0)))
     return UnjudgedRange(low, high, at.size)
 
@@ -342,37 +343,88 @@ class _Expected:
     """The expected gains of the unjudged items of a run.
 
     ``numbers``: float64, shape (n_items,), the number (from 1) of each unjudged row with a weight, else 0. ``gains``:
-    float64, shape (n_items + 1,), by that number: mean gain times weight; for Success without the weight.
+    float64, shape (n_items + 1,), by that number: what the item would add to the sum of its group. ``chances``: the
+    same, the mean gain at its rank. ``hits``: float64, shape (n_items,), the worth of each judged row.
     """
 
-    values: GroupValues
+    judged: JudgedRanking
+    metric: Metric
+    keys: Keys
+    ideal: Floats
     numbers: Floats
     gains: Floats
+    chances: Floats
+    hits: Floats
+    weights: Floats
 
     @classmethod
     def of(cls, judged: JudgedRanking, metric: Metric) -> _Expected:
-        (values,) = group_values(judged, [metric])
         ranks, weights = weights_of_rows(judged, metric)
         lists = Lists(judged, [metric])
-        gains = np.maximum(worth_of_levels(lists, metric)[lists.levels.codes[judged.label_rows]], 0.0)
+        worth = np.maximum(worth_of_levels(lists, metric)[lists.levels.codes], 0.0)
+        gains = worth[judged.label_rows]
         seen = weights[judged.rows] > 0
         mean_gain = _mean_by_rank(ranks[judged.rows][seen], gains[seen], int(ranks.max(initial=0)))
         numbers = np.where(weights > 0, np.arange(1.0, ranks.size + 1), 0.0)
         numbers[judged.rows] = 0.0
-        terms = mean_gain[ranks] * (1.0 if metric.measure == "Success" else weights)
-        return cls(values, numbers, np.append(0.0, terms))
-
-    def values_of(self, groups: Keys) -> Floats:
-        """Return the values of some groups, 1 for a group without a value: float64, shape (n_groups,)."""
-        values = np.append(self.values.values, 1.0)[places_of(groups, self.values.group_keys)]
-        return np.where(np.isnan(values), 1.0, values)
+        hits = np.zeros(ranks.size)
+        hits[judged.rows] = gains * seen
+        weights = weights / np.maximum(ranks, 1) if metric.measure == "AP" else weights
+        keys, ideal = judged.group_keys, np.ones(judged.n_groups)
+        if metric.measure == "ndcg":
+            (values,) = group_values(judged, [metric])
+            keys, ideal = values.group_keys, np.where(values.empty, 0.0, values.ideal_dcg)
+        elif metric.measure in ("R", "AP"):
+            labels = judged.labels
+            ideal = np.append(
+                group_sums(group_codes(labels.offsets), worth, labels.n_groups), np.zeros(judged.n_groups)
+            )
+        ideal = np.append(np.where(ideal > 0, ideal, np.inf)[: len(keys)], np.inf)
+        made = cls(judged, metric, keys, ideal, numbers, np.zeros(0), np.append(0.0, mean_gain[ranks]), hits, weights)
+        return replace(made, gains=np.append(0.0, mean_gain[ranks] * made._slopes()))
 
     def ideal_of(self, groups: Keys) -> Floats:
         """Return the divisor of the sum of each group, infinite for a group with nothing to find."""
-        if self.values.metric.measure != "ndcg":
-            return np.ones(len(groups))
-        ideal = np.where(self.values.empty | (self.values.ideal_dcg <= 0), np.inf, self.values.ideal_dcg)
-        return np.asarray(np.append(ideal, np.inf)[places_of(groups, self.values.group_keys)])
+        return np.asarray(self.ideal[places_of(groups, self.keys)])
+
+    def rises(self, numbers: Index, groups: Keys) -> Floats:
+        """Return the rise of the expected value of each group if some unjudged items (numbers) may be relevant."""
+        hits = self.hits.copy()
+        chosen = numbers[numbers > 0]
+        hits[chosen - 1] = self.chances[chosen]
+        sums = group_sums(self._codes, self._terms(hits) - self._terms(self.hits), self.judged.ranking.n_groups)
+        of_groups = np.append(sums, 0.0)[places_of(groups, self.judged.ranking.group_keys)]
+        return np.asarray(of_groups / self.ideal_of(groups))
+
+    @cached_property
+    def _codes(self) -> Index:
+        return group_codes(self.judged.ranking.offsets)
+
+    def _before(self, numbers: Floats) -> Floats:
+        """Return the sum of the numbers of the rows above each row of its list."""
+        sums = np.cumsum(numbers) - numbers
+        return np.asarray(sums - sums[self.judged.ranking.offsets[:-1]][self._codes] if sums.size else sums)
+
+    def _still_looking(self, hits: Floats) -> Floats:
+        """Return the chance that no row above is relevant."""
+        return np.exp(self._before(np.log1p(-np.minimum(hits, 1 - 1e-12))))
+
+    def _terms(self, hits: Floats) -> Floats:
+        """Return what each row adds to the expected sum of its group; ``hits``: the chances that rows are relevant."""
+        passed = 1.0 + self._before(hits) if self.metric.measure == "AP" else self._still_looking(hits)
+        return hits * self.weights * passed
+
+    def _slopes(self) -> Floats:
+        """Return by how much the sum of a group rises if a row is worth one more."""
+        if self.metric.measure not in (*FIRSTS, "AP"):
+            return self.weights
+        terms = self._terms(self.hits)
+        sums = group_sums(self._codes, terms, self.judged.ranking.n_groups)[self._codes]
+        if self.metric.measure in FIRSTS:
+            return self._still_looking(self.hits) * (self.weights - sums)
+        inverse = self.hits * self.weights
+        after = group_sums(self._codes, inverse, self.judged.ranking.n_groups)[self._codes] - self._before(inverse)
+        return self.weights * (1.0 + self._before(self.hits)) + after
 
 
 def _mean_by_rank(ranks: Index, gains: Floats, longest: int) -> Floats:

@@ -122,8 +122,8 @@ class GateDecision:
     whether the groups are unknown, so that there are no betting bounds; ``of_repeats``: whether runs are repeated,
     which no betting bound covers. ``open``: how far unjudged items leave the decision open, None if they do not.
     ``harm``: whether few enough groups lose much, None without such a limit; ``of_mean``: the decision without it.
-    ``is_spent``: whether all looks of a budget are spent, so that nothing is decided. ``other_ids``: a note that one
-    run has other ids than the labels, so that nothing is decided; None if both have theirs.
+    ``is_spent``: whether all looks of a budget are spent, so that nothing is decided. ``unreached``: a note that
+    labels do not reach both runs alike, so that nothing is decided; None if they do.
     """
 
     decision: Decision
@@ -157,7 +157,7 @@ class GateDecision:
     harm: Harm | None = None
     of_mean: Decision | None = None
     is_spent: bool = False
-    other_ids: Note | None = None
+    unreached: Note | None = None
 
     @property
     def worth(self) -> Unjudged | None:

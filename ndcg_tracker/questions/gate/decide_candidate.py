@@ -53,7 +53,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if _names_slices(question, decision):
         regressed = regressed_slices(_slice_tests(facts), direction=direction)
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
-    covered = {"ties", "unjudged_open", "other_ids", *(["retraining"] if basis.learned is not None else [])}
+    covered = {"ties", "unjudged_open", *(["retraining"] if basis.learned is not None else [])}
     covered |= told_with(decision)
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)
@@ -123,6 +123,8 @@ def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int,
 
 def told_with(decision: GateDecision) -> set[Kind]:
     """Return the notes on labels that a decision itself already contains."""
+    if decision.unreached is not None:
+        return {decision.unreached.kind}
     if decision.open is None or decision.open.stop not in (None, "positives"):
         return set()
     return {"fewer_judged", "positives_only"}
@@ -134,12 +136,9 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
     if look is not None and not look.level:
         n = facts.results.gain.size
         return GateDecision("inconclusive", "population", float(question.margin or 0.0), n, metric.delta, is_spent=True)
-    if facts.results.other_ids is not None:
-        allowed = (question.tolerance if question.scope == "set" else question.margin) or 0.0
-        margin = facts.basis.learned.margin if facts.basis.learned is not None else float(allowed)
-        n, other = facts.results.gain.size, facts.results.other_ids
-        return GateDecision("inconclusive", question.scope, margin, n, metric.delta, other_ids=other)
     decision = _of_parts(question, facts)
+    if facts.results.unreached is not None and not decision.is_identical:
+        return without_reach(decision, facts.results.unreached)
     left = facts.results.open
     if left is None:
         return decision
@@ -149,6 +148,11 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
             moved = facts.with_deltas(delta)
             ends.append(_of_parts(question, moved))
     return with_open_labels(decision, left, *ends)
+
+
+def without_reach(decision: GateDecision, why: Note) -> GateDecision:
+    """Return a decision about runs that labels do not reach alike: nothing but the difference is told."""
+    return GateDecision("inconclusive", decision.scope, decision.margin, decision.n, decision.delta, unreached=why)
 
 
 def _of_parts(question: GateQuestion, facts: GateFacts) -> GateDecision:

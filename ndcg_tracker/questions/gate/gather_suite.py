@@ -19,7 +19,7 @@ from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import GateDecision, with_harm, with_limits
 from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
-from ndcg_tracker.questions.gate.decide_candidate import advisable, told_with, with_open_labels
+from ndcg_tracker.questions.gate.decide_candidate import advisable, told_with, with_open_labels, without_reach
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
 from ndcg_tracker.questions.gate.gather import decided_again, is_unchecked, with_acknowledgement
 from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
@@ -148,6 +148,9 @@ def _decided(
         decision = with_open_labels(decision, joined, low, high)
     elif joined is not None:
         decision = with_open_labels(decision, joined)
+    unreached = next((paired.unreached for paired in results.values() if paired.unreached is not None), None)
+    if unreached is not None and not decision.is_identical:
+        decision = without_reach(decision, unreached)
     decision = decision.in_direction(first.direction)
     checks = [
         replace(check, name=f"{check.name} on {dataset}")

@@ -194,8 +194,8 @@ def reason(decision: GateDecision) -> str:
         return "; ".join([whole, *(f"but {limit_words(check)}" for check in decision.limits if not check.is_met)])
     if decision.is_spent:
         return "the budget is spent, so nothing is decided"
-    if decision.other_ids is not None:
-        return sentence(decision.other_ids)
+    if decision.unreached is not None:
+        return sentence(decision.unreached)
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical and decision.decision == "pass":
