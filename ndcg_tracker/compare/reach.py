@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop
-from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops_range
+from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
 from ndcg_tracker.words.notes import Fact, Note
@@ -140,7 +140,7 @@ class _Sides:
         if results.means is not None:
             return "measure"
         grades = np.unique(self.labels.grades)
-        return "positives" if grades.size and grades[0] > 0 else what_stops_range(metric, grades)
+        return "positives" if grades.size and grades[0] > 0 else what_stops(metric, grades)
 
     def other_ids_notes(self, ids: Index, shares: Sequence[JudgedShare], *, is_stable: bool) -> list[Note]:
         """Return the notes of ``other_ids_notes``."""

@@ -82,7 +82,7 @@ def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
 
 SUMS = ("cg", "dcg", "P", "RBP")
 """The measures that sum the worth of each item at its rank, so that each item can be graded separately."""
-SHARES = ("ndcg", "R")
+SHARES = ("ndcg", "R", "AP")
 """The measures that divide such a sum by the sum of the ideal order."""
 FIRSTS = ("RR", "Success")
 """The measures that depend only on the highest ranked relevant item."""
@@ -95,10 +95,11 @@ _AXES = {
     "ties": ("item_desc", "item_asc", "input", "average"),
     "graded": ("False",),
     "relative": ("False",),
-    "over": ("cutoff", "relevant"),
 }
 _AXES_OF_RELEVANT = {"ideal": ("judged",), "empty": ("0",)}
 _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal_order": ("gain",)}
+_DIVISOR = {"P": "cutoff", "R": "relevant", "AP": "relevant"}
+_ROUNDING = 1e-12
 _MOST_COUNTS = 1 << 24
 """The largest number of counts of labels by group and grade: 0.1 GB."""
 
@@ -144,19 +145,12 @@ def what_stops(metric: Metric, grades: Floats, n_groups: int = 1) -> str | None:
     ``grades``: float64, the grades in use; ``n_groups``: the number of groups.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
-    >>> [what_stops(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "AP", "ndcg(unjudged=drop)@5")]
+    >>> [what_stops(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "ERR", "ndcg(unjudged=drop)@5")]
     [None, 'measure', 'unjudged=drop']
     """
     if metric.measure not in (*SUMS, *SHARES, *FIRSTS):
         return "measure"
-    if metric.measure in SHARES and grades.size * n_groups > _MOST_COUNTS:
-        return f"grades={grades.size}"
-    return _stopping_axis(metric, grades)
-
-
-def _stopping_axis(metric: Metric, grades: Floats) -> str | None:
-    """Return an axis with its value under which items have no worth of their own, None without one."""
-    allowed = dict(_AXES)
+    allowed = _AXES | {"over": (_DIVISOR.get(metric.measure, metric["over"]),)}
     if metric.measure not in CUMULATED:
         allowed |= _AXES_OF_RELEVANT
     if metric.measure == "ndcg":
@@ -169,6 +163,8 @@ def _stopping_axis(metric: Metric, grades: Floats) -> str | None:
         return f"gain={metric['gain']}"
     if (grades < 0).any():
         allowed["negative"] = ("zero",)
+    if metric.measure in SHARES and grades.size * n_groups > _MOST_COUNTS:
+        return f"grades={grades.size}"
     stopping = next((axis for axis, values in allowed.items() if metric[axis] not in values), None)
     return None if stopping is None else f"{stopping}={metric[stopping]}"
 
@@ -211,7 +207,7 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
 
 def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[GroupedItems, Index]:
     """Return the unjudged items of a run that have a weight (their numbers), and the place of each of its groups."""
-    _, weights = weights_of_rows(judged, metric)
+    weights = _Expected.of(judged, metric).slopes() if metric.measure == "AP" else weights_of_rows(judged, metric)[1]
     weights[judged.rows] = 0.0
     return items_with(weights, judged, groups)
 
@@ -243,10 +239,6 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
     return np.asarray(high - low)
 
 
-_DIVISOR = {"P": "cutoff", "R": "relevant", "AP": "relevant"}
-"""The divisor of a sum over the list with which a measure has a range."""
-
-
 def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
     """Raise InputError for a metric whose difference is not a sum over items, or with an axis that is not supported."""
     advice = f"use {argument('metric', 'ndcg@10')}"
@@ -263,22 +255,6 @@ def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
     )
     if other is not None:
         raise InputError(f"checking a judge does not support {other}", where=metric.requested_as, advice=advice)
-
-
-def what_stops_range(metric: Metric, grades: Floats) -> str | None:
-    """Return why a metric has no range over unjudged items, None if it has one.
-
-    Parameters and values: see ``what_stops``.
-
-    >>> from ndcg_tracker.metrics.language.text import parse_metric
-    >>> [what_stops_range(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "RR", "AP", "ERR")]
-    [None, None, None, 'measure']
-    """
-    if metric.measure not in (*SUMS, *SHARES, *FIRSTS, "AP"):
-        return "measure"
-    if metric["over"] != _DIVISOR.get(metric.measure, metric["over"]):
-        return f"over={metric['over']}"
-    return _stopping_axis(metric, grades)
 
 
 @dataclass(frozen=True)
@@ -307,7 +283,7 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     with c < b, high through those with c > b. Means are over all groups of a run, or over all ranks if no item is
     judged at a rank.
 
-    Parameters: two runs with the same labels; ``metric``: one that ``what_stops_range`` does not stop; ``groups``:
+    Parameters: two runs with the same labels; ``metric``: one that ``what_stops`` does not stop; ``groups``:
     distinct ids. Raises: MetricError for a label that an axis refuses.
 
     >>> from ndcg_tracker.rankings.join import judged
@@ -329,7 +305,7 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     moved = np.subtract(*(of_side.gains[of_rows] for of_side, of_rows in zip(expected[::-1], rows[::-1], strict=True)))
     if metric.measure in (*FIRSTS, "AP"):
         ends = []
-        for some in (moved < 0, moved > 0):
+        for some in (moved < -_ROUNDING, moved > _ROUNDING):
             before, after = (of.rises(of_rows[some], groups) for of, of_rows in zip(expected, rows, strict=True))
             ends.append(after - before)
         return UnjudgedRange(np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0), at.size)
@@ -381,7 +357,7 @@ class _Expected:
             )
         ideal = np.append(np.where(ideal > 0, ideal, np.inf)[: len(keys)], np.inf)
         made = cls(judged, metric, keys, ideal, numbers, np.zeros(0), np.append(0.0, mean_gain[ranks]), hits, weights)
-        return replace(made, gains=np.append(0.0, mean_gain[ranks] * made._slopes()))
+        return replace(made, gains=np.append(0.0, mean_gain[ranks] * made.slopes()))
 
     def ideal_of(self, groups: Keys) -> Floats:
         """Return the divisor of the sum of each group, infinite for a group with nothing to find."""
@@ -414,7 +390,7 @@ class _Expected:
         passed = 1.0 + self._before(hits) if self.metric.measure == "AP" else self._still_looking(hits)
         return hits * self.weights * passed
 
-    def _slopes(self) -> Floats:
+    def slopes(self) -> Floats:
         """Return by how much the sum of a group rises if a row is worth one more."""
         if self.metric.measure not in (*FIRSTS, "AP"):
             return self.weights
@@ -424,7 +400,7 @@ class _Expected:
             return self._still_looking(self.hits) * (self.weights - sums)
         inverse = self.hits * self.weights
         after = group_sums(self._codes, inverse, self.judged.ranking.n_groups)[self._codes] - self._before(inverse)
-        return self.weights * (1.0 + self._before(self.hits)) + after
+        return (self.weights * (1.0 + self._before(self.hits)) + after) * (self.weights > 0)
 
 
 def _mean_by_rank(ranks: Index, gains: Floats, longest: int) -> Floats:

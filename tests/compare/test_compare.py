@@ -255,16 +255,14 @@ def test_json_has_exactly_the_public_keys() -> None:
             JudgedShare(10, 0.98, 0.87),
             (
                 "the candidate has fewer judged items in its top 10, so it may be better than it looks and the "
-                "verdict could change; to see by how much: "
-                "ndcg-track compare bm25 dense --dataset shop --unjudged-bounds",
+                "verdict could change",
             ),
         ),
         (
             JudgedShare(None, 0.5, 0.9),
             (
                 "the baseline has fewer judged items in its whole lists, so it may be better than it looks and the "
-                "verdict could change; to see by how much: "
-                "ndcg-track compare bm25 dense --dataset shop --unjudged-bounds",
+                "verdict could change",
             ),
         ),
         (JudgedShare(10, 0.98, 0.975), ()),

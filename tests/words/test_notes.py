@@ -126,7 +126,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "fewer_judged": (
         {"run": "candidate", "cutoffs": [10, 3, None]},
         "the candidate has fewer judged items in its top 10, top 3 and whole lists, so it may be better than it "
-        "looks and the verdict could change; to see by how much",
+        "looks and the verdict could change",
     ),
     "none_judged": (
         {"run": "baseline"},
@@ -197,11 +197,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "judge 'people' labelled 31.0% of the candidate's judged first ranks, 2.0% of the baseline's: the difference "
         "may come from who labelled",
     ),
-    "one_hand": (
-        {"hand": ""},
-        "to have the unnamed judge label everything that both runs rank first, from the start, and decide under "
-        "those labels",
-    ),
     "goes_with_judged": (
         {},
         "a change that follows the judged share says nothing about the systems, because unjudged items count as not "
@@ -225,7 +220,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "range_unread": (
         {"n": 40000, "baseline": 0.9, "candidate": 0.8},
         "80.0% of the candidate's first items are judged, and 90.0% of the baseline's; with 40,000 "
-        "groups, the effect of the others on the verdict is computed only on request; to see it",
+        "groups, only a gate computes the effect of the others",
     ),
     "runs_not_judged": (
         {"n": 1, "first": "new"},
@@ -237,7 +232,25 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "1.9% to 2.5% of the first 10 are judged, and the others count as not relevant, which could change the "
         "order; to see by how much for the first two runs",
     ),
-    "never_shown": ({}, "to judge the items that nobody was shown"),
+    "never_shown": (
+        {"runs": ["old", "prod"], "unseen": ["new"]},
+        "the labels come from the logs of old and prod: items that only new ranks first were never shown",
+    ),
+    "other_ids": (
+        {"n": 116, "n_labelled": 1300, "run": "BASELINE", "other": "CANDIDATE"},
+        "116 of the 1,300 labelled items in BASELINE's first three never occur in CANDIDATE, and ids that BASELINE "
+        "never had stand in their places: were documents cut anew or renamed?",
+    ),
+    "carry_labels": ({}, "to carry the labels over to the ids of both"),
+    "ids_are_stable": (
+        {"n": 116, "n_labelled": 300, "run": "old", "other": "new"},
+        "the verdict takes ids as stable: 116 of the 300 labelled items in old's first three never occur in new, "
+        "although ids that old never had stand in their places",
+    ),
+    "part_missing": (
+        {"n": 116, "n_labelled": 300, "run": "old", "other": "new"},
+        "116 of the 300 labelled items in old's first three never occur in new: is a part of the index missing?",
+    ),
     "positives_only": ({}, "no label has grade 0, so an item without a label is unknown here, not irrelevant"),
     "ties": (
         {"metrics": [], "low": -0.01, "high": 0.02},

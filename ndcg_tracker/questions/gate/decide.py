@@ -90,12 +90,14 @@ class GateSlices:
 class OpenLabels:
     """How far unjudged items leave a decision open.
 
-    ``share``: the judged share of the first ranks of both runs. ``n_items``: how many items are unjudged there.
+    ``share``: the judged share of the first ranks of both runs. ``worth``: the rule for what an unjudged item is worth.
+    ``n_items``: how many items are unjudged there.
     ``low``, ``high``: the mean difference at both ends of what they may be worth, None if it is not known, for the
     reason in ``stop``. ``of_zero``: the decision if they were worth nothing.
     """
 
     share: JudgedShare
+    worth: Unjudged = "range"
     n_items: int = 0
     low: float | None = None
     high: float | None = None
@@ -164,7 +166,7 @@ class GateDecision:
         """What an unjudged item was worth; None if nothing was unjudged, or the question was not asked."""
         if self.open is None:
             return None
-        return "zero" if self.open.low is None else "range"
+        return "zero" if self.open.low is None else self.open.worth
 
     @property
     def open_delta(self) -> tuple[float | None, float | None]:
