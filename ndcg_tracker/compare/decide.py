@@ -30,7 +30,6 @@ from ndcg_tracker.compare.results import (
     TieEffect,
     Verdict,
     corrected_verdict,
-    coverage_notes,
     ties_note,
 )
 from ndcg_tracker.compare.slices import Slicing, compare_slices, worst_first
@@ -110,8 +109,7 @@ class PairedResults:
 class ComparedRuns:
     """Two runs under one label set, as reports name them, and what is known about them besides their results.
 
-    ``positives_only``: the coverage differs, and no label has grade 0 or below. ``are_labels_asked``: whether the
-    request names a version of the labels.
+    ``are_labels_asked``: whether the request names a version of the labels.
     """
 
     baseline: RunRef
@@ -120,7 +118,6 @@ class ComparedRuns:
     label_set: LabelSetRef
     coverage: tuple[JudgedShare, ...] = ()
     notes: tuple[Note, ...] = ()
-    positives_only: bool = False
     are_labels_asked: bool = False
 
 
@@ -149,12 +146,6 @@ def compare_runs(
         top = 0  # no value says which group is worse: of no quality, or the correction of few labels of many
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
-    coverage = coverage_notes(runs.coverage, positives_only=runs.positives_only)
-    deepened = {"baseline": "regressed", "candidate": "improved"}  # more judged items of that run can only deepen it
-    verdicts = {metric.verdict for metric in metrics if metric.verdict is not None}
-    coverage = [note for note in coverage if verdicts != {deepened.get(str(note.facts.get("run")))}]
-    if all(metric.is_range_known or metric.has_other_ids for metric in metrics):  # then more is known than this guess
-        coverage = [note for note in coverage if note.kind != "fewer_judged"]
     has_ties = any(metric.tie_effect is not None and metric.tie_effect.is_open for metric in metrics)
     runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]
     comparison = Comparison(
@@ -166,7 +157,7 @@ def compare_runs(
         metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
-        notes=(*runs_notes, *coverage, *_equal_metrics(results, metrics)),
+        notes=(*runs_notes, *_equal_metrics(results, metrics)),
         coverage=runs.coverage,
         slices=None if by is None else worst_first(_sliced(first, by), first.direction),
         slice_attribute=None if by is None else by.attribute,
@@ -180,7 +171,7 @@ def are_same(same_lists: Mask | None) -> bool:
     return same_lists is not None and bool(same_lists.all())
 
 
-_OF_METRICS = ("ties", "nothing_judged", "all_one", "range_unread", "unjudged_open")
+_OF_METRICS = ("ties", "nothing_judged", "all_one", "positives_only", "unjudged_zero", "unjudged_open")
 
 
 def _with_metric_notes(comparison: Comparison) -> Comparison:
@@ -213,23 +204,17 @@ def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricCom
 
 
 def _of_open(comparison: Comparison) -> list[Note]:
-    """Return a note on the first metric that unjudged items leave open: how to settle it, or that nobody looked."""
-    left = next((metric for metric in comparison.metrics if metric.is_open), None)
-    if left is None:
-        unread = [metric for metric in comparison.metrics if metric.open is not None and metric.open.stop == "size"]
-        return [_unread(metric) for metric in unread[:1]]
-    if left.open is None:
-        return []
-    sides = comparison.baseline, comparison.candidate
-    names = [run.runs[0].name if run.runs else run.name for run in sides]
-    n_items = None if any(run.runs for run in sides) else left.open.n_items
-    return [closing_note(comparison, left.metric, names, n_items)]
-
-
-def _unread(metric: MetricComparison) -> Note:
-    """Return a note that nobody looked how far unjudged items leave a metric of very many groups open."""
-    share = metric.judged or JudgedShare(None, None, None)
-    return Note("range_unread", {"n": metric.n, "baseline": share.baseline, "candidate": share.candidate})
+    """Return notes on what unjudged items leave open: why it is not known of a metric, and how to settle a verdict."""
+    notes, sides = list[Note](), (comparison.baseline, comparison.candidate)
+    lefts = [(metric, metric.open) for metric in comparison.metrics if metric.open is not None]
+    for metric, left in [(metric, left) for metric, left in lefts if left.stop is not None][:1]:
+        why = Note("unjudged_zero", {"metric": metric.metric, "stop": left.stop})
+        notes.append(Note("positives_only") if left.stop == "positives" else why)
+    for metric, left in [(metric, left) for metric, left in lefts if metric.is_open][:1]:
+        names = [run.runs[0].name if run.runs else run.name for run in sides]
+        n_items = None if any(run.runs for run in sides) else left.n_items
+        notes.append(closing_note(comparison, metric.metric, names, n_items))
+    return notes
 
 
 def closing_note(comparison: Comparison, metric: str, names: Sequence[str], n_items: int | None = None) -> Note:
@@ -456,19 +441,14 @@ def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ..
 
 def adjusted_open(left: OpenVerdict | None, p_values: Sequence[float | None], place: int) -> OpenVerdict | None:
     """Return what is open with p-values corrected together with the observed ones of the other metrics."""
-    if left is None:
-        return None
-    low, high = (_adjusted_possible(end, p_values, place) for end in (left.low, left.high))
-    return replace(left, low=low, high=high)
 
+    def adjusted(end: PossibleDelta | None) -> PossibleDelta | None:
+        if end is None:
+            return None
+        p = holm([*p_values[:place], end.p_value, *p_values[place + 1 :]])[place]
+        return replace(end, p_adjusted=p, verdict=corrected_verdict(end.verdict, end.delta, p))
 
-def _adjusted_possible(
-    possible: PossibleDelta | None, p_values: Sequence[float | None], place: int
-) -> PossibleDelta | None:
-    if possible is None:
-        return None
-    p = holm([*p_values[:place], possible.p_value, *p_values[place + 1 :]])[place]
-    return replace(possible, p_adjusted=p, verdict=corrected_verdict(possible.verdict, possible.delta, p))
+    return None if left is None else replace(left, low=adjusted(left.low), high=adjusted(left.high))
 
 
 def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], place: int) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ndcg_tracker.compare.decide import PairedResults, adjusted_open, are_same
-from ndcg_tracker.compare.reach import most_open
 from ndcg_tracker.compare.results import (
     ALPHA,
     ENDS,
@@ -192,9 +191,8 @@ def _open_verdict(paired: Sequence[PairedResults], direction: Direction) -> Open
     opened = [of_dataset.open for of_dataset in paired if of_dataset.open is not None]
     if not opened:
         return None
-    first = most_open(opened)
     if all(left.stop is not None for left in opened):
-        return OpenVerdict(0, None, None, first.stop)
+        return OpenVerdict(0, None, None, opened[0].stop)
     n_items = sum(left.n_items for left in opened)
     low, high = (_possible(paired, end, direction) for end in ENDS)
     return OpenVerdict(n_items, low, high, None)
@@ -204,7 +202,7 @@ def _possible(paired: Sequence[PairedResults], end: End, direction: Direction) -
     """Return the macro mean with unjudged items at one end of what they may be worth."""
     strata = []
     for results in paired:
-        moved = None if results.open is None else results.open.at(end)
+        moved = None if results.open is None else getattr(results.open, end)
         delta = results.pairing.delta if moved is None else moved
         test, _ = results.chance.shifted(delta - results.pairing.delta).test(delta, None)
         is_same = are_same(results.same_lists)

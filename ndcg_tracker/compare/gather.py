@@ -30,7 +30,6 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     GroupTieBounds,
     JudgedShare,
-    coverage_notes,
     most_telling,
 )
 from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
@@ -329,7 +328,6 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             label_set_ref(label_set),
             coverage=coverage,
             notes=(*both.notes(), *pruned, *more),
-            positives_only=holds_positives_only(tx, label_set, coverage),
             are_labels_asked=options.labels is not None,
         ),
         results,
@@ -383,11 +381,6 @@ def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
         for side in both.sides
         for pruning in tx.runs.prunings(side.run.id).values()
     ]
-
-
-def holds_positives_only(tx: ReadTransaction, label_set: LabelSetRecord, coverage: Sequence[JudgedShare]) -> bool:
-    """Return whether coverage differs and no label says that an item is not relevant, which explains it."""
-    return bool(coverage_notes(coverage)) and not tx.labels.has_judged_zero(label_set.id)
 
 
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.metrics.language.metric import Metric
-    from ndcg_tracker.rankings import Index, Mask
+    from ndcg_tracker.rankings import Floats, Index, Mask
     from ndcg_tracker.rankings.ranking import LabelLists
-    from ndcg_tracker.storage.records import LabelSetRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 FIRST = 3
@@ -62,7 +61,7 @@ def coverage(
     own = [not (metric.is_external or metric.shown_only) for metric in both.metrics]
     ids = results[own.index(True)].pairing.group_ids if any(own) else None
     told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=options.ids_are_stable)
-    origin = sides.origin_notes(shares) if ids is not None else []
+    origin = sides.origin_notes(both.metric.cutoff) if ids is not None else []
     notes = [*origin, *told]
     is_other = bool(told) and told[0].kind == "other_ids"
     if options.unjudged == "zero" and not is_other:
@@ -87,9 +86,7 @@ def _open(
     if not (share.baseline != 1.0 or share.candidate != 1.0 if is_asked else share.is_open):
         return None
     left = OpenDeltas(share)
-    if not is_asked and results.pairing.group_ids.size > MOST_GROUPS:
-        return replace(left, stop="size")
-    stop = sides.stop(metric, results)
+    stop = sides.stop(metric, results, is_asked=is_asked)
     if stop is not None:
         return replace(left, stop=stop)
     keys = sides.tx.groups.keys(sides.both.dataset_id, results.pairing.group_ids)
@@ -133,14 +130,17 @@ class _Sides:
         rankings = self.tx.runs.ranking
         return [[judged(rankings(side.run.id, ids), labels) for side in of_arm] for of_arm in self.both.sides_of]
 
-    def stop(self, metric: Metric, results: PairedResults) -> OpenStop | None:
+    def stop(self, metric: Metric, results: PairedResults, *, is_asked: bool) -> OpenStop | None:
         """Return why no end of the differences is known, None where both are."""
         if not self.has_items:
             return "items"
         if results.means is not None:
             return "measure"
-        grades = np.unique(self.labels.grades)
-        return "positives" if grades.size and grades[0] > 0 else what_stops(metric, grades)
+        if not self.tx.labels.has_judged_zero(self.both.baseline.label_set.id):
+            return "positives"
+        if not is_asked and results.pairing.group_ids.size > MOST_GROUPS:
+            return "size"
+        return what_stops(metric, np.unique(self.labels.grades))
 
     def other_ids_notes(self, ids: Index, shares: Sequence[JudgedShare], *, is_stable: bool) -> list[Note]:
         """Return the notes of ``other_ids_notes``."""
@@ -156,42 +156,33 @@ class _Sides:
             found += [_told(self, of, names, is_stable) for of in each if _is_many(of.n, of.n_labelled)]
         return min(filter(None, found), key=lambda notes: notes[0].kind == "part_missing", default=[])
 
-    def origin_notes(self, shares: Sequence[JudgedShare]) -> list[Note]:
+    def origin_notes(self, cutoff: int | None) -> list[Note]:
         """Return notes where other judges labelled what one run ranks first, or only the other run was ever shown."""
         every = {of.version: of for of in self.tx.labels.sets(self.both.dataset_id, None)}
         chain = [self.both.baseline.label_set]
-        while (before := every.get(chain[-1].extends or 0)) is not None:
-            chain.append(before)
+        while (extended := every.get(chain[-1].extends or 0)) is not None:
+            chain.append(extended)
         shown = dict.fromkeys(name for of in chain for name in (of.from_runs or {}).get("runs", ()))
         runs = [side.run.name for sides in self.both.sides_of for side in sides]
         unseen = [run for run in runs if run not in shown]
-        are_logs = bool(shown and unseen) and bool(np.all(self.labels.grades > 0))
+        are_logs = bool(shown and unseen) and not self.tx.labels.has_judged_zero(self.both.baseline.label_set.id)
         notes = [Note("never_shown", {"runs": [*shown], "unseen": unseen})] if are_logs else []
-        names = list(dict.fromkeys(of.hand for of in chain))
-        if len(names) == 1 or not self.has_items or not shares:
-            return notes
-        gap, hand, baseline, candidate = max(
-            (abs(after - before), name, before, after)
-            for name, before, after in zip(names, *self._hand_shares(chain, names, shares[0].cutoff), strict=True)
-        )
-        facts: dict[str, Fact] = {"hand": hand, "baseline": baseline, "candidate": candidate}
-        return [*notes, Note("other_hands", facts)] if gap > HAND_GAP else notes
+        for after, before in pairwise(chain if self.has_items else chain[:1]):
+            if after.hand != before.hand:
+                rows, _ = matching_rows(self.labels, self.tx.labels.lists(before.id))
+                is_added = np.ones(self.labels.n_items)
+                is_added[rows] = 0.0
+                baseline, candidate = (_mean_of_first(is_added, of_arm[0], cutoff) for of_arm in self.judged)
+                if abs(candidate - baseline) > HAND_GAP:
+                    facts: dict[str, Fact] = {"hand": after.hand, "baseline": baseline, "candidate": candidate}
+                    return [*notes, Note("other_hands", facts)]
+        return notes
 
-    def _hand_shares(
-        self, chain: Sequence[LabelSetRecord], names: list[str], cutoff: int | None
-    ) -> list[tuple[float, ...]]:
-        """Return the shares of the judged first ranks of each side that each judge labelled."""
-        of_label = np.full(self.labels.n_items, names.index(chain[0].hand), dtype=np.int64)
-        for last, label_set in pairwise(chain):
-            if label_set.hand != last.hand:  # the latest version by this judge has all labels that it gave
-                rows, _ = matching_rows(self.labels, self.tx.labels.lists(label_set.id))
-                of_label[rows] = names.index(label_set.hand)
-        shares = []
-        for run, *_ in self.judged:
-            first = run.label_rows[_ranks(run)[run.rows] < (np.inf if cutoff is None else cutoff)]
-            counts = np.bincount(of_label[first], minlength=len(names)) / max(first.size, 1)
-            shares.append(tuple(counts.tolist()))
-        return shares
+
+def _mean_of_first(of_labels: Floats, run: JudgedRanking, cutoff: int | None) -> float:
+    """Return the mean of a number of each label over the judged first ranks of a run."""
+    first = run.label_rows[_ranks(run)[run.rows] < (np.inf if cutoff is None else cutoff)]
+    return float(of_labels[first].mean()) if first.size else 0.0
 
 
 def _ranks(run: JudgedRanking) -> Index:
@@ -329,10 +320,5 @@ def joined_deltas(lefts: Iterable[OpenDeltas | None]) -> OpenDeltas | None:
         for shares in zip(*((left.share.baseline, left.share.candidate) for left in opened), strict=True)
     )
     share = JudgedShare(opened[0].share.cutoff, baseline, candidate)
-    stopped = most_open(opened)
+    stopped = min(opened, key=lambda left: left.stop is not None)  # known ends of one leave the others' mean open
     return replace(stopped, share=share, n_items=sum(left.n_items for left in opened), low=None, high=None)
-
-
-def most_open(lefts: Iterable[OpenDeltas]) -> OpenDeltas:
-    """Return what decides for several datasets: one with known ends, if there is any."""
-    return min(lefts, key=lambda left: left.stop is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -132,10 +132,6 @@ class OpenDeltas:
     low: Floats | None = None
     high: Floats | None = None
     stop: OpenStop | None = None
-
-    def at(self, end: End) -> Floats | None:
-        """Return the differences at one end."""
-        return self.low if end == "low" else self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,11 +362,6 @@ class MetricComparison:
         return self.not_comparable == "other_ids"
 
     @property
-    def is_range_known(self) -> bool:
-        """Whether the difference is known at both ends of what unjudged items may be worth."""
-        return self.open is not None and self.open.low is not None and self.open.high is not None
-
-    @property
     def told(self) -> ToldVerdict | None:
         """The verdict that reports show."""
         return "open" if self.is_open else self.verdict
@@ -480,40 +471,6 @@ def corrected_verdict(verdict: Verdict | None, delta: float | None, p_adjusted: 
     if p_adjusted is None or delta is None or p_adjusted >= ALPHA:
         return "no_difference_detected"
     return "improved" if delta > 0 else "regressed"
-
-
-def coverage_notes(coverage: Sequence[JudgedShare], *, positives_only: bool = False) -> list[Note]:
-    """Return a note for each run that has clearly fewer judged items, with the cutoffs at which it has.
-
-    ``positives_only``: no label has grade 0 or below, so a better run has more judged items by definition.
-
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.975)])
-    []
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.9), JudgedShare(None, 0.98, 0.9)])[0].facts
-    {'run': 'candidate', 'cutoffs': [10, None]}
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)])[1]
-    Note(kind='none_judged', facts={'run': 'candidate'}, command=())
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)], positives_only=True)
-    [Note(kind='positives_only', facts={}, command=())]
-    """
-    if positives_only:
-        return [Note("positives_only")]
-    cutoffs_of: dict[str, list[int | None]] = {}
-    for share in coverage:
-        if share.baseline is None or share.candidate is None:
-            continue
-        gap = share.baseline - share.candidate
-        if abs(gap) >= COVERAGE_GAP:
-            cutoffs_of.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
-    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}) for run, cutoffs in cutoffs_of.items()]
-    shares = {
-        "baseline": [share.baseline for share in coverage],
-        "candidate": [share.candidate for share in coverage],
-    }
-    for run, other in (("baseline", "candidate"), ("candidate", "baseline")):
-        if shares[run] and not any(share != 0 for share in shares[run]) and any(shares[other]):
-            notes.append(Note("none_judged", {"run": run}))
-    return notes
 
 
 def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:

@@ -9,7 +9,7 @@ Unjudged items beyond the cutoff could enlarge the ideal as well, but here they 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -318,9 +318,10 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
 class _Expected:
     """The expected gains of the unjudged items of a run.
 
-    ``numbers``: float64, shape (n_items,), the number (from 1) of each unjudged row with a weight, else 0. ``gains``:
-    float64, shape (n_items + 1,), by that number: what the item would add to the sum of its group. ``chances``: the
-    same, the mean gain at its rank. ``hits``: float64, shape (n_items,), the worth of each judged row.
+    ``keys`` and ``ideal``: the divisor of the sum of each group, infinite for one with nothing to find, and for others.
+    ``numbers``: float64, shape (n_items,), the number (from 1) of each unjudged row with a weight, else 0. ``chances``:
+    float64, shape (n_items + 1,), by that number: the mean gain at its rank. ``hits``, ``weights``: float64, shape
+    (n_items,), the worth of each judged row, and the weight of each.
     """
 
     judged: JudgedRanking
@@ -328,7 +329,6 @@ class _Expected:
     keys: Keys
     ideal: Floats
     numbers: Floats
-    gains: Floats
     chances: Floats
     hits: Floats
     weights: Floats
@@ -351,13 +351,14 @@ class _Expected:
             (values,) = group_values(judged, [metric])
             keys, ideal = values.group_keys, np.where(values.empty, 0.0, values.ideal_dcg)
         elif metric.measure in ("R", "AP"):
-            labels = judged.labels
-            ideal = np.append(
-                group_sums(group_codes(labels.offsets), worth, labels.n_groups), np.zeros(judged.n_groups)
-            )
-        ideal = np.append(np.where(ideal > 0, ideal, np.inf)[: len(keys)], np.inf)
-        made = cls(judged, metric, keys, ideal, numbers, np.zeros(0), np.append(0.0, mean_gain[ranks]), hits, weights)
-        return replace(made, gains=np.append(0.0, mean_gain[ranks] * made.slopes()))
+            ideal = group_sums(group_codes(judged.labels.offsets), worth, judged.n_groups)
+        ideal = np.append(np.where(ideal > 0, ideal, np.inf), np.inf)
+        return cls(judged, metric, keys, ideal, numbers, np.append(0.0, mean_gain[ranks]), hits, weights)
+
+    @cached_property
+    def gains(self) -> Floats:
+        """What each item alone would add to the sum of its group, by its number: float64, shape (n_items + 1,)."""
+        return np.append(0.0, self.chances[1:] * self.slopes())
 
     def ideal_of(self, groups: Keys) -> Floats:
         """Return the divisor of the sum of each group, infinite for a group with nothing to find."""

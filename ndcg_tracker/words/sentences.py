@@ -56,14 +56,6 @@ def _wandering(n: int, resemblance: float) -> str:
     return f"{similar}; {places}, because that explains {'it' if n == 1 else 'them'} as well"
 
 
-def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
-    places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
-    return (
-        f"the {run} has fewer judged items in its {in_a_row(places)}, so it may be better than it looks and the "
-        "verdict could change"
-    )
-
-
 def _vanished(n: int, n_labelled: int, run: str, other: str) -> str:
     return f"{n:,} of the {n_labelled:,} labelled items in {run}'s first three never occur in {other}"
 
@@ -80,19 +72,13 @@ def _ties(metrics: Sequence[str], low: float, high: float) -> str:
     return f"ties in scores could change {what}: depending on how they are broken, delta is between {first} and {last}"
 
 
-def _unjudged_zero(metric: str, baseline: float | None, candidate: float | None, stop: str) -> str:
-    if stop.startswith("unjudged="):
-        return f"unjudged items count as {metric} says, because no bound on their effect is known under {stop}"
-    why = {
-        "items": "the items of a run are not stored",
-        "measure": f"no bound on their effect is known for {metric}",
-    }.get(stop, f"no bound on their effect is known under {stop}")
-    if baseline is None and candidate is None:
-        return f"unjudged items count as not relevant, because {why}"
-    shares = (
-        f"{percent(candidate)} of the candidate's first items are judged, and {percent(baseline)} of the baseline's"
-    )
-    return f"unjudged items count as not relevant, because {why}; {shares}"
+def _unjudged_zero(metric: str, stop: str) -> str:
+    if stop == "size":
+        return "with so many groups, only a gate computes the effect of unjudged items on the verdict"
+    count_as = f"as {metric} says" if stop.startswith("unjudged=") else "as not relevant"
+    unknown = f"for {metric}" if stop == "measure" else f"under {stop}"
+    why = "the items of a run are not stored" if stop == "items" else f"no bound on their effect is known {unknown}"
+    return f"unjudged items count {count_as}, because {why}"
 
 
 def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
@@ -320,10 +306,6 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "a change that follows the judged share says nothing about the systems, because unjudged items count as not "
         "relevant; to judge them"
     ),
-    "range_unread": lambda n, baseline, candidate: (
-        f"{percent(candidate)} of the candidate's first items are judged, and {percent(baseline)} of the baseline's; "
-        f"with {n:,} groups, only a gate computes the effect of the others"
-    ),
     "runs_not_judged": lambda n, first: (
         f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "
         f"ranks, so {'its place says' if n == 1 else 'their places say'} nothing: are the ids written as in the "
@@ -374,8 +356,6 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "diagnostic": "shown, not compared: it says nothing about quality",
     "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, which is what the tests are about",
-    "fewer_judged": _fewer_judged,
-    "none_judged": "the {run} has no judged item there at all: are its ids written as in the labels?".format,
     "agreement_without_items": lambda n, first: (
         f"left out: {counted(n, 'run')} without stored items, such as {first}; a run without items cannot be evaluated "
         "under the labels that both judges gave"

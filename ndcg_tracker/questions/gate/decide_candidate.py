@@ -123,11 +123,7 @@ def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int,
 
 def told_with(decision: GateDecision) -> set[Kind]:
     """Return the notes on labels that a decision itself already contains."""
-    if decision.unreached is not None:
-        return {decision.unreached.kind}
-    if decision.open is None or decision.open.stop not in (None, "positives"):
-        return set()
-    return {"fewer_judged", "positives_only"}
+    return {"positives_only"} if decision.unreached is None else {"positives_only", decision.unreached.kind}
 
 
 def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
@@ -194,9 +190,7 @@ def with_open_labels(
 def _between_ends(decision: GateDecision, low: GateDecision, high: GateDecision, opened: OpenLabels) -> GateDecision:
     """Return the decision that holds at both ends."""
     of_all = _whole(low.decision, high.decision)
-    passing = (low.n_needed, low.n_needed_for) if low.n_needed_for == "pass" else (None, None)
-    failing = (high.n_needed, high.n_needed_for) if high.n_needed_for == "fail" else (None, None)
-    n_needed, purpose = passing if passing[0] is not None else failing
+    ways = [of for of, way in ((low, "pass"), (high, "fail")) if of_all == "inconclusive" and of.n_needed_for == way]
     return replace(
         low,
         decision=of_all,
@@ -208,8 +202,8 @@ def _between_ends(decision: GateDecision, low: GateDecision, high: GateDecision,
         betting_upper=high.betting_upper,
         is_small_drop=of_all == "pass" and high.upper is not None and high.upper < 0,
         is_identical=low.is_identical and high.is_identical,
-        n_needed=n_needed if of_all == "inconclusive" else None,
-        n_needed_for=purpose if of_all == "inconclusive" else None,
+        n_needed=ways[0].n_needed if ways else None,
+        n_needed_for=ways[0].n_needed_for if ways else None,
         slices=_between(decision.slices, low.slices, high.slices),
         open=opened,
         harm=low.harm if low.harm is None or high.harm is None else low.harm.between(high.harm),
@@ -319,20 +313,12 @@ def _of_slices(
 
 
 def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, comparison: Comparison) -> list[Note]:
-    """Return a note with the command that settles what unjudged items leave open, or why they count as not relevant."""
+    """Return a note with the command that settles what unjudged items leave open."""
     left = decision.open
-    if left is None or left.stop == "positives":
-        return []
-    metric = str(question.metric)
-    if left.stop is not None:
-        share = left.share
-        shares = {"baseline": share.baseline, "candidate": share.candidate}
-        return [Note("unjudged_zero", {"metric": metric, **shares, "stop": left.stop})]
-    if decision.decision != "inconclusive" or left.of_zero == "inconclusive":
+    if left is None or left.low is None or decision.decision != "inconclusive" or left.of_zero == "inconclusive":
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
-    n_items = None if runs.is_repeated else left.n_items
-    return [closing_note(comparison, metric, names, n_items)]
+    return [closing_note(comparison, str(question.metric), names, None if runs.is_repeated else left.n_items)]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:

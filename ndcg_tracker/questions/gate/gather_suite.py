@@ -141,7 +141,11 @@ def _decided(
     joined = joined_deltas(left.values())
     if joined is not None and joined.stop is None:
         ends = [
-            {dataset: delta for dataset, one in left.items() if one is not None and (delta := one.at(end)) is not None}
+            {
+                dataset: delta
+                for dataset, one in left.items()
+                if one is not None and (delta := getattr(one, end)) is not None
+            }
             for end in ENDS
         ]
         low, high = (of_gains(gains | moved) for moved in ends)

@@ -229,7 +229,7 @@ def _of_whole(decision: GateDecision) -> str:
 def _by_open_labels(left: OpenLabels) -> str:
     """Return why unjudged items keep a decision open."""
     else_ = f"the decision is {(left.of_zero or '').upper()}"
-    return f"{unjudged_shares(left)}: {_open_delta(left)}; if they are worth nothing, {else_}"
+    return f"{unjudged_words(left)}; if they are worth nothing, {else_}"
 
 
 def rests_on(decision: GateDecision) -> list[str]:
@@ -239,21 +239,18 @@ def rests_on(decision: GateDecision) -> list[str]:
     return ["The verdict assumes that items without a label are not relevant (no label has grade 0)"]
 
 
-def _open_delta(left: OpenLabels) -> str:
-    return f"delta is between {points(left.low, signed=True)} and {points(left.high, signed=True)}"
-
-
-def unjudged_shares(left: OpenLabels) -> str:
-    """Return how much of the first ranks is unjudged.
+def unjudged_words(left: OpenLabels) -> str:
+    """Return how much of the first ranks is unjudged, and how far it leaves delta open.
 
     >>> from ndcg_tracker.compare.results import JudgedShare
-    >>> unjudged_shares(OpenLabels(JudgedShare(10, 0.98, 0.71)))
-    "29.0% of the candidate's first 10 items are unjudged (baseline 2.0%)"
+    >>> unjudged_words(OpenLabels(JudgedShare(10, 0.98, 0.71), low=-0.25, high=0.5))
+    "29.0% of the candidate's first 10 items are unjudged (baseline 2.0%): delta is between -0.2500 and +0.5000"
     """
     share = left.share
     where = "items" if share.cutoff is None else f"first {counted(share.cutoff, 'item')}"
     lacking = [None if side is None else 1 - side for side in (share.candidate, share.baseline)]
-    return f"{percent(lacking[0])} of the candidate's {where} are unjudged (baseline {percent(lacking[1])})"
+    unjudged = f"{percent(lacking[0])} of the candidate's {where} are unjudged (baseline {percent(lacking[1])})"
+    return f"{unjudged}: delta is between {points(left.low, signed=True)} and {points(left.high, signed=True)}"
 
 
 def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
@@ -261,7 +258,7 @@ def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
     left = decision.open
     if left is None or left.low is None:
         return []
-    return [("unjudged", f"{unjudged_shares(left)}: {_open_delta(left)}")]
+    return [("unjudged", unjudged_words(left))]
 
 
 class Sides:
