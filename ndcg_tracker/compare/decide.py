@@ -171,7 +171,7 @@ def are_same(same_lists: Mask | None) -> bool:
     return same_lists is not None and bool(same_lists.all())
 
 
-_OF_METRICS = ("ties", "nothing_judged", "all_one", "positives_only", "unjudged_zero", "unjudged_open")
+_OF_METRICS = ("ties", "nothing_judged", "all_one", "unjudged_zero", "unjudged_open")
 
 
 def _with_metric_notes(comparison: Comparison) -> Comparison:
@@ -208,8 +208,7 @@ def _of_open(comparison: Comparison) -> list[Note]:
     notes, sides = list[Note](), (comparison.baseline, comparison.candidate)
     lefts = [(metric, metric.open) for metric in comparison.metrics if metric.open is not None]
     for metric, left in [(metric, left) for metric, left in lefts if left.stop is not None][:1]:
-        why = Note("unjudged_zero", {"metric": metric.metric, "stop": left.stop})
-        notes.append(Note("positives_only") if left.stop == "positives" else why)
+        notes.append(Note("unjudged_zero", {"metric": metric.metric, "stop": left.stop}))
     for metric, left in [(metric, left) for metric, left in lefts if metric.is_open][:1]:
         names = [run.runs[0].name if run.runs else run.name for run in sides]
         n_items = None if any(run.runs for run in sides) else left.n_items

@@ -237,6 +237,11 @@ class Vanished:
         return _is_many(self.n, self.n_labelled) and self.n / self.n_labelled >= LIKE_OTHERS * self.others
 
     @property
+    def is_replaced(self) -> bool:
+        """Whether new ids stand in the places of these items."""
+        return self.are_many and self.replaced >= REPLACED
+
+    @property
     def pattern(self) -> str | None:
         """The text before or after all vanished ids that makes them new ones, or the other way round, as a pattern."""
         each = [
@@ -279,10 +284,10 @@ def other_ids_notes(
 
 def _told(sides: _Sides, vanished: Vanished, names: tuple[str, str], is_stable: bool) -> list[Note]:
     """Return what to say of vanished items, nothing if they vanished as under another model."""
-    is_new, pattern = vanished.are_many and vanished.replaced >= REPLACED, vanished.pattern
+    pattern = vanished.pattern
     by_text = pattern is None and _have_same_texts(sides, vanished)
     facts: dict[str, Fact] = {"n": vanished.n, "n_labelled": vanished.n_labelled, "run": names[0], "other": names[1]}
-    if not (is_new or pattern or by_text):
+    if not (vanished.is_replaced or pattern or by_text):
         is_missing = vanished.are_many and vanished.replaced < 1 - REPLACED
         return [Note("part_missing", facts)] if is_missing else []
     if is_stable:

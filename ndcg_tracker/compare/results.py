@@ -235,9 +235,8 @@ class JudgedShare:
     @property
     def is_apart(self) -> bool:
         """Whether clearly more is judged of one run: by more than a point."""
-        if self.baseline is None or self.candidate is None:
-            return self.baseline != self.candidate
-        return self._span(self.baseline, self.candidate).is_apart
+        span = self._span
+        return self.baseline != self.candidate if span is None else span.is_apart
 
     @property
     def is_open(self) -> bool:
@@ -246,12 +245,12 @@ class JudgedShare:
         >>> [JudgedShare(10, *shares).is_open for shares in ((0.99, 0.99), (0.999, 0.98), (0.9, 0.9), (None, 0.9))]
         [False, True, True, False]
         """
-        if self.baseline is None or self.candidate is None:
-            return False
-        return self._span(self.baseline, self.candidate).is_open
+        return self._span is not None and self._span.is_open
 
-    def _span(self, *shares: float) -> JudgedSpan:
-        return JudgedSpan(self.cutoff, min(shares), max(shares))
+    @property
+    def _span(self) -> JudgedSpan | None:
+        is_known = self.baseline is not None and self.candidate is not None
+        return JudgedSpan.of(self.cutoff, (self.baseline, self.candidate)) if is_known else None
 
 
 @dataclass(frozen=True, slots=True)

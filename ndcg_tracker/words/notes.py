@@ -14,7 +14,7 @@ Kind = Literal[
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
     "older_than_judge", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers", "diagnostic",
     "no_mean_of_groups", "nothing_judged", "newer_labels", "ties", "tie_orders",
-    "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
+    "no_alias", "same_run", "not_evaluated", "agreement_without_items", "one_repeat", "retraining",
     "labels_changed", "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
     "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",

@@ -77,7 +77,9 @@ def _unjudged_zero(metric: str, stop: str) -> str:
         return "with so many groups, only a gate computes the effect of unjudged items on the verdict"
     count_as = f"as {metric} says" if stop.startswith("unjudged=") else "as not relevant"
     unknown = f"for {metric}" if stop == "measure" else f"under {stop}"
-    why = "the items of a run are not stored" if stop == "items" else f"no bound on their effect is known {unknown}"
+    why = {"items": "the items of a run are not stored", "positives": "no label has grade 0"}.get(
+        stop, f"no bound on their effect is known {unknown}"
+    )
     return f"unjudged items count {count_as}, because {why}"
 
 
@@ -375,7 +377,6 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{judge_words(hand)} labelled {percent(candidate)} of the candidate's judged first ranks, "
         f"{percent(baseline)} of the baseline's: the difference may come from who labelled"
     ),
-    "positives_only": "no label has grade 0, so an item without a label is unknown here, not irrelevant",
     "nothing_judged": lambda metrics: (
         f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items written as "
         "in the labels? See some labels with"

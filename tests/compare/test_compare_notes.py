@@ -10,7 +10,7 @@ from ndcg_tracker.errors import NdcgTrackerWarning
 from ndcg_tracker.words.notes import in_words
 
 
-def test_fewer_judged_items_are_noted(two_runs: nt.Tracker) -> None:
+def test_a_metric_without_a_range_says_so(two_runs: nt.Tracker) -> None:
     assert two_runs.compare("bm25", "dense", metrics="dcg@3").notes == (), "no worth of these items turns the verdict"
     two_runs.rescore(metrics="ERR@3", dataset="shop")
     found = two_runs.compare("bm25", "dense", metrics="ERR@3").to_dict()
@@ -18,30 +18,24 @@ def test_fewer_judged_items_are_noted(two_runs: nt.Tracker) -> None:
     assert share["cutoff"] == 3
     assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1) / 4), "q5 is in one list alone"
     assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
-    assert found["notes"] == [
-        "the candidate has fewer judged items in its top 3, so it may be better than it looks and the verdict could "
-        "change"
-    ]
+    told = "unjudged items count as not relevant, because no bound on their effect is known for ERR@3"
+    assert found["notes"] == [told]
 
 
 POSITIVE: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
-
-
-FEWER = (
-    "the candidate has fewer judged items in its top 10, so it may be better than it looks and the verdict could change"
-)
+ASSUMED = "unjudged items count as not relevant, because {}"
 
 
 @pytest.mark.parametrize(
     ("further", "note"),
     [
-        ({}, "no label has grade 0, so an item without a label is unknown here, not irrelevant"),
-        ({"q3": {"e": 0}}, FEWER),
-        ({"q3": {"e": -1}}, FEWER),
-        ({"q1": {"a": 3, "b": 1, "x": 1}}, None),  # no run has more labels than the other
+        ({}, ASSUMED.format("no label has grade 0")),
+        ({"q3": {"e": 0}}, ASSUMED.format("no bound on their effect is known for ERR@10")),
+        ({"q3": {"e": -1}}, ASSUMED.format("no bound on their effect is known for ERR@10")),
+        ({"q1": {"a": 3, "b": 1, "x": 0}}, None),  # nothing is unjudged
     ],
 )
-def test_labels_that_hold_positives_only_make_no_gap(tracker: nt.Tracker, further: Run, note: str | None) -> None:
+def test_why_unjudged_items_count_as_not_relevant(tracker: nt.Tracker, further: Run, note: str | None) -> None:
     better: Run = {"q1": {"a": 2, "b": 1}, "q2": {"d": 1}}
     worse: Run = {"q1": {"x": 2, "b": 1}, "q2": {"d": 1}}
     tracker.ingest(frame_of(better), name="better", labels=frame_of({**POSITIVE, **further}, "label"), metrics="ERR@10")

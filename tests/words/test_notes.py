@@ -108,7 +108,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "to judge all 158 unjudged items before the next verdict",
     ),
     "unjudged_zero": (
-        {"metric": "ndcg(unjudged=drop)", "baseline": 1.0, "candidate": 0.75, "stop": "unjudged=drop"},
+        {"metric": "ndcg(unjudged=drop)", "stop": "unjudged=drop"},
         "unjudged items count as ndcg(unjudged=drop) says, because no bound on their effect is known under "
         "unjudged=drop",
     ),
@@ -122,15 +122,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "no_mean_of_groups": (
         {},
         "shown, not compared: its summary is not a mean of groups, which is what the tests are about",
-    ),
-    "fewer_judged": (
-        {"run": "candidate", "cutoffs": [10, 3, None]},
-        "the candidate has fewer judged items in its top 10, top 3 and whole lists, so it may be better than it "
-        "looks and the verdict could change",
-    ),
-    "none_judged": (
-        {"run": "baseline"},
-        "the baseline has no judged item there at all: are its ids written as in the labels?",
     ),
     "nothing_judged": (
         {"metrics": ["AP", "P@1"]},
@@ -217,11 +208,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "3 of 1,200 labels are for items that the run lists, and few of its first items are judged: are the ids "
         "written as in the labels? See some labels with",
     ),
-    "range_unread": (
-        {"n": 40000, "baseline": 0.9, "candidate": 0.8},
-        "80.0% of the candidate's first items are judged, and 90.0% of the baseline's; with 40,000 "
-        "groups, only a gate computes the effect of the others",
-    ),
     "runs_not_judged": (
         {"n": 1, "first": "new"},
         "new has no judged item in the first ranks, so its place says nothing: are the ids written as in the labels? "
@@ -251,7 +237,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 116, "n_labelled": 300, "run": "old", "other": "new"},
         "116 of the 300 labelled items in old's first three never occur in new: is a part of the index missing?",
     ),
-    "positives_only": ({}, "no label has grade 0, so an item without a label is unknown here, not irrelevant"),
     "ties": (
         {"metrics": [], "low": -0.01, "high": 0.02},
         "ties in scores could change the decision: depending on how they are broken, delta is between -0.0100 and "

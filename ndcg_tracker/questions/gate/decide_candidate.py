@@ -54,7 +54,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         regressed = regressed_slices(_slice_tests(facts), direction=direction)
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
     covered = {"ties", "unjudged_open", *(["retraining"] if basis.learned is not None else [])}
-    covered |= told_with(decision)
+    covered |= set() if decision.unreached is None else {decision.unreached.kind, "unjudged_zero"}
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)
     notes += _of_slices(question, runs, decision, regressed)
@@ -119,11 +119,6 @@ def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int,
         if n is not None:
             ways.append((n, "pass" if outcome == "pass" else "fail"))
     return min(ways, default=(None, None))
-
-
-def told_with(decision: GateDecision) -> set[Kind]:
-    """Return the notes on labels that a decision itself already contains."""
-    return {"positives_only"} if decision.unreached is None else {"positives_only", decision.unreached.kind}
 
 
 def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:

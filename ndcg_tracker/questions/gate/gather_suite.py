@@ -19,7 +19,7 @@ from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import GateDecision, with_harm, with_limits
 from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
-from ndcg_tracker.questions.gate.decide_candidate import advisable, told_with, with_open_labels, without_reach
+from ndcg_tracker.questions.gate.decide_candidate import advisable, with_open_labels, without_reach
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
 from ndcg_tracker.questions.gate.gather import decided_again, is_unchecked, with_acknowledgement
 from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
@@ -165,7 +165,8 @@ def _decided(
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     decision = advisable(decision, sum(of.baseline_mean or 0.0 for of in comparison.deltas) / len(comparison.deltas))
     is_turned = decision.open is not None and decision.open.of_zero not in (None, decision.decision)
-    covered = told_with(decision) | {"equal_values", *(() if is_turned else ("unjudged_open",))}
+    covered = {"equal_values", *(() if is_turned else ("unjudged_open",))}
+    covered |= set() if decision.unreached is None else {decision.unreached.kind, "unjudged_zero"}
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
         comparison,

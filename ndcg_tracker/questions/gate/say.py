@@ -172,7 +172,6 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
         verdict=Painted(_verdict(gated), STYLES[gated.decision.decision]),
         sentences=[
             why[:1].upper() + why[1:],
-            *rests_on(gated.decision),
             *(f"The verdict rests on: {note}" for note in zero),
             *judge_alone_words(gated.judge_alone, gated.comparison),
             *favours(gated.comparison),
@@ -230,13 +229,6 @@ def _by_open_labels(left: OpenLabels) -> str:
     """Return why unjudged items keep a decision open."""
     else_ = f"the decision is {(left.of_zero or '').upper()}"
     return f"{unjudged_words(left)}; if they are worth nothing, {else_}"
-
-
-def rests_on(decision: GateDecision) -> list[str]:
-    """Return a sentence on the assumption of the decision if all labels are positive."""
-    if decision.open is None or decision.open.stop != "positives":
-        return []
-    return ["The verdict assumes that items without a label are not relevant (no label has grade 0)"]
 
 
 def unjudged_words(left: OpenLabels) -> str:

@@ -62,10 +62,6 @@ def test_what_unjudged_items_may_be_worth_decides(pooled: nt.Tracker, dataset: s
     assert ranged.open.share.baseline == 1.0
     assert 0.65 < (ranged.open.share.candidate or 0.0) < 0.8
     assert ranged.lower == zero.lower
-    assert [any("fewer judged items" in note for note in result.notes) for result in results] == [
-        dataset != "better",
-        False,
-    ]
     if dataset == "better":
         assert worlds()[dataset].true_delta > 0.1
     assert (ranged.open.low or 0.0) <= worlds()[dataset].true_delta <= (ranged.open.high or 0.0)
@@ -91,12 +87,7 @@ def test_a_metric_without_a_range_says_that_unjudged_items_count_as_not_relevant
             "lists alone", baseline="old", dataset="better", metric="ERR", margin=0.01, unjudged="zero"
         ).decision
     )
-    share = result.to_dict()["unjudged"]["share"]
-    note = (
-        "unjudged items count as not relevant, because no bound on their effect is known for ERR; "
-        f"{share['candidate']:.1%} of the candidate's first items are judged, and {share['baseline']:.1%} of the "
-        "baseline's"
-    )
+    note = "unjudged items count as not relevant, because no bound on their effect is known for ERR"
     assert note in result.notes
 
 
