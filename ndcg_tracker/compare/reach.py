@@ -153,8 +153,9 @@ class _Sides:
                 continue  # where all first items have a label, no new ids are there
             lists, names = self.some_judged(ids), (arms[place].name, arms[1 - place].name)
             each = (Vanished.between(*pair) for pair in product(lists[place], lists[1 - place]))
-            found += [_told(self, of, names, is_stable) for of in each if _is_many(of.n, of.n_labelled)]
-        return min(filter(None, found), key=lambda notes: notes[0].kind == "part_missing", default=[])
+            told = [_told(self, of, names, is_stable) for of in each if _is_many(of.n, of.n_labelled)]
+            found += [notes for notes in told if notes and (place == 0 or notes[0].kind != "part_missing")]
+        return min(found, key=lambda notes: notes[0].kind == "part_missing", default=[])
 
     def origin_notes(self, cutoff: int | None) -> list[Note]:
         """Return notes where other judges labelled what one run ranks first, or only the other run was ever shown."""

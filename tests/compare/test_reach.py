@@ -301,7 +301,7 @@ def test_explain_and_history_say_it(tracker: nt.Tracker) -> None:
     assert told(*made) + WORDS in tracker.explain("old", "new", dataset="shop", metric="ndcg@10").notes
     group = next(iter(made[0]))
     assert told(*made) + WORDS in tracker.explain("old", "new", dataset="shop", metric="ndcg@10", group=group).notes
-    notes = tracker.history("shop", "R@5").notes
+    notes = tracker.history_report("R@5", dataset="shop").notes
     assert told(*made) + WORDS in notes
     assert not any("labels needed" in note for note in notes)
     tracker.create_suite("all", ["shop"])
