@@ -245,7 +245,7 @@ class Tracker:
         as 0; "skip" also leaves out labelled groups that neither run has. ``top``:
         how many worst and best groups to keep. ``tie_bounds``: list the groups whose result depends on the order of
         tied scores. ``ids_are_stable``: compare runs although labelled items of one occur nowhere in the other, and new
-        ids stand in their places. ``test``: the source of p-values: "t"
+        ids are in their places. ``test``: the source of p-values: "t"
         (paired t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: the source of
         the 95% intervals: "t", "bootstrap" or "betting". ``equivalence``: a margin; test whether delta is within it
         (two one-sided t-tests). ``by``: a group attribute (``set_groups``): also compare slice by slice. ``cluster``: a

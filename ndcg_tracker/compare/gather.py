@@ -86,7 +86,7 @@ class CompareOptions:
     whose value depends on ties in scores, which reads the items of all runs. ``by``: a group attribute to slice by.
     ``cluster``: a group attribute whose values mark groups that depend on each other. ``labels``, ``judge``: see
     ``resolved_pair``. ``unjudged``: how much an unjudged item may be worth, None to look only where it may matter.
-    ``ids_are_stable``: whether to take labelled items that vanished for gone, although new ids stand in their places.
+    ``ids_are_stable``: whether to take labelled items that vanished for gone, although new ids are in their places.
     ``reads_items``: whether to look how far labels reach both runs (see ``coverage``). ``check_with``: who answered a
     sample that checks the judge. ``unanswered``: whether to use the judge's grade for drawn items without an answer.
     """

@@ -88,7 +88,7 @@ BySlices = Annotated[
 ]
 TieBounds = Annotated[bool, Option("Show the groups whose value depends on tied scores.")]
 IdsAreStable = Annotated[
-    bool, Option("Ids never change: labelled items that vanished are gone, whatever stands in their places.")
+    bool, Option("Ids never change: labelled items that vanished are gone, whatever is in their places.")
 ]
 Top = Annotated[int, Option("How many of the worst and best groups to show.", least=0)]
 CheckWith = Annotated[

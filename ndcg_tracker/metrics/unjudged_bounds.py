@@ -221,11 +221,9 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
     groups, metric = items.groups, items.metric
     delta = (candidate - baseline)[groups]
     weights = items.candidate - items.baseline
-    if items.gains.size == 1:
-        return np.zeros(groups.size)
     if metric.measure in FIRSTS:
         moved = np.maximum(candidate[groups], items.candidate) - np.maximum(baseline[groups], items.baseline)
-        return np.abs(moved - delta)
+        return np.asarray(np.abs(moved - delta) * (items.gains.size > 1))
     if items.ideal is None:
         return np.asarray(items.gains[-1] * np.abs(weights))
     ideals = items.ideals[groups]

@@ -298,7 +298,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "carry_labels": "to carry the labels over to the ids of both",
     "ids_are_stable": lambda n, n_labelled, run, other: (
         f"the verdict takes ids as stable: {_vanished(n, n_labelled, run, other)}, although ids that {run} never had "
-        "stand in their places"
+        "are in their places"
     ),
     "part_missing": lambda n, n_labelled, run, other: (
         f"{_vanished(n, n_labelled, run, other)}: is a part of the index missing?"

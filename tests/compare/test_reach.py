@@ -209,7 +209,7 @@ def test_a_gate_decides_nothing_about_ids(tracker: nt.Tracker, metric: str) -> N
     assert carry in result.notes
     kept = tracker.gate("new", baseline="old", dataset="shop", metric=metric, margin=0.02, ids_are_stable=True)
     assert kept.gated.decision.unreached is None
-    stable = f"the verdict takes ids as stable: {told(*made)}, although ids that old never had stand in their places"
+    stable = f"the verdict takes ids as stable: {told(*made)}, although ids that old never had are in their places"
     assert stable in kept.notes
 
 

@@ -231,7 +231,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "ids_are_stable": (
         {"n": 116, "n_labelled": 300, "run": "old", "other": "new"},
         "the verdict takes ids as stable: 116 of the 300 labelled items in old's first three never occur in new, "
-        "although ids that old never had stand in their places",
+        "although ids that old never had are in their places",
     ),
     "part_missing": (
         {"n": 116, "n_labelled": 300, "run": "old", "other": "new"},

@@ -205,7 +205,8 @@ def reason(decision: GateDecision) -> str:
     if decision.harm is not None:
         parts.append(harm_words(decision.harm, "" if slices is None else slices.attribute))
     if left is not None and left.of_zero not in (None, decision.decision):
-        parts = [_by_open_labels(left), *(part.removeprefix("but ") for part in parts)]
+        of_zero = f"{unjudged_words(left)}; if they are worth nothing, the decision is {(left.of_zero or '').upper()}"
+        parts = [of_zero, *(part.removeprefix("but ") for part in parts)]
         return "; ".join(filter(None, parts))
     of_mean = decision.decision if decision.of_mean is None else decision.of_mean
     of_whole = of_mean if slices is None else slices.of_whole
@@ -223,12 +224,6 @@ def _of_whole(decision: GateDecision) -> str:
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
         return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
     return _by_bounds(decision)
-
-
-def _by_open_labels(left: OpenLabels) -> str:
-    """Return why unjudged items keep a decision open."""
-    else_ = f"the decision is {(left.of_zero or '').upper()}"
-    return f"{unjudged_words(left)}; if they are worth nothing, {else_}"
 
 
 def unjudged_words(left: OpenLabels) -> str:
