@@ -60,7 +60,7 @@ class PairedResults:
     counts, None if both have some. ``shown_only``: why the metric is shown but not compared (``no_inference`` is a note
     about that), None if it is compared. ``chance``: the repeats in arms, or clusters of the paired groups by the
     attribute ``clustered_by``. ``direction``: which values are better. ``open``: what unjudged items leave open.
-    ``unreached``: a note that labels do not reach both runs alike, None if they do. ``same_lists``: bool,
+    ``unreached``: a note that labels do not reach both runs, None if they do. ``same_lists``: bool,
     shape (n,), whether both lists of a group are the same, None if unknown. ``checked``: what people said about the
     judge of these labels, None if nobody checks the judge. With ``checked``, the differences are the corrected ones,
     and the baseline's results are 0.

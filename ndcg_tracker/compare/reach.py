@@ -239,7 +239,7 @@ class Vanished:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether new ids stand in the places of these items."""
+        """Whether new ids are in the places of these items."""
         return self.are_many and self.replaced >= REPLACED
 
     @property
@@ -299,7 +299,7 @@ def _told(sides: _Sides, vanished: Vanished, names: tuple[str, str], is_stable: 
 
 
 def _have_same_texts(sides: _Sides, vanished: Vanished) -> bool:
-    """Return whether most vanished items have a stored text that is, or is a part of, that of a new id beside them."""
+    """Return whether most vanished items have a stored text that is, or is a part of, that of a new id in the same list."""
     tx, dataset_id = sides.tx, sides.both.dataset_id
     if not tx.texts.any(dataset_id):
         return False

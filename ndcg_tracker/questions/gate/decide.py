@@ -125,7 +125,7 @@ class GateDecision:
     which no betting bound covers. ``open``: how far unjudged items leave the decision open, None if they do not.
     ``harm``: whether few enough groups lose much, None without such a limit; ``of_mean``: the decision without it.
     ``is_spent``: whether all looks of a budget are spent, so that nothing is decided. ``unreached``: a note that
-    labels do not reach both runs alike, so that nothing is decided; None if they do.
+    labels do not reach both runs, so that nothing is decided; None if they do.
     """
 
     decision: Decision

@@ -142,7 +142,7 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
 
 
 def without_reach(decision: GateDecision, why: Note) -> GateDecision:
-    """Return a decision about runs that labels do not reach alike: nothing but the difference is told."""
+    """Return a decision about runs that labels do not both reach; it has no number but the difference."""
     return GateDecision("inconclusive", decision.scope, decision.margin, decision.n, decision.delta, unreached=why)
 
 
