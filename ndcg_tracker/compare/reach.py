@@ -299,8 +299,9 @@ def _told(sides: _Sides, vanished: Vanished, names: tuple[str, str], is_stable: 
 
 
 def _have_same_texts(sides: _Sides, vanished: Vanished) -> bool:
-    """Return whether most vanished items have a stored text that is, or is a part of, that of a new id in the same
-    list.""" tx, dataset_id = sides.tx, sides.both.dataset_id if not tx.texts.any(dataset_id):
+    """Return whether the stored text of most vanished items is, or is part of, that of a new id in the same list."""
+    tx, dataset_id = sides.tx, sides.both.dataset_id
+    if not tx.texts.any(dataset_id):
         return False
     keys = dict.fromkeys([*vanished.ids, *(one for new in vanished.new for one in new)])
     texts = {record.item_key: record.text for record in tx.texts.of_items(dataset_id, [*keys]) if record.text}
