@@ -318,7 +318,9 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(of_metric, clusters) for of_metric in results]
     if options.reads_items and not (pruned and options.unjudged is None) and not both.samples:
-        results, of_labels = coverage_by_labels(tx, both, results, coverage, options)
+        results, of_labels = coverage_by_labels(
+            tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable
+        )
         more += of_labels
     comparison = compare_runs(
         ComparedRuns(

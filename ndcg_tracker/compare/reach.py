@@ -19,7 +19,7 @@ from ndcg_tracker.words.notes import Fact, Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
-    from ndcg_tracker.compare.gather import CompareOptions
+    from ndcg_tracker.compare.options import Unjudged
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings import Floats, Index, Mask
@@ -47,28 +47,30 @@ def coverage(
     both: RunPair,
     results: Sequence[PairedResults],
     shares: Sequence[JudgedShare],
-    options: CompareOptions,
+    worth: Unjudged | None,
+    *,
+    is_stable: bool,
 ) -> tuple[list[PairedResults], list[Note]]:
     """Return the results with what the labels of two runs or arms leave open, and notes on the labels.
 
     Each metric is covered, open within a range (``OpenDeltas``), or not reached by them (``PairedResults.unreached``):
     one run has other ids; or, for a gate, others labelled or were shown what one run ranks first.
-    ``shares``: the judged shares by cutoff. ``options.unjudged``: None for "range" if it may matter: up to 20,000
-    groups, and less than 95% judged, or clearly more judged in one run. ``options.ids_are_stable``: vanished items are
+    ``shares``: the judged shares by cutoff. ``worth``: None for "range" if it may matter: up to 20,000
+    groups, and less than 95% judged, or clearly more judged in one run. ``is_stable``: vanished items are
     only told. Items are read once, and only if they are needed.
     """
     sides = _Sides(tx, both)
     own = [not (metric.is_external or metric.shown_only) for metric in both.metrics]
     ids = results[own.index(True)].pairing.group_ids if any(own) else None
-    told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=options.ids_are_stable)
+    told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=is_stable)
     origin = sides.origin_notes(both.metric.cutoff) if ids is not None else []
     notes = [*origin, *told]
     is_other = bool(told) and told[0].kind == "other_ids"
-    if options.unjudged == "zero" and not is_other:
+    if worth == "zero" and not is_other:
         return list(results), notes
     unreached = next(iter([*(told if is_other else []), *origin]), None)
     return [
-        replace(of, unreached=unreached, open=None if is_other else _open(sides, metric, of, shares, options))
+        replace(of, unreached=unreached, open=None if is_other else _open(sides, metric, of, shares, worth))
         if is_own
         else of
         for metric, of, is_own in zip(both.metrics, results, own, strict=True)
@@ -76,13 +78,13 @@ def coverage(
 
 
 def _open(
-    sides: _Sides, metric: Metric, results: PairedResults, shares: Sequence[JudgedShare], options: CompareOptions
+    sides: _Sides, metric: Metric, results: PairedResults, shares: Sequence[JudgedShare], worth: Unjudged | None
 ) -> OpenDeltas | None:
     """Return how far unjudged items leave a metric open, None if they do not."""
     share = next((share for share in shares if share.cutoff == metric.cutoff), None)
     if share is None or results.not_judged is not None:
         return None
-    is_asked = options.unjudged is not None
+    is_asked = worth is not None
     if not (share.baseline != 1.0 or share.candidate != 1.0 if is_asked else share.is_open):
         return None
     left = OpenDeltas(share)
