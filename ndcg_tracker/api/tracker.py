@@ -33,13 +33,13 @@ from ndcg_tracker.compare.options import (
     Ci,
     ClusterBy,
     Equivalence,
+    IdsAreStable,
     LabelsVersion,
     MissingGroups,
     OfUnanswered,
     Test,
     TieBounds,
     Top,
-    UnjudgedBounds,
 )
 from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.questions import diff as of_diff
@@ -226,7 +226,7 @@ class Tracker:
         missing: MissingGroups = "error",
         top: Top = 10,
         tie_bounds: TieBounds = False,
-        unjudged_bounds: UnjudgedBounds = False,
+        ids_are_stable: IdsAreStable = False,
         test: Test = "t",
         ci: Ci = "t",
         equivalence: Equivalence = None,
@@ -246,8 +246,8 @@ class Tracker:
         gives them no result; "zero" counts them as 0; "intersect" leaves them out, also under a metric that counts them
         as 0; "skip" also leaves out labelled groups that neither run has. ``top``:
         how many worst and best groups to keep. ``tie_bounds``: list the groups whose result depends on the order of
-        tied scores. ``unjudged_bounds``: find the smallest and the largest difference over all grades of the unjudged
-        items in the first ranks of either run, and the difference without them. ``test``: the source of p-values: "t"
+        tied scores. ``ids_are_stable``: compare runs although labelled items of one occur nowhere in the other, and new
+        ids are in their places. ``test``: the source of p-values: "t"
         (paired t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: the source of
         the 95% intervals: "t", "bootstrap" or "betting". ``equivalence``: a margin; test whether delta is within it
         (two one-sided t-tests). ``by``: a group attribute (``set_groups``): also compare slice by slice. ``cluster``: a
@@ -273,7 +273,7 @@ class Tracker:
             cluster=cluster,
             labels=labels,
             judge=judge,
-            unjudged_bounds=unjudged_bounds,
+            ids_are_stable=ids_are_stable,
             check_with=check_with,
             unanswered=unanswered,
         )

@@ -145,6 +145,7 @@ _GONE = {
         "a budget belongs to the policy of an alias: ndcg-track policy set ALIAS --margin X --budget A --looks N",
     ),
     "--sealed": "the sealed part is called NAME-sealed",
+    "--unjudged-bounds": "compare shows the range of what unjudged items may be worth; judge them with labels needed",
     "--store-items": "a run from Spark keeps all its items; store a share of its groups with --groups-share 1/100",
 }
 """Options of earlier versions, and the way that remains."""

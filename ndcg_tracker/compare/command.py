@@ -24,7 +24,7 @@ _NOT_CHECKED = {
     "--labels all": "the design fixed the labels",
     "--judge '*'": "it checks one judge",
 }
-ASKED_OF_EACH = ("by", "equivalence", "tie_bounds", "unjudged_bounds")
+ASKED_OF_EACH = ("by", "equivalence", "tie_bounds")
 """What is shown of each pair, in its own tables."""
 
 
@@ -59,7 +59,7 @@ def compare(
     judges: a row for the latest labels of each judge, or with --labels all a row for every version of each judge.
 
     Several candidates, or a pattern such as "dense*", are shown in one table. These options add the tables of each
-    candidate: --details, --by, --top, --equivalence, --tie-bounds, --unjudged-bounds.
+    candidate: --details, --by, --top, --equivalence, --tie-bounds.
 
     Instead of a run you can name an arm, tag:KEY=VALUE: all runs with that tag, as repeats of one system.
     tag:KEY=VALUE,KEY=VALUE means both tags.
@@ -117,9 +117,6 @@ def compare(
             raise InputError(
                 "--by and --tie-bounds need one version of the labels", advice=f"name it instead of {several}"
             )
-        if "unjudged_bounds" in asked.named:
-            advice = f"name it instead of {several}"
-            raise InputError("--unjudged-bounds needs one version of the labels", advice=advice)
         from ndcg_tracker.questions.labels.say import versions_said
 
         with options.tracker() as tracker:

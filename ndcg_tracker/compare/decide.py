@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +15,6 @@ from ndcg_tracker.compare.results import (
     ALPHA,
     Clusters,
     Comparison,
-    EarlierBounds,
     GroupCounts,
     GroupDelta,
     JudgedShare,
@@ -24,18 +22,14 @@ from ndcg_tracker.compare.results import (
     MetricComparison,
     NotComparable,
     OpenDeltas,
-    OpenStop,
     OpenVerdict,
     PossibleDelta,
     RareLoss,
     RunRef,
-    ShareByHand,
     SliceComparison,
     TieEffect,
-    UnjudgedBounds,
     Verdict,
     corrected_verdict,
-    coverage_notes,
     ties_note,
 )
 from ndcg_tracker.compare.slices import Slicing, compare_slices, worst_first
@@ -47,7 +41,7 @@ from ndcg_tracker.statistics.distribution_free import share_upper_bound
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
-from ndcg_tracker.words.notes import Fact, Kind, Note, all_one_notes, carry_command
+from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -55,38 +49,21 @@ T_TEST = Methods()
 
 
 @dataclass(frozen=True, slots=True)
-class UnjudgedDeltas:
-    """The results that the paired groups would have if unjudged items were labelled, as far as known.
-
-    ``n_items`` and ``n_groups``: see ``UnjudgedBounds``. ``least`` and ``greatest``: float64, shape (n,), the extreme
-    differences of every group. ``condensed``: float64, shape (n,) each, the results of baseline and candidate without
-    unjudged items, NaN where undefined. ``not_supported`` and ``earlier``: see ``UnjudgedBounds``.
-    """
-
-    n_items: int
-    n_groups: int
-    least: Floats | None = None
-    greatest: Floats | None = None
-    condensed: tuple[Floats, Floats] | None = None
-    not_supported: str | None = None
-    earlier: EarlierBounds | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class PairedResults:
     """One metric of two runs, ready to be compared.
 
-    ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None.
-    ``missing_in_*``: how many labelled groups that run lacks. ``means``: the means of baseline and candidate if they
-    are not a (weighted) mean of the group results. ``no_inference``: why no test applies, None if one does
-    (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: the
-    smallest and the largest possible difference, None if they are not known. ``not_judged``: which runs have no judged
-    item that the metric counts, None if both have some. ``shown_only``: why the metric is shown but not compared
-    (``no_inference`` is a note about that), None if it is compared. ``chance``: the repeats in arms, or clusters of the
-    paired groups by the attribute ``clustered_by``. ``unjudged``: None if nobody asked for it. ``direction``: which
-    values are better. ``same_lists``: bool, shape (n,), whether both lists of a group are the same, None if unknown.
-    ``checked``: what people said about the judge of these labels, None if nobody checks the judge. With ``checked``,
-    the differences are the corrected ones, and the baseline's results are 0.
+    ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None. ``missing_in_*``:
+    how many labelled groups that run lacks. ``means``: the means of baseline and candidate if they are not a (weighted)
+    mean of the group results. ``no_inference``: why no test applies, None if one does (``empty_weight=one``).
+    ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: the smallest and the largest
+    possible difference, None if they are not known. ``not_judged``: which runs have no judged item that the metric
+    counts, None if both have some. ``shown_only``: why the metric is shown but not compared (``no_inference`` is a note
+    about that), None if it is compared. ``chance``: the repeats in arms, or clusters of the paired groups by the
+    attribute ``clustered_by``. ``direction``: which values are better. ``open``: what unjudged items leave open.
+    ``unreached``: a note that labels do not reach both runs, None if they do. ``same_lists``: bool,
+    shape (n,), whether both lists of a group are the same, None if unknown. ``checked``: what people said about the
+    judge of these labels, None if nobody checks the judge. With ``checked``, the differences are the corrected ones,
+    and the baseline's results are 0.
     """
 
     metric: str
@@ -102,9 +79,9 @@ class PairedResults:
     shown_only: ShownOnly | None = None
     chance: Chance = GROUPS_ONLY
     clustered_by: str | None = None
-    unjudged: UnjudgedDeltas | None = None
     direction: Direction = "higher"
     open: OpenDeltas | None = None
+    unreached: Note | None = None
     same_lists: Mask | None = None
     checked: CheckedDeltas | None = None
 
@@ -132,8 +109,7 @@ class PairedResults:
 class ComparedRuns:
     """Two runs under one label set, as reports name them, and what is known about them besides their results.
 
-    ``positives_only``: the coverage differs, and no label has grade 0 or below. ``asked``: the options of the request
-    as words of a command: metrics, labels, how to treat missing groups.
+    ``are_labels_asked``: whether the request names a version of the labels.
     """
 
     baseline: RunRef
@@ -142,8 +118,7 @@ class ComparedRuns:
     label_set: LabelSetRef
     coverage: tuple[JudgedShare, ...] = ()
     notes: tuple[Note, ...] = ()
-    positives_only: bool = False
-    asked: tuple[str, ...] = ()
+    are_labels_asked: bool = False
 
 
 def compare_runs(
@@ -171,13 +146,6 @@ def compare_runs(
         top = 0  # no value says which group is worse: of no quality, or the correction of few labels of many
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
-    coverage = coverage_notes(runs.coverage, bounds_command(runs), positives_only=runs.positives_only)
-    deepened = {"baseline": "regressed", "candidate": "improved"}  # more judged items of that run can only deepen it
-    verdicts = {metric.verdict for metric in metrics if metric.verdict is not None}
-    coverage = [note for note in coverage if verdicts != {deepened.get(str(note.facts.get("run")))}]
-    is_known = all(metric.is_range_known for metric in metrics)
-    if is_known or any(paired.unjudged is not None for paired in results):  # the bounds replace this guess
-        coverage = [note for note in coverage if note.kind != "fewer_judged"]
     has_ties = any(metric.tie_effect is not None and metric.tie_effect.is_open for metric in metrics)
     runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]
     comparison = Comparison(
@@ -189,11 +157,11 @@ def compare_runs(
         metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
-        notes=(*runs_notes, *coverage, *_equal_metrics(results, metrics)),
+        notes=(*runs_notes, *_equal_metrics(results, metrics)),
         coverage=runs.coverage,
         slices=None if by is None else worst_first(_sliced(first, by), first.direction),
         slice_attribute=None if by is None else by.attribute,
-        are_labels_asked="--labels" in runs.asked or any(note.kind == "newer_labels" for note in runs.notes),
+        are_labels_asked=runs.are_labels_asked or any(note.kind == "newer_labels" for note in runs.notes),
     )
     return _with_metric_notes(comparison)
 
@@ -203,9 +171,7 @@ def are_same(same_lists: Mask | None) -> bool:
     return same_lists is not None and bool(same_lists.all())
 
 
-CLOSING: tuple[Kind, ...] = ("unjudged_open", "one_hand", "never_shown")
-"""Notes with the command that settles a verdict that labels leave open."""
-_OF_METRICS = ("ties", "nothing_judged", "all_one", "other_hands", "range_unread", *CLOSING)
+_OF_METRICS = ("ties", "nothing_judged", "all_one", "unjudged_zero", "unjudged_open")
 
 
 def _with_metric_notes(comparison: Comparison) -> Comparison:
@@ -238,60 +204,27 @@ def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricCom
 
 
 def _of_open(comparison: Comparison) -> list[Note]:
-    """Return notes on the first metric that labels leave open: who labelled what, and how to settle it."""
-    left = next((metric for metric in comparison.metrics if metric.is_open), None)
-    if left is None or left.open is None:
-        unread = [metric for metric in comparison.metrics if metric.open is not None and metric.open.stop == "size"]
-        return [_unread(comparison, metric) for metric in unread[:1]]
-    names, sides = _one_run_each(comparison), (comparison.baseline, comparison.candidate)
-    n_items = None if any(run.runs for run in sides) else left.open.n_items
-    closing = closing_note(comparison, left.open.stop, left.open.hands, left.metric, names, n_items)
-    shares = [
-        Note("other_hands", {"hand": share.hand, "baseline": share.baseline, "candidate": share.candidate})
-        for share in left.open.hands[:1]
-    ]
-    return [*shares, closing]
+    """Return notes on what unjudged items leave open: why it is not known of a metric, and how to settle a verdict."""
+    notes, sides = list[Note](), (comparison.baseline, comparison.candidate)
+    lefts = [(metric, metric.open) for metric in comparison.metrics if metric.open is not None]
+    for metric, left in [(metric, left) for metric, left in lefts if left.stop is not None][:1]:
+        notes.append(Note("unjudged_zero", {"metric": metric.metric, "stop": left.stop}))
+    for metric, left in [(metric, left) for metric, left in lefts if metric.is_open][:1]:
+        names = [run.runs[0].name if run.runs else run.name for run in sides]
+        n_items = None if any(run.runs for run in sides) else left.n_items
+        notes.append(closing_note(comparison, metric.metric, names, n_items))
+    return notes
 
 
-def _one_run_each(compared: Comparison | ComparedRuns) -> list[str]:
-    """Return the names of both sides as a command takes them; of an arm it names one run."""
-    return [run.runs[0].name if run.runs else run.name for run in (compared.baseline, compared.candidate)]
-
-
-def _unread(comparison: Comparison, metric: MetricComparison) -> Note:
-    """Return a note that how far unjudged items leave a metric of very many groups open is computed on request."""
-    share, labels = metric.judged or JudgedShare(None, None, None), comparison.label_set
-    version = ("--labels", str(labels.version)) if comparison.are_labels_asked else ()
-    judge = ("--judge", labels.judge) if labels.judge else ()
-    words = ("--metric", metric.metric, "--dataset", comparison.dataset, *judge, *version, "--unjudged-bounds")
-    facts: dict[str, Fact] = {"n": metric.n, "baseline": share.baseline, "candidate": share.candidate}
-    return Note("range_unread", facts, ("ndcg-track", "compare", *_one_run_each(comparison), *words))
-
-
-def closing_note(
-    comparison: Comparison,
-    stop: OpenStop | None,
-    hands: Sequence[ShareByHand],
-    metric: str,
-    names: Sequence[str],
-    n_items: int | None = None,
-) -> Note:
-    """Return a note with the command that settles what labels leave open; ``names``: one run of each side."""
+def closing_note(comparison: Comparison, metric: str, names: Sequence[str], n_items: int | None = None) -> Note:
+    """Return a note with the command that settles what unjudged items leave open; ``names``: one run of each side."""
     labels = comparison.label_set
-    hand = hands[0].hand if hands else labels.judge
-    chosen = ("--judge", hand) if hand else ()
-    if comparison.are_labels_asked and not hands:
+    chosen = ("--judge", labels.judge) if labels.judge else ()
+    if comparison.are_labels_asked:
         chosen = (*chosen, "--labels", str(labels.version))
     words = (*dict.fromkeys(names), "--metric", metric, "--dataset", comparison.dataset, "--all", *chosen)
-    kind: Kind = "one_hand" if hands else "never_shown" if stop == "logs" else "unjudged_open"
-    counted: dict[str, Fact] = {"n": n_items} if kind == "unjudged_open" and n_items is not None else {}
-    facts = {"hand": hand} if kind == "one_hand" else counted
-    return Note(kind, facts, ("ndcg-track", "labels", "needed", *words))
-
-
-def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
-    """Return the command that shows how far unjudged items leave the difference open; it names one run per arm."""
-    return "ndcg-track", "compare", *_one_run_each(runs), "--dataset", runs.dataset, *runs.asked, "--unjudged-bounds"
+    facts: dict[str, Fact] = {} if n_items is None else {"n": n_items}
+    return Note("unjudged_open", facts, ("ndcg-track", "labels", "needed", *words))
 
 
 def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:
@@ -366,6 +299,8 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     neither = results.not_judged == "nothing_judged"
     identical = same and not neither and (checked is None or not checked.sampled.n_apart)
     unknown = "no_group" if not test.n else results.not_judged if same or not neither else None
+    if unknown is None and results.unreached is not None and results.unreached.kind == "other_ids":
+        unknown = "other_ids"
     if results.shown_only is not None:
         unknown = None
     inferred = test.n > 1 and not same and results.no_inference is None and not unknown
@@ -375,7 +310,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         metric=results.metric,
         baseline=means[0],
         candidate=means[1],
-        delta=None if unknown else mean,
+        delta=None if unknown not in (None, "other_ids") else mean,
         ci=limited(inference.ci, results.limits),
         ci_method=methods.ci,
         p_value=inference.p_value,
@@ -389,7 +324,9 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         detectable_delta=possible(detectable_delta(test, alpha=ALPHA / chance.n_looks), results.limits)
         if inferred and test.t is not None
         else None,
-        warnings=(results.no_inference,)
+        warnings=()
+        if unknown == "other_ids"
+        else (results.no_inference,)
         if results.shown_only is not None and results.no_inference is not None
         else metric_warnings(
             results.no_inference, pairing.group_ids.size - test.n, information, inference, methods.test
@@ -415,7 +352,6 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         variance=variance if inferred else None,
         clusters=None if results.clustered_by is None else Clusters(results.clustered_by, information.n),
         shown_only=results.shown_only,
-        unjudged_bounds=_unjudged_bounds(results, methods),
         direction=results.direction,
         judged=None if results.open is None else results.open.share,
         open=_open_verdict(results, methods),
@@ -442,54 +378,23 @@ def _rare_loss(results: PairedResults) -> RareLoss | None:
     return None if not n or is_most else RareLoss(n, worst, share_upper_bound(0, n))
 
 
-def _possible(
-    results: PairedResults, methods: Methods, candidate: Floats | None, baseline: Floats | None = None
-) -> PossibleDelta | None:
-    """Return the comparison with other values of the groups; ``baseline``: None for the values that it has."""
-    pairing = results.pairing
-    if candidate is None:
+def _possible(results: PairedResults, methods: Methods, delta: Floats | None) -> PossibleDelta | None:
+    """Return the comparison with other differences of the groups, None where these are not known."""
+    if delta is None:
         return None
-    before = pairing.baseline if baseline is None else baseline
-    kept = np.flatnonzero(~np.isnan(before + candidate))
-    groups = replace(pairing, group_ids=pairing.group_ids[kept], baseline=before[kept], candidate=candidate[kept])
-    weights = None if results.weights is None else results.weights[kept]
-    chance = results.chance.of(kept)
-    of_groups = replace(results, pairing=groups, weights=weights, chance=chance, unjudged=None, open=None)
-    comparison = _compared(of_groups, methods)
+    pairing = replace(results.pairing, candidate=results.pairing.baseline + delta)
+    chance = results.chance.shifted(delta - results.pairing.delta)
+    comparison = _compared(replace(results, pairing=pairing, chance=chance, open=None), methods)
     return PossibleDelta(comparison.delta, comparison.ci, comparison.p_value, comparison.p_value, comparison.verdict)
 
 
 def _open_verdict(results: PairedResults, methods: Methods) -> OpenVerdict | None:
     """Return what unjudged items leave open, each end tested as if it had been observed."""
-    left, pairing = results.open, results.pairing
+    left = results.open
     if left is None:
         return None
-    low, high = (
-        None
-        if delta is None
-        else _possible(
-            replace(results, chance=results.chance.shifted(delta - pairing.delta)), methods, pairing.baseline + delta
-        )
-        for delta in (left.low, left.high)
-    )
-    return OpenVerdict(left.n_items, low, high, left.stop, left.hands, left.shown_runs)
-
-
-def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds | None:
-    """Return what unjudged items leave open, each extreme tested as if it had been observed."""
-    unjudged, pairing = results.unjudged, results.pairing
-    if unjudged is None:
-        return None
-    least, greatest = (
-        None if deltas is None else _possible(results, methods, pairing.baseline + deltas)
-        for deltas in (unjudged.least, unjudged.greatest)
-    )
-    condensed = None
-    if unjudged.condensed is not None:
-        condensed = _possible(results, methods, unjudged.condensed[1], unjudged.condensed[0])
-    return UnjudgedBounds(
-        unjudged.n_items, unjudged.n_groups, least, greatest, condensed, unjudged.not_supported, unjudged.earlier
-    )
+    low, high = (_possible(results, methods, delta) for delta in (left.low, left.high))
+    return OpenVerdict(left.n_items, low, high, left.stop)
 
 
 def _before_correction(results: PairedResults, identical: bool, unknown: NotComparable | None) -> Verdict | None:
@@ -527,39 +432,22 @@ def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ..
             p_adjusted=p,
             verdict=corrected_verdict(metric.verdict, metric.gain, p),
             ties_could_change_verdict=_hangs_on_ties(metric, p_values, place),
-            unjudged_bounds=_adjusted_bounds(metric.unjudged_bounds, p_values, place),
             open=adjusted_open(metric.open, p_values, place),
         )
         for place, (metric, p) in enumerate(zip(metrics, holm(p_values), strict=True))
     )
 
 
-def _adjusted_bounds(
-    bounds: UnjudgedBounds | None, p_values: Sequence[float | None], place: int
-) -> UnjudgedBounds | None:
-    """Return the bounds with p-values corrected together with the observed ones of the other metrics."""
-    if bounds is None:
-        return None
-    adjusted = partial(_adjusted_possible, p_values=p_values, place=place)
-    least, greatest, condensed = map(adjusted, (bounds.least, bounds.greatest, bounds.condensed))
-    return replace(bounds, least=least, greatest=greatest, condensed=condensed)
-
-
 def adjusted_open(left: OpenVerdict | None, p_values: Sequence[float | None], place: int) -> OpenVerdict | None:
     """Return what is open with p-values corrected together with the observed ones of the other metrics."""
-    if left is None:
-        return None
-    low, high = (_adjusted_possible(end, p_values, place) for end in (left.low, left.high))
-    return replace(left, low=low, high=high)
 
+    def adjusted(end: PossibleDelta | None) -> PossibleDelta | None:
+        if end is None:
+            return None
+        p = holm([*p_values[:place], end.p_value, *p_values[place + 1 :]])[place]
+        return replace(end, p_adjusted=p, verdict=corrected_verdict(end.verdict, end.delta, p))
 
-def _adjusted_possible(
-    possible: PossibleDelta | None, p_values: Sequence[float | None], place: int
-) -> PossibleDelta | None:
-    if possible is None:
-        return None
-    p = holm([*p_values[:place], possible.p_value, *p_values[place + 1 :]])[place]
-    return replace(possible, p_adjusted=p, verdict=corrected_verdict(possible.verdict, possible.delta, p))
+    return None if left is None else replace(left, low=adjusted(left.low), high=adjusted(left.high))
 
 
 def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], place: int) -> bool:

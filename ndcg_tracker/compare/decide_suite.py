@@ -16,8 +16,6 @@ from ndcg_tracker.compare.results import (
     PossibleDelta,
     RareLoss,
     ToldVerdict,
-    is_undecided,
-    most_open,
 )
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.distribution_free import share_upper_bound
@@ -72,7 +70,7 @@ class SuiteDelta:
     @property
     def told(self) -> ToldVerdict:
         """The verdict that reports show."""
-        return "open" if self.metric.open is not None and self.metric.open.leaves_open(self.verdict) else self.verdict
+        return "open" if self.metric.open is not None and self.metric.open.turning(self.verdict) else self.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ class SuiteComparison:
     @property
     def is_open(self) -> bool:
         """Whether what the labels do not say could turn the verdict."""
-        return self.open is not None and self.open.leaves_open(self.verdict)
+        return self.open is not None and self.open.turning(self.verdict) is not None
 
     @property
     def told(self) -> ToldVerdict:
@@ -193,20 +191,18 @@ def _open_verdict(paired: Sequence[PairedResults], direction: Direction) -> Open
     opened = [of_dataset.open for of_dataset in paired if of_dataset.open is not None]
     if not opened:
         return None
-    first = most_open(opened)
     if all(left.stop is not None for left in opened):
-        return OpenVerdict(0, None, None, first.stop, first.hands, first.shown_runs)
+        return OpenVerdict(0, None, None, opened[0].stop)
     n_items = sum(left.n_items for left in opened)
     low, high = (_possible(paired, end, direction) for end in ENDS)
-    stop = first.stop if is_undecided(first.stop, first.hands) else None
-    return OpenVerdict(n_items, low, high, stop, first.hands, first.shown_runs)
+    return OpenVerdict(n_items, low, high, None)
 
 
 def _possible(paired: Sequence[PairedResults], end: End, direction: Direction) -> PossibleDelta:
     """Return the macro mean with unjudged items at one end of what they may be worth."""
     strata = []
     for results in paired:
-        moved = None if results.open is None else results.open.at(end)
+        moved = None if results.open is None else getattr(results.open, end)
         delta = results.pairing.delta if moved is None else moved
         test, _ = results.chance.shifted(delta - results.pairing.delta).test(delta, None)
         is_same = are_same(results.same_lists)

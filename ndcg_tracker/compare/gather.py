@@ -19,25 +19,23 @@ from ndcg_tracker.compare.gather_results import (
     paired_results,
     refuse_other_groups,
     shares_of_sides,
-    with_unjudged,
 )
 from ndcg_tracker.compare.inference import Methods
 from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.options import Missing, Unanswered, Unjudged, Version
+from ndcg_tracker.compare.reach import coverage as coverage_by_labels
 from ndcg_tracker.compare.results import (
     WELL_JUDGED,
     Comparison,
     GroupDelta,
     GroupTieBounds,
     JudgedShare,
-    coverage_notes,
     most_telling,
 )
 from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
 from ndcg_tracker.compare.say_latex import with_latex
 from ndcg_tracker.compare.slices import AttributeValues, attribute_values
-from ndcg_tracker.compare.unjudged import open_deltas
 from ndcg_tracker.errors import (
     InputError,
     NdcgTrackerError,
@@ -87,10 +85,10 @@ class CompareOptions:
     ``metrics``: empty for all metrics that a candidate shares with the baseline. ``tie_bounds``: also find the groups
     whose value depends on ties in scores, which reads the items of all runs. ``by``: a group attribute to slice by.
     ``cluster``: a group attribute whose values mark groups that depend on each other. ``labels``, ``judge``: see
-    ``resolved_pair``. ``unjudged_bounds``: also find how far unjudged items leave every metric open, which reads the
-    items, too. ``unjudged``: how much such an item may be worth, None to look only where it may matter (see
-    ``open_deltas``). ``check_with``: who answered a sample that checks the judge. ``unanswered``: whether to use the
-    judge's grade for drawn items without an answer.
+    ``resolved_pair``. ``unjudged``: how much an unjudged item may be worth, None to look only where it may matter.
+    ``ids_are_stable``: whether to take labelled items that vanished for gone, although new ids are in their places.
+    ``reads_items``: whether to look how far labels reach both runs (see ``coverage``). ``check_with``: who answered a
+    sample that checks the judge. ``unanswered``: whether to use the judge's grade for drawn items without an answer.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -103,8 +101,9 @@ class CompareOptions:
     cluster: str | None = None
     labels: Version = None
     judge: str | None = None
-    unjudged_bounds: bool = False
     unjudged: Unjudged | None = None
+    ids_are_stable: bool = False
+    reads_items: bool = True
     check_with: str | None = None
     unanswered: Unanswered = "refuse"
 
@@ -235,10 +234,6 @@ def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
         raise InputError(
             f"{argument('tie_bounds')} shows the groups of single runs", advice="leave it out, or name two runs"
         )
-    if options.unjudged_bounds:
-        raise InputError(
-            f"{argument('unjudged_bounds')} takes single runs, not arms", advice="leave it out, or name two runs"
-        )
     both = [run for run in candidate.runs if run.id in {other.id for other in baseline.runs}]
     if both:
         raise InputError(
@@ -258,7 +253,6 @@ def _check_sampled(options: CompareOptions, *arms: Arm) -> None:
         what = f"{argument('top')} does not go with {argument('check_with')}: {why}"
         raise InputError(what, advice="leave it out")
     asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
-    asked |= {"unjudged_bounds": options.unjudged_bounds}
     for name, is_given in asked.items():
         if is_given:
             why = "the design fixed the labels" if name == "labels" else "it shows groups under the labels of one judge"
@@ -287,7 +281,7 @@ def comparable_others(
                 raise InputError("it is a checkpoint of a training", advice="name it to compare it")
             arms = Arm.of(run), Arm.of(other)
             both = resolved_pair(tx, *arms, options.metrics, options.labels, options.judge)
-            compared_pair(tx, both, replace(options, unjudged="zero"), asked_attributes(tx, run, options))
+            compared_pair(tx, both, replace(options, reads_items=False), asked_attributes(tx, run, options))
         except NdcgTrackerError as error:
             left_out.append((other, error))
         else:
@@ -323,17 +317,11 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(of_metric, clusters) for of_metric in results]
-    if options.unjudged_bounds:
-
-        def results_of(older: RunPair) -> list[PairedResults]:
-            paired = [paired_results(tx, older, metric, options.missing) for metric in older.metrics]
-            return paired if clusters is None else [clustered(of_metric, clusters) for of_metric in paired]
-
-        results = with_unjudged(tx, both, results, results_of, options.methods)
-    worth = options.unjudged
-    if worth != "zero" and not (pruned and worth is None) and not both.samples:
-        left = open_deltas(tx, both, results, coverage, worth)
-        results = [replace(of_metric, open=of_open) for of_metric, of_open in zip(results, left, strict=True)]
+    if options.reads_items and not (pruned and options.unjudged is None) and not both.samples:
+        results, of_labels = coverage_by_labels(
+            tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable
+        )
+        more += of_labels
     comparison = compare_runs(
         ComparedRuns(
             both.arms[0].ref,
@@ -342,8 +330,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             label_set_ref(label_set),
             coverage=coverage,
             notes=(*both.notes(), *pruned, *more),
-            positives_only=holds_positives_only(tx, label_set, coverage),
-            asked=options.words(),
+            are_labels_asked=options.labels is not None,
         ),
         results,
         lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
@@ -396,11 +383,6 @@ def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
         for side in both.sides
         for pruning in tx.runs.prunings(side.run.id).values()
     ]
-
-
-def holds_positives_only(tx: ReadTransaction, label_set: LabelSetRecord, coverage: Sequence[JudgedShare]) -> bool:
-    """Return whether coverage differs and no label says that an item is not relevant, which explains it."""
-    return bool(coverage_notes(coverage)) and not tx.labels.has_judged_zero(label_set.id)
 
 
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:

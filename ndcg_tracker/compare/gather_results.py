@@ -1,37 +1,33 @@
-"""The stored results of two arms, paired group by group, and what unjudged items leave open."""
+"""The stored results of two arms, paired group by group."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import PairedResults, UnjudgedDeltas, compare_metrics
+from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids
-from ndcg_tracker.compare.results import EarlierBounds, MetricComparison, NotComparable, TieBounds, TieEffect
+from ndcg_tracker.compare.results import NotComparable, TieBounds, TieEffect
 from ndcg_tracker.compare.run_pair import RunPair, Side, no_group_of_labels
 from ndcg_tracker.compare.shares import Evaluated, results_in
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.kernel.mean import plain_mean, summary_of
-from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, judged_shares, unjudged_items, what_stops
+from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
-from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.words.notes import Note, sentence
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ndcg_tracker.compare.inference import Methods
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.rankings import Floats, Index, Mask
     from ndcg_tracker.rankings.ranking import Ranking
@@ -300,107 +296,6 @@ def _summaries(
         sides = (pairing.baseline, pairing.candidate)
     summaries = [summary_of(metric, values) for values in sides]
     return summaries[0], summaries[1]
-
-
-def with_unjudged(
-    tx: ReadTransaction,
-    both: RunPair,
-    results: Sequence[PairedResults],
-    results_of: Callable[[RunPair], Sequence[PairedResults]],
-    methods: Methods,
-) -> list[PairedResults]:
-    """Return the results of every metric of two runs with what unjudged items leave open, which reads all items.
-
-    If both runs were also evaluated under an older version of the labels, include what was open then; ``results_of``
-    returns the results under that version.
-    """
-    bounded = _under_one_version(tx, both, results)
-    earlier = _before(tx, both)
-    if earlier is None:
-        return bounded
-    with suppress(InputError):  # where only one run had some groups then
-        older = results_of(earlier)
-        pairs = zip(results, older, strict=True)
-        if any(not np.array_equal(now.pairing.group_ids, then.pairing.group_ids) for now, then in pairs):
-            return bounded  # those bounds are of means over other groups
-        earlier_metrics = compare_metrics(_under_one_version(tx, earlier, older), methods)
-        version = earlier.baseline.label_set.version
-        return [
-            result
-            if result.unjudged is None
-            else replace(result, unjudged=replace(result.unjudged, earlier=_told(version, metric)))
-            for result, metric in zip(bounded, earlier_metrics, strict=True)
-        ]
-    return bounded
-
-
-def _before(tx: ReadTransaction, both: RunPair) -> RunPair | None:
-    """Return the same runs and metrics under the next older version of the labels that both were evaluated under."""
-    evaluations = [tx.evaluations.of_run(side.run.id) for side in both.sides]
-    for label_set in reversed(tx.labels.sets(both.dataset_id, both.baseline.label_set.judge)):
-        if label_set.version >= both.baseline.label_set.version:
-            continue
-        baseline, candidate = (
-            Side.of(side.run, label_set, of_run) for side, of_run in zip(both.sides, evaluations, strict=True)
-        )
-        if all(str(metric) in side.evaluations for metric in both.metrics for side in (baseline, candidate)):
-            return RunPair.of(baseline, candidate, both.metrics, both.newest_version, are_labels_named=True)
-    return None
-
-
-def _told(version: int, metric: MetricComparison) -> EarlierBounds | None:
-    bounds = metric.unjudged_bounds
-    if bounds is None or bounds.least is None or bounds.greatest is None:
-        return None
-    return EarlierBounds(version, metric.ci, bounds.least.delta, bounds.greatest.delta)
-
-
-def _under_one_version(tx: ReadTransaction, both: RunPair, results: Sequence[PairedResults]) -> list[PairedResults]:
-    labels = tx.labels.lists(both.baseline.label_set.id)
-    baseline, candidate = (judged(tx.runs.ranking(side.run.id), labels) for side in both.sides)
-    grades = np.unique(labels.grades)
-    return [
-        result
-        if metric.shown_only or metric.is_external
-        else replace(
-            result,
-            unjudged=_unjudged_deltas(
-                baseline, candidate, metric, result, grades, tx.groups.keys(both.dataset_id, result.pairing.group_ids)
-            ),
-        )
-        for metric, result in zip(both.metrics, results, strict=True)
-    ]
-
-
-def _unjudged_deltas(
-    baseline: JudgedRanking,
-    candidate: JudgedRanking,
-    metric: Metric,
-    results: PairedResults,
-    grades: Floats,
-    keys: Keys,
-) -> UnjudgedDeltas:
-    """Return the extreme results of some groups; ``grades``: those in use; ``keys``: the ids of the groups."""
-    if results.means is not None:  # of weights that no bound of a group covers
-        axis = "empty_weight" if metric["empty_weight"] == "one" else "weights"
-        return UnjudgedDeltas(0, 0, not_supported=f"{axis}={metric[axis]}")
-    pairing = results.pairing
-    values = [_condensed(side, metric, keys) for side in (baseline, candidate)]
-    if pairing.missing == "zero":
-        values = [np.where(np.isnan(own) & ~np.isnan(other), 0.0, own) for own, other in (values, values[::-1])]
-    condensed = values[0], values[1]
-    stop = what_stops(metric, grades, len(keys))
-    if stop is not None:
-        return UnjudgedDeltas(0, 0, condensed=condensed, not_supported=stop)
-    items = unjudged_items(baseline, candidate, metric, keys)
-    least, greatest = extreme_deltas(items, pairing.baseline, pairing.candidate)
-    return UnjudgedDeltas(items.groups.size, np.unique(items.groups).size, least, greatest, condensed)
-
-
-def _condensed(side: JudgedRanking, metric: Metric, keys: Keys) -> Floats:
-    """Return the values of some groups without unjudged items, NaN where undefined: float64."""
-    (condensed,) = group_values(side, [metric.with_axes(unjudged="drop")])
-    return np.append(condensed.values, np.nan)[places_of(keys, condensed.group_keys)]
 
 
 def refuse_other_groups(both: RunPair) -> None:

@@ -165,7 +165,7 @@ def compared_pairs(
     for dataset, both in pairs.items():
         of_dataset = replace(options, dataset=dataset, metrics=both.metrics)
         pair = compared_pair(tx, both, of_dataset, asked_attributes(tx, both.baseline.run, of_dataset))
-        without = next((metric for metric in pair.comparison.metrics if metric.delta is None), None)
+        without = next((of for of in pair.comparison.metrics if of.delta is None or of.has_other_ids), None)
         if without is not None:
             why = NOT_COMPARABLE[without.not_comparable or "no_group"]
             command = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", dataset)

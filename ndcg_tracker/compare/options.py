@@ -20,8 +20,8 @@ LeaderboardTest = Literal["t", "permutation"]
 CiMethod = Literal["t", "bootstrap", "betting"]
 """The method that gives intervals."""
 
-Unjudged = Literal["range", "zero", "bounds"]
-"""How much an unjudged item is worth in a verdict: up to the mean gain at its rank, nothing, or any grade."""
+Unjudged = Literal["range", "zero"]
+"""How much an unjudged item is worth in a verdict: up to the mean gain at its rank, or nothing."""
 
 Unanswered = Literal["refuse", "judge"]
 """What to do with drawn items without an answer: refuse a verdict, or use the judge's grade."""
@@ -87,7 +87,9 @@ BySlices = Annotated[
     str | None, Option("Also compare the slices of this attribute of groups (groups set).", metavar="ATTRIBUTE")
 ]
 TieBounds = Annotated[bool, Option("Show the groups whose value depends on tied scores.")]
-UnjudgedBounds = Annotated[bool, Option("Show by how much unjudged items could change delta.")]
+IdsAreStable = Annotated[
+    bool, Option("Ids never change: labelled items that vanished are gone, whatever is in their places.")
+]
 Top = Annotated[int, Option("How many of the worst and best groups to show.", least=0)]
 CheckWith = Annotated[
     str | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -23,12 +23,13 @@ _ROUNDING = 1e-12
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
 ToldVerdict = Verdict | Literal["open"]
 """A verdict, or "open": unknown labels could change it."""
-NotComparable = Literal["no_group", "nothing_judged", "baseline_not_judged", "candidate_not_judged"]
+NotComparable = Literal["no_group", "nothing_judged", "baseline_not_judged", "candidate_not_judged", "other_ids"]
 NOT_COMPARABLE: Mapping[NotComparable, str] = {
     "no_group": "no group has a result in both runs",
     "nothing_judged": "neither run has a judged item that it counts",
     "baseline_not_judged": "the baseline has no judged item that it counts",
     "candidate_not_judged": "the candidate has no judged item that it counts",
+    "other_ids": "the labels do not reach both runs",
 }
 """Why two runs are not compared."""
 ALPHA = 0.05
@@ -108,10 +109,8 @@ class PossibleDelta:
 
 OpenStop = str
 """Why it is not known how far unjudged items leave a difference open. "items": the items of a run are not stored.
-"measure", an axis and its value, or "grades" and how many: there is no rule for these. "positives": no label says that
-an item is not relevant. "logs": the same, and the labels come from logs of runs that do not include one side. "hands":
-nothing is unjudged, but one judge labelled clearly more of one run's first ranks than of the other's. "size": there are
-so many groups that nobody looked."""
+"measure", or an axis and its value: there is no rule for these. "positives": no label says that an item is not
+relevant. "size": there are so many groups that nobody looked."""
 
 
 End = Literal["low", "high"]
@@ -119,52 +118,20 @@ ENDS: tuple[End, End] = ("low", "high")
 """The candidate's unjudged items worth nothing and the baseline's the most, and the other way round."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShareByHand:
-    """The share of the judged items in the first ranks of both runs that one judge labelled, from 0 to 1."""
-
-    hand: str
-    baseline: float
-    candidate: float
-
-
-Worth = Literal["range", "bounds"]
-"""How much an unjudged item may be worth: up to the mean gain of the judged items at its rank, or any grade."""
-
-
-def is_undecided(stop: OpenStop | None, hands: Sequence[ShareByHand]) -> bool:
-    """Return whether the origin of the labels (judges or logs) leaves a verdict open by itself."""
-    return bool(hands) or stop == "logs"
-
-
 @dataclass(frozen=True)
 class OpenDeltas:
     """The differences of the paired groups at both ends of what unjudged items may be worth.
 
-    ``worth``: the rule for their worth. ``share``: the judged share of the first ranks of both runs. ``n_items``: how
-    many items are unjudged there; with arms, in the two runs with the most. ``low`` and ``high``: float64, shape (n,),
-    None if they are not known, for the reason ``stop`` (see ``OpenStop``). ``hands``: the judges who labelled clearly
-    more of one run's first ranks than of the other's. ``shown_runs``: the runs whose logs gave the labels, if a side is
-    not among them.
+    ``share``: the judged share of the first ranks of both runs. ``n_items``: how many items are unjudged there; with
+    arms, in the two runs with the most. ``low`` and ``high``: float64, shape (n,), None if they are not known, for the
+    reason ``stop`` (see ``OpenStop``).
     """
 
-    worth: Worth
     share: JudgedShare
     n_items: int = 0
     low: Floats | None = None
     high: Floats | None = None
     stop: OpenStop | None = None
-    hands: tuple[ShareByHand, ...] = ()
-    shown_runs: tuple[str, ...] = ()
-
-    def at(self, end: End) -> Floats | None:
-        """Return the differences at one end."""
-        return self.low if end == "low" else self.high
-
-
-def most_open(lefts: Iterable[OpenDeltas]) -> OpenDeltas:
-    """Return what decides for several datasets: a reason that leaves a verdict open by itself, else known ends."""
-    return min(lefts, key=lambda left: (not is_undecided(left.stop, left.hands), left.stop is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,15 +139,13 @@ class OpenVerdict:
     """A verdict at both ends of what unjudged items may be worth: the candidate's nothing, and the baseline's nothing.
 
     ``n_items``: how many items are unjudged in the first ranks. ``low``, ``high``: the difference at both ends, None
-    for what ``stop`` says. ``hands``, ``shown_runs``: see ``OpenDeltas``.
+    for what ``stop`` says.
     """
 
     n_items: int
     low: PossibleDelta | None
     high: PossibleDelta | None
     stop: OpenStop | None
-    hands: tuple[ShareByHand, ...]
-    shown_runs: tuple[str, ...]
 
     def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
         """Return the end at which the verdict differs from this one, None if it holds at both ends."""
@@ -188,41 +153,6 @@ class OpenVerdict:
             return None
         ends = (self.low, self.high) if verdict == "improved" else (self.high, self.low)
         return next((end for end in ends if end is not None and end.verdict != verdict), None)
-
-    def leaves_open(self, verdict: Verdict | None) -> bool:
-        """Whether unknown labels could change a verdict."""
-        if is_undecided(self.stop, self.hands):
-            return verdict in ("improved", "regressed", "no_difference_detected")
-        return self.turning(verdict) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierBounds:
-    """The uncertainty under an older version of the labels: the 95% interval of delta, and its least and greatest."""
-
-    version: int
-    ci: tuple[float, float] | None
-    least: float | None
-    greatest: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class UnjudgedBounds:
-    """How far the unjudged items in the first ranks of either run leave the difference of one metric open.
-
-    ``n_items``: how many there are, in ``n_groups`` of the paired groups. ``least`` and ``greatest``: the extremes over
-    all grades in use. ``condensed``: the difference without these items in both lists. ``not_supported``: why ``least``
-    and ``greatest`` are not known, None if they are: "measure", an axis and its value, or "grades" and how many.
-    ``earlier``: the same under the previous version of the labels, None if the runs were not evaluated under one.
-    """
-
-    n_items: int
-    n_groups: int
-    least: PossibleDelta | None = None
-    greatest: PossibleDelta | None = None
-    condensed: PossibleDelta | None = None
-    not_supported: str | None = None
-    earlier: EarlierBounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,9 +235,8 @@ class JudgedShare:
     @property
     def is_apart(self) -> bool:
         """Whether clearly more is judged of one run: by more than a point."""
-        if self.baseline is None or self.candidate is None:
-            return self.baseline != self.candidate
-        return self._span(self.baseline, self.candidate).is_apart
+        span = self._span
+        return self.baseline != self.candidate if span is None else span.is_apart
 
     @property
     def is_open(self) -> bool:
@@ -316,12 +245,12 @@ class JudgedShare:
         >>> [JudgedShare(10, *shares).is_open for shares in ((0.99, 0.99), (0.999, 0.98), (0.9, 0.9), (None, 0.9))]
         [False, True, True, False]
         """
-        if self.baseline is None or self.candidate is None:
-            return False
-        return self._span(self.baseline, self.candidate).is_open
+        return self._span is not None and self._span.is_open
 
-    def _span(self, *shares: float) -> JudgedSpan:
-        return JudgedSpan(self.cutoff, min(shares), max(shares))
+    @property
+    def _span(self) -> JudgedSpan | None:
+        is_known = self.baseline is not None and self.candidate is not None
+        return JudgedSpan.of(self.cutoff, (self.baseline, self.candidate)) if is_known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,13 +308,12 @@ class MetricComparison:
     ``df`` degrees of freedom. ``variance``: its sources for arms of several runs, else None. ``clusters``: clusters of
     dependent groups, None unless requested. ``ties_could_change_verdict``: whether another order of items with equal
     scores could give another verdict. ``shown_only``: why the metric is shown but not compared, None if it is compared;
-    such a metric has no verdict, and ``baseline`` and ``candidate`` are the stored values. ``unjudged_bounds``: None
-    unless requested. ``direction``: which values are better; if lower values are, a group with a delta below 0 is a
-    win. ``judged``: the judged share of the first ranks of both runs, None if it is not known. ``open``: what unjudged
-    items leave open, None if nothing is open or nobody looked. ``rare_loss``: the losses that the groups cannot rule
-    out, None if groups are weighted, unknown or identical. ``check``: the check of the judge by people, None unless
-    requested; with it, delta is corrected, and the means, wins, ties and losses are not known. An undefined number is
-    None.
+    such a metric has no verdict, and ``baseline`` and ``candidate`` are the stored values. ``direction``: which values
+    are better; if lower values are, a group with a delta below 0 is a win. ``judged``: the judged share of the first
+    ranks of both runs, None if it is not known. ``open``: what unjudged items leave open, None if nothing is open or
+    nobody looked. ``rare_loss``: the losses that the groups cannot rule out, None if groups are weighted, unknown or
+    identical. ``check``: the check of the judge by people, None unless requested; with it, delta is corrected, and the
+    means, wins, ties and losses are not known. An undefined number is None.
     """
 
     metric: str
@@ -416,7 +344,6 @@ class MetricComparison:
     variance: VarianceParts | None = None
     clusters: Clusters | None = None
     ties_could_change_verdict: bool = False
-    unjudged_bounds: UnjudgedBounds | None = None
     direction: Direction = "higher"
     judged: JudgedShare | None = None
     open: OpenVerdict | None = None
@@ -426,12 +353,12 @@ class MetricComparison:
     @property
     def is_open(self) -> bool:
         """Whether unknown labels could change the verdict."""
-        return self.open is not None and self.open.leaves_open(self.verdict)
+        return self.has_other_ids or (self.open is not None and self.open.turning(self.verdict) is not None)
 
     @property
-    def is_range_known(self) -> bool:
-        """Whether the difference is known at both ends of what unjudged items may be worth."""
-        return self.open is not None and self.open.low is not None and self.open.high is not None
+    def has_other_ids(self) -> bool:
+        """Whether one run has other ids than the labels, so that the difference is one of ids."""
+        return self.not_comparable == "other_ids"
 
     @property
     def told(self) -> ToldVerdict | None:
@@ -543,43 +470,6 @@ def corrected_verdict(verdict: Verdict | None, delta: float | None, p_adjusted: 
     if p_adjusted is None or delta is None or p_adjusted >= ALPHA:
         return "no_difference_detected"
     return "improved" if delta > 0 else "regressed"
-
-
-def coverage_notes(
-    coverage: Sequence[JudgedShare], command: tuple[str, ...] = (), *, positives_only: bool = False
-) -> list[Note]:
-    """Return a note for each run that has clearly fewer judged items, with the cutoffs at which it has.
-
-    ``command``: the command that shows how far unjudged items leave the difference open. ``positives_only``: no label
-    has grade 0 or below, so a better run has more judged items by definition.
-
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.975)])
-    []
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.9), JudgedShare(None, 0.98, 0.9)])[0].facts
-    {'run': 'candidate', 'cutoffs': [10, None]}
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)])[1]
-    Note(kind='none_judged', facts={'run': 'candidate'}, command=())
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)], positives_only=True)
-    [Note(kind='positives_only', facts={}, command=())]
-    """
-    if positives_only:
-        return [Note("positives_only")]
-    cutoffs_of: dict[str, list[int | None]] = {}
-    for share in coverage:
-        if share.baseline is None or share.candidate is None:
-            continue
-        gap = share.baseline - share.candidate
-        if abs(gap) >= COVERAGE_GAP:
-            cutoffs_of.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
-    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}, command) for run, cutoffs in cutoffs_of.items()]
-    shares = {
-        "baseline": [share.baseline for share in coverage],
-        "candidate": [share.candidate for share in coverage],
-    }
-    for run, other in (("baseline", "candidate"), ("candidate", "baseline")):
-        if shares[run] and not any(share != 0 for share in shares[run]) and any(shares[other]):
-            notes.append(Note("none_judged", {"run": run}))
-    return notes
 
 
 def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:

@@ -33,7 +33,6 @@ from ndcg_tracker.compare.say_tables import (
     slice_tables,
     tie_tables,
     told_in_table,
-    unjudged_tables,
 )
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
@@ -83,11 +82,7 @@ _CSV_COLUMNS = {
     **_SLICE_COLUMNS,
     **paths("requested_as in_neither=groups.in_neither not_comparable shown_only"),
     **paths(
-        "n_unjudged=unjudged_bounds.n_items least_delta=unjudged_bounds.least.delta "
-        "least_p_adjusted=unjudged_bounds.least.p_adjusted least_verdict=unjudged_bounds.least.verdict "
-        "greatest_delta=unjudged_bounds.greatest.delta greatest_p_adjusted=unjudged_bounds.greatest.p_adjusted "
-        "greatest_verdict=unjudged_bounds.greatest.verdict condensed_delta=unjudged_bounds.condensed.delta "
-        "condensed_verdict=unjudged_bounds.condensed.verdict direction baseline_judged=judged.baseline "
+        "n_unjudged=open.n_items direction baseline_judged=judged.baseline "
         "candidate_judged=judged.candidate delta_low=open.low.delta delta_high=open.high.delta "
         "verdict_low=open.low.verdict verdict_high=open.high.verdict is_open judge=label_set.judge "
         "worst_loss=rare_loss.worst share_of_more=rare_loss.share checked_by=check.checked_by "
@@ -189,11 +184,12 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "df",
         *(
             name
-            for name in ("equivalence", "variance", "clusters", "unjudged_bounds", "open", "rare_loss", "check")
+            for name in ("equivalence", "variance", "clusters", "open", "rare_loss", "check")
             if getattr(metric, name) is None
         ),
     )
     fields = fields_of(metric, *hidden) | told
+    fields |= {"open": "labels do not reach"} if metric.has_other_ids else {}
     return {"tie_bounds" if key == "tie_effect" else key: fields[key] for key in fields} | {"tie_bounds": bounds}
 
 
@@ -228,7 +224,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
         sentences=[*(_changed_labels(comparison) if len(shown) == 1 else ()), *favours(comparison)],
-        tables=[_metric_table(comparison, shown), *equivalence_tables(comparison), *unjudged_tables(comparison)],
+        tables=[_metric_table(comparison, shown), *equivalence_tables(comparison)],
         legend=legend(shown, spelled),
         facts=[
             paired,
@@ -378,14 +374,9 @@ def finding(metric: MetricComparison) -> str:
 
 def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
     """Return the condition under which a verdict holds, if unknown labels could change it."""
-    if left is None or not left.leaves_open(verdict):
+    turning = None if left is None else left.turning(verdict)
+    if left is None or turning is None:
         return ""
-    turning = left.turning(verdict)
-    if left.hands:
-        unjudged = "" if left.low is None else "unjudged items are worth nothing and "
-        return f" if {unjudged}all judges label the same way"
-    if turning is None:
-        return " if unknown items are not relevant"
     whose = "candidate" if turning is left.high else "baseline"
     moved = turning.verdict in ("improved", "regressed") and turning.delta is not None
     found = (

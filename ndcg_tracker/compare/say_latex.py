@@ -81,7 +81,6 @@ def _refuse_more(comparison: Comparison) -> None:
     asked = {
         "by": comparison.slices is not None,
         "tie_bounds": comparison.tie_groups is not None,
-        "unjudged_bounds": any(metric.unjudged_bounds is not None for metric in comparison.metrics),
         "equivalence": any(metric.equivalence is not None for metric in comparison.metrics),
     }
     for name, is_given in asked.items():

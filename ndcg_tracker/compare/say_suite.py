@@ -130,7 +130,6 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
         for comparison in comparisons
     ]
     verdicts = [comparison.told for comparison in comparisons]
-    lefts = [comparison.open for comparison in comparisons]
     n = len(dict.fromkeys(comparison.candidate for comparison in comparisons))
     of = f"{counted(n, 'candidate')} against {first.baseline} on suite {first.suite}"
     return Report(
@@ -144,7 +143,7 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
             )
         ],
         legend=[
-            "; ".join(["delta: candidate - baseline", *mark_legends(verdicts, lefts)]),
+            "; ".join(["delta: candidate - baseline", *mark_legends(verdicts)]),
             f"p: t-test of the macro mean, Holm-corrected for {len(rows)} tests at once",
             "macro: each dataset counts once",
         ],
@@ -238,8 +237,7 @@ def delta_table(comparison: SuiteComparison) -> Table:
     ]
     tests = " and ".join(dict.fromkeys(map(test_name, metrics)))
     intervals = " and ".join(dict.fromkeys(map(interval_name, metrics)))
-    lefts = [metric.open for metric in metrics]
-    what = "; ".join(["delta: candidate - baseline, in absolute points", *mark_legends(verdicts, lefts)])
+    what = "; ".join(["delta: candidate - baseline, in absolute points", *mark_legends(verdicts)])
     if intervals != "paired t":
         what += f"; 95% interval: {intervals}"
     heads = columns("dataset", ">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">w/t/l")

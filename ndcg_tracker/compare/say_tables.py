@@ -1,4 +1,4 @@
-"""A comparison as tables: what was compared, groups, slices, equivalence, and the effect of unjudged items."""
+"""A comparison as tables: what was compared, groups, slices, and equivalence."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from ndcg_tracker.compare.results import (
     ItemMove,
     LabelSetRef,
     MetricComparison,
-    OpenVerdict,
-    PossibleDelta,
     RareLoss,
     SliceComparison,
     TieBounds,
     ToldVerdict,
-    UnjudgedBounds,
 )
 from ndcg_tracker.errors import Spelling, argument, worded
 from ndcg_tracker.render.report import Column, Table, columns, marks
@@ -61,23 +58,22 @@ def delta_cell(delta: float | None, verdict: ToldVerdict | None) -> Painted:
     return Painted(_MARKS.get(verdict or "", "") + points(delta, signed=True), VERDICT_STYLES.get(verdict))
 
 
-def mark_legends(told: Sequence[ToldVerdict | None], opened: Sequence[OpenVerdict | None] = ()) -> list[str]:
-    """Return what the marks before differences with these verdicts mean; ``opened``: what leaves them open."""
-    by_hand = [bool(left.hands) for left in opened if left is not None]
-    whys = ["unjudged items"] * (not all(by_hand)) + ["who labelled"] * any(by_hand)
+def mark_legends(told: Sequence[ToldVerdict | None], *, other_ids: bool = False) -> list[str]:
+    """Return what the marks before differences with these verdicts mean; ``other_ids``: whether labels miss a run."""
+    why = "the labels do not reach both runs" if other_ids else "depends on unjudged items"
     undetected = ["~: no difference detected"] if "no_difference_detected" in told else []
-    return undetected + ([f"?: open, depends on {' and '.join(whys)}"] if "open" in told else [])
+    return undetected + ([f"?: open, {why}"] if "open" in told else [])
 
 
 def marks_of(metrics: Sequence[MetricComparison]) -> list[str]:
     """Return the ``mark_legends`` of metrics."""
-    told = [told_in_table(metric) for metric in metrics]
-    return mark_legends(told, [metric.open for metric in metrics if metric.is_open])
+    other_ids = any(metric.has_other_ids for metric in metrics)
+    return mark_legends([told_in_table(metric) for metric in metrics], other_ids=other_ids)
 
 
 def told_in_table(metric: MetricComparison) -> ToldVerdict | None:
     """Return the verdict that marks a difference, None if nothing was tested."""
-    return metric.told if is_judged(metric) else None
+    return metric.told if is_judged(metric) or metric.has_other_ids else None
 
 
 def is_judged(metric: MetricComparison) -> bool:
@@ -514,70 +510,3 @@ def _is_seen_open(bounds: TieBounds) -> bool:
 
 def _range(bounds: TieBounds) -> str:
     return f"{points(bounds.worst)} to {points(bounds.best)}" if _is_seen_open(bounds) else points(bounds.best)
-
-
-_COLUMNS = columns("labels", ">delta", ">95% interval", ">p", "verdict")
-_LEGEND = (
-    "least, greatest: over all grades that unjudged items in the first ranks of either run may have",
-    "unjudged items beyond the cutoff are left out, although they could enlarge the ideal",
-    "between least and greatest, p may be higher or lower than at either end",
-)
-_CONDENSED = "condensed: both lists without their unjudged items"
-
-
-def unjudged_tables(comparison: Comparison) -> list[Table]:
-    """Return a table per metric with the effect of unjudged items; no table if nobody asked for it."""
-    bounded = [(metric, metric.unjudged_bounds) for metric in comparison.metrics if metric.unjudged_bounds is not None]
-    legend = list(_LEGEND if any(bounds.least is not None for _, bounds in bounded) else ())
-    legend += [_CONDENSED] if any(bounds.condensed is not None for _, bounds in bounded) else []
-    tables = [_table(metric, bounds) for metric, bounds in bounded]
-    return [*tables[:-1], *(replace(table, legend=legend) for table in tables[-1:])]
-
-
-def _table(metric: MetricComparison, bounds: UnjudgedBounds) -> Table:
-    as_is = PossibleDelta(metric.delta, metric.ci, metric.p_value, metric.p_adjusted, metric.verdict)
-    extremes = (("unchanged", as_is), ("least", bounds.least), ("greatest", bounds.greatest))
-    rows = [
-        [name, *_cells(possible)]
-        for name, possible in (*extremes, ("condensed", bounds.condensed))
-        if possible is not None
-    ]
-    title = f"effect of unjudged items on {metric.metric}: {_extent(bounds)}"
-    return Table(_COLUMNS, rows, title, after=_shrunk(metric, bounds))
-
-
-def _shrunk(metric: MetricComparison, bounds: UnjudgedBounds) -> str:
-    """Return the widths of the interval and of the bounds under older labels, and now."""
-    earlier, least, greatest = bounds.earlier, bounds.least, bounds.greatest
-    if earlier is None or least is None or greatest is None:
-        return ""
-    then, now = _width(earlier.least, earlier.greatest), _width(least.delta, greatest.delta)
-    widths = f"width from least to greatest: {then} under labels version {earlier.version}, now {now}"
-    if earlier.ci is None or metric.ci is None:
-        return widths
-    return f"{widths}; width of the interval of delta: {_width(*earlier.ci)}, now {_width(*metric.ci)}"
-
-
-def _width(low: float | None, high: float | None) -> str:
-    return points(None if low is None or high is None else high - low)
-
-
-def _extent(bounds: UnjudgedBounds) -> str:
-    if bounds.not_supported is not None:
-        what = "this metric" if bounds.not_supported == "measure" else bounds.not_supported
-        return f"not known with {what}" if "=" in what else f"not known for {what}"
-    if not bounds.n_items:
-        return "none, because no item in the first ranks is unjudged"
-    return f"{counted(bounds.n_items, 'item')} in {counted(bounds.n_groups, 'group')}"
-
-
-def _cells(possible: PossibleDelta) -> list[object]:
-    verdict = "-" if possible.verdict is None else possible.verdict.replace("_", " ")
-    if possible.p_value is None and possible.verdict != "identical":
-        verdict = "cannot be judged"
-    return [
-        delta_cell(possible.delta, None),
-        interval(possible.ci, signed=True),
-        p_text(possible.p_adjusted),
-        Painted(verdict, VERDICT_STYLES.get(possible.verdict)),
-    ]

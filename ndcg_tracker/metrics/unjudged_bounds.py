@@ -3,8 +3,8 @@
 The share says how far labels cover a run, over the groups that both have, whatever the axes of the metric. It is
 computed while a run is scored. The measure ``Judged`` in ``kernel/companions.py`` has axes and is computed on request.
 
-Every unjudged item in the first ranks of either run may have any grade in use, or no worth, as now. Unjudged items
-beyond the cutoff could enlarge the ideal as well, but here they have no worth.
+In a range, every unjudged item in the first ranks of either run is worth between nothing and the mean gain at its rank.
+Unjudged items beyond the cutoff could enlarge the ideal as well, but here they have no worth.
 """
 
 from __future__ import annotations
@@ -19,18 +19,16 @@ from ndcg_tracker.metrics.contributions import items_with, matched_items, weight
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
 from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, level_counts
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.axes import gain_table
 from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.grouping import group_sums
+from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
-from ndcg_tracker.rankings.sorting import similar_groups
 
 _CHECKED_AXES = {
     "weights": ("none", "group"),
@@ -84,7 +82,7 @@ def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
 
 SUMS = ("cg", "dcg", "P", "RBP")
 """The measures that sum the worth of each item at its rank, so that each item can be graded separately."""
-SHARES = ("ndcg", "R")
+SHARES = ("ndcg", "R", "AP")
 """The measures that divide such a sum by the sum of the ideal order."""
 FIRSTS = ("RR", "Success")
 """The measures that depend only on the highest ranked relevant item."""
@@ -97,12 +95,11 @@ _AXES = {
     "ties": ("item_desc", "item_asc", "input", "average"),
     "graded": ("False",),
     "relative": ("False",),
-    "over": ("cutoff", "relevant"),
 }
 _AXES_OF_RELEVANT = {"ideal": ("judged",), "empty": ("0",)}
 _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal_order": ("gain",)}
-_ROUNDS = 100
-_NEVER = -1e300
+_DIVISOR = {"P": "cutoff", "R": "relevant", "AP": "relevant"}
+_ROUNDING = 1e-12
 _MOST_COUNTS = 1 << 24
 """The largest number of counts of labels by group and grade: 0.1 GB."""
 
@@ -133,11 +130,6 @@ class UnjudgedItems:
         return int(self.counts.shape[1])
 
     @cached_property
-    def offsets(self) -> Index:
-        """Which items each group has: int64, shape (n_groups + 1,)."""
-        return np.searchsorted(self.groups, np.arange(self.n_groups + 1))
-
-    @cached_property
     def ideals(self) -> Floats:
         """The ideal of each group by its labels: float64, shape (n_groups,); 1 if the measure has no ideal."""
         if self.ideal is None:
@@ -153,12 +145,12 @@ def what_stops(metric: Metric, grades: Floats, n_groups: int = 1) -> str | None:
     ``grades``: float64, the grades in use; ``n_groups``: the number of groups.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
-    >>> [what_stops(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "AP", "ndcg(unjudged=drop)@5")]
+    >>> [what_stops(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "ERR", "ndcg(unjudged=drop)@5")]
     [None, 'measure', 'unjudged=drop']
     """
     if metric.measure not in (*SUMS, *SHARES, *FIRSTS):
         return "measure"
-    allowed = dict(_AXES)
+    allowed = _AXES | {"over": (_DIVISOR.get(metric.measure, metric["over"]),)}
     if metric.measure not in CUMULATED:
         allowed |= _AXES_OF_RELEVANT
     if metric.measure == "ndcg":
@@ -215,33 +207,9 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
 
 def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[GroupedItems, Index]:
     """Return the unjudged items of a run that have a weight (their numbers), and the place of each of its groups."""
-    _, weights = weights_of_rows(judged, metric)
+    weights = _Expected.of(judged, metric).slopes() if metric.measure == "AP" else weights_of_rows(judged, metric)[1]
     weights[judged.rows] = 0.0
     return items_with(weights, judged, groups)
-
-
-def extreme_deltas(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the greatest difference of each group over all grades of its unjudged items.
-
-    The bounds are sharp per group: some grades attain each bound, and no grades exceed it. If a measure divides by an
-    ideal, the greatest difference is the maximum of (DCG of the candidate - DCG of the baseline) / ideal. This maximum
-    does not separate by item, because the grades also change the ideal. But for a fixed lambda, the maximum of
-    difference - lambda x ideal separates by gain. The ideal depends only on how many items have at least each gain. For
-    given numbers of items, the items with the largest differences of weights get the highest gains. Dinkelbach's
-    iteration finds lambda (Management Science 13(7), 1967).
-
-    Parameters: ``baseline`` and ``candidate``: float64, shape (n_groups,), the current values. Returns: float64 of the
-    same shape.
-    """
-    delta = candidate - baseline
-    if items.metric.measure in FIRSTS:
-        return -_greatest_first(items, candidate, baseline, -1), _greatest_first(items, baseline, candidate, 1)
-    weights = items.candidate - items.baseline
-    if items.ideal is None:
-        most = items.gains[-1]
-        lost, won = (group_sums(items.groups, most * np.maximum(w, 0.0), items.n_groups) for w in (-weights, weights))
-        return delta - lost, delta + won
-    return -_greatest(items, -weights, -delta), _greatest(items, weights, delta)
 
 
 def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> Floats:
@@ -253,11 +221,9 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
     groups, metric = items.groups, items.metric
     delta = (candidate - baseline)[groups]
     weights = items.candidate - items.baseline
-    if items.gains.size == 1:
-        return np.zeros(groups.size)
     if metric.measure in FIRSTS:
         moved = np.maximum(candidate[groups], items.candidate) - np.maximum(baseline[groups], items.baseline)
-        return np.abs(moved - delta)
+        return np.asarray(np.abs(moved - delta) * (items.gains.size > 1))
     if items.ideal is None:
         return np.asarray(items.gains[-1] * np.abs(weights))
     ideals = items.ideals[groups]
@@ -269,89 +235,6 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
         reached = (numerator + gain * weights) / ideals
         low, high = np.minimum(low, reached), np.maximum(high, reached)
     return np.asarray(high - low)
-
-
-def _greatest_first(items: UnjudgedItems, low: Floats, high: Floats, sign: int) -> Floats:
-    """Return the greatest difference if one item decides: more items could only raise the other side."""
-    greatest = high - low
-    if items.gains.size > 1:
-        lower, higher = (items.baseline, items.candidate)[::sign]
-        moved = np.maximum(high[items.groups], higher) - np.maximum(low[items.groups], lower)
-        np.maximum.at(greatest, items.groups, moved)
-    return greatest
-
-
-def _greatest(items: UnjudgedItems, weights: Floats, delta: Floats) -> Floats:
-    greatest = delta.copy()
-    ideals, lengths, offsets = items.ideals, np.diff(items.offsets), items.offsets
-    order = np.lexsort((-weights, items.groups))
-    if items.gains.size == 1 or items.ideal is None:
-        return greatest
-    for groups in similar_groups(lengths):
-        width = int(lengths[groups[-1]])
-        places = offsets[groups][:, None] + np.arange(width)
-        inside = np.arange(width) < lengths[groups][:, None]
-        sums = np.zeros((groups.size, width + 1))
-        sums[:, 1:] = np.cumsum(np.where(inside, weights[order.take(places, mode="clip")], 0.0), axis=1)
-        sums[:, 1:][~inside] = _NEVER
-        steps, counts = _merged(items.gains, items.counts[:, groups])
-        numerator = delta[groups] * ideals[groups]
-        share = np.where(ideals[groups] > 0, delta[groups], -1.0)
-        for _ in range(_ROUNDS):
-            gained, ideal = _best_counts(sums, counts, steps, items.ideal, share)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                better = np.where(ideal > 0, (numerator + gained) / ideal, -np.inf)
-            risen = better > share + 1e-15
-            if not risen.any():
-                break
-            share = np.where(risen, better, share)
-        greatest[groups] = np.maximum(greatest[groups], share)
-    return greatest
-
-
-def _merged(gains: Floats, counts: Index) -> tuple[Floats, Index]:
-    """Return the steps from each gain to the next, and their counts, with gains of equal count merged into one step.
-
-    Items of the best grades reach either all gains of a merged step or none. Parameters: see ``UnjudgedItems``.
-    Returns: float64 and int64, shape (n_steps, n_groups), 0 after a group's last step.
-    """
-    last = np.ones(counts.shape, dtype=np.bool_)
-    last[:-1] = counts[1:] != counts[:-1]
-    level, group = np.nonzero(last)
-    at = (np.cumsum(last, axis=0) - 1)[level, group]
-    tops = np.zeros((int(at.max(initial=0)) + 2, counts.shape[1]))
-    merged = np.zeros((tops.shape[0] - 1, counts.shape[1]), dtype=np.int64)
-    tops[at + 1, group] = gains[level + 1]
-    merged[at, group] = counts[level, group]
-    return np.diff(np.maximum.accumulate(tops, axis=0), axis=0), merged
-
-
-def _best_counts(sums: Floats, counts: Index, steps: Floats, ideal_of: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Return difference and ideal of the grades that maximise difference - share x ideal: float64, shape (n_groups,).
-
-    Parameters: ``sums``: shape (n_groups, width + 1), the largest sum of n weights, very low where there are no n
-    items; ``counts`` and ``steps``: see ``_merged``.
-
-    Of the items that reach a gain, some reach the next gain, so the numbers decrease from gain to gain. The loop finds
-    the best number for each gain after the gains below it.
-    """
-    numbers = np.arange(sums.shape[1])
-    best = gained = ideal = np.zeros_like(sums)
-    for step, count in zip(steps, counts, strict=True):
-        highest = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
-        at = np.where(best >= highest, numbers, sums.shape[1])
-        at = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]  # how many items of the gain below are best
-        step = step[:, None]
-        here = step * ideal_of[np.minimum(count[:, None] + numbers, ideal_of.size - 1)]
-        gained = np.take_along_axis(gained, at, axis=1) + step * sums
-        ideal = np.take_along_axis(ideal, at, axis=1) + here
-        best = highest + (step * sums - share[:, None] * here)
-    row, chosen = np.arange(best.shape[0]), best.argmax(axis=1)
-    return gained[row, chosen], ideal[row, chosen]
-
-
-RANGED = (*SUMS, "ndcg", "Success")
-"""The measures in which an unjudged item can be worth a mean gain."""
 
 
 def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
@@ -372,18 +255,6 @@ def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
         raise InputError(f"checking a judge does not support {other}", where=metric.requested_as, advice=advice)
 
 
-def what_stops_range(metric: Metric, grades: Floats) -> str | None:
-    """Return why a metric has no range over unjudged items, None if it has one.
-
-    Parameters and values: see ``what_stops``.
-
-    >>> from ndcg_tracker.metrics.language.text import parse_metric
-    >>> [what_stops_range(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "Success@5", "RR")]
-    [None, None, 'measure']
-    """
-    return what_stops(metric, grades) if metric.measure in RANGED else "measure"
-
-
 @dataclass(frozen=True)
 class UnjudgedRange:
     """How far the differences of some groups may move, if unjudged items are worth up to the mean gain at their rank.
@@ -401,14 +272,16 @@ class UnjudgedRange:
 def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metric, groups: Keys) -> UnjudgedRange:
     """Return how far each difference may move if unjudged items are worth between 0 and the mean gain at their rank.
 
-    low = sum over items of min(0, c - b) / ideal, high = sum over items of max(0, c - b) / ideal; for cg, dcg, P and
-    RBP without the division. Here c and b are the mean gain of the judged items at the item's rank times the weight of
-    the rank, in the candidate and in the baseline. They are 0 if a run does not have the item in its first ranks. An
-    item is worth the same share of both. For Success@k: low = -(1 - value) x (1 - product of 1 - mean gain) of the
-    baseline, and high the same, with a positive sign, of the candidate. Means are over all groups of a run, or over all
-    ranks if no item is judged at a rank.
+    For measures that sum over items, low = sum over items of min(0, c - b) / ideal, high = sum over items of
+    max(0, c - b) / ideal; the ideal of R is the number of relevant items, and that of cg, dcg, P and RBP is 1. Here c
+    and b are the mean gain of the judged items at the item's rank times the weight of the rank, in the candidate and in
+    the baseline. They are 0 if a run does not have the item in its first ranks. An item is worth the same share of
+    both. For RR, Success and AP, the mean gain is the chance that the item is relevant, c and b are the rises of the
+    expected values if only this item were judged, and low is the rise of the expected difference through all items
+    with c < b, high through those with c > b. Means are over all groups of a run, or over all ranks if no item is
+    judged at a rank.
 
-    Parameters: two runs with the same labels; ``metric``: one that ``what_stops_range`` does not stop; ``groups``:
+    Parameters: two runs with the same labels; ``metric``: one that ``what_stops`` does not stop; ``groups``:
     distinct ids. Raises: MetricError for a label that an axis refuses.
 
     >>> from ndcg_tracker.rankings.join import judged
@@ -426,16 +299,15 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     expected = [_Expected.of(side, metric) for side in sides]
     listed = [items_with(of_side.numbers, side, groups) for of_side, side in zip(expected, sides, strict=True)]
     at, numbers, _ = matched_items(listed[0], listed[1])
-    gains = [of_side.gains[rows.astype(np.int64)] for of_side, rows in zip(expected, numbers, strict=True)]
-    if metric.measure == "Success":
-        rises = []
-        for of_side, side_gains in zip(expected, gains, strict=True):
-            with np.errstate(divide="ignore"):
-                none_relevant = np.exp(group_sums(at, np.log1p(-side_gains), len(groups)))
-            rises.append((1.0 - of_side.values_of(groups)) * (1.0 - none_relevant))
-        return UnjudgedRange(-rises[0], rises[1], at.size)
+    rows = [of_side.astype(np.int64) for of_side in numbers]
+    moved = np.subtract(*(of_side.gains[of_rows] for of_side, of_rows in zip(expected[::-1], rows[::-1], strict=True)))
+    if metric.measure in (*FIRSTS, "AP"):
+        ends = []
+        for some in (moved < -_ROUNDING, moved > _ROUNDING):
+            before, after = (of.rises(of_rows[some], groups) for of, of_rows in zip(expected, rows, strict=True))
+            ends.append(after - before)
+        return UnjudgedRange(np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0), at.size)
     ideal = np.minimum(expected[0].ideal_of(groups), expected[1].ideal_of(groups))  # of a run without the group: none
-    moved = gains[1] - gains[0]
     low, high = (group_sums(at, part, len(groups)) / ideal for part in (np.minimum(moved, 0.0), np.maximum(moved, 0.0)))
     return UnjudgedRange(low, high, at.size)
 
@@ -444,38 +316,90 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
 class _Expected:
     """The expected gains of the unjudged items of a run.
 
-    ``numbers``: float64, shape (n_items,), the number (from 1) of each unjudged row with a weight, else 0. ``gains``:
-    float64, shape (n_items + 1,), by that number: mean gain times weight; for Success without the weight.
+    ``keys`` and ``ideal``: the divisor of the sum of each group, infinite for one with nothing to find, and for others.
+    ``numbers``: float64, shape (n_items,), the number (from 1) of each unjudged row with a weight, else 0. ``chances``:
+    float64, shape (n_items + 1,), by that number: the mean gain at its rank. ``hits``, ``weights``: float64, shape
+    (n_items,), the worth of each judged row, and the weight of each.
     """
 
-    values: GroupValues
+    judged: JudgedRanking
+    metric: Metric
+    keys: Keys
+    ideal: Floats
     numbers: Floats
-    gains: Floats
+    chances: Floats
+    hits: Floats
+    weights: Floats
 
     @classmethod
     def of(cls, judged: JudgedRanking, metric: Metric) -> _Expected:
-        (values,) = group_values(judged, [metric])
         ranks, weights = weights_of_rows(judged, metric)
         lists = Lists(judged, [metric])
-        gains = np.maximum(worth_of_levels(lists, metric)[lists.levels.codes[judged.label_rows]], 0.0)
+        worth = np.maximum(worth_of_levels(lists, metric)[lists.levels.codes], 0.0)
+        gains = worth[judged.label_rows]
         seen = weights[judged.rows] > 0
         mean_gain = _mean_by_rank(ranks[judged.rows][seen], gains[seen], int(ranks.max(initial=0)))
         numbers = np.where(weights > 0, np.arange(1.0, ranks.size + 1), 0.0)
         numbers[judged.rows] = 0.0
-        terms = mean_gain[ranks] * (1.0 if metric.measure == "Success" else weights)
-        return cls(values, numbers, np.append(0.0, terms))
+        hits = np.zeros(ranks.size)
+        hits[judged.rows] = gains * seen
+        weights = weights / np.maximum(ranks, 1) if metric.measure == "AP" else weights
+        keys, ideal = judged.group_keys, np.ones(judged.n_groups)
+        if metric.measure == "ndcg":
+            (values,) = group_values(judged, [metric])
+            keys, ideal = values.group_keys, np.where(values.empty, 0.0, values.ideal_dcg)
+        elif metric.measure in ("R", "AP"):
+            ideal = group_sums(group_codes(judged.labels.offsets), worth, judged.n_groups)
+        ideal = np.append(np.where(ideal > 0, ideal, np.inf), np.inf)
+        return cls(judged, metric, keys, ideal, numbers, np.append(0.0, mean_gain[ranks]), hits, weights)
 
-    def values_of(self, groups: Keys) -> Floats:
-        """Return the values of some groups, 1 for a group without a value: float64, shape (n_groups,)."""
-        values = np.append(self.values.values, 1.0)[places_of(groups, self.values.group_keys)]
-        return np.where(np.isnan(values), 1.0, values)
+    @cached_property
+    def gains(self) -> Floats:
+        """What each item alone would add to the sum of its group, by its number: float64, shape (n_items + 1,)."""
+        return np.append(0.0, self.chances[1:] * self.slopes())
 
     def ideal_of(self, groups: Keys) -> Floats:
         """Return the divisor of the sum of each group, infinite for a group with nothing to find."""
-        if self.values.metric.measure != "ndcg":
-            return np.ones(len(groups))
-        ideal = np.where(self.values.empty | (self.values.ideal_dcg <= 0), np.inf, self.values.ideal_dcg)
-        return np.asarray(np.append(ideal, np.inf)[places_of(groups, self.values.group_keys)])
+        return np.asarray(self.ideal[places_of(groups, self.keys)])
+
+    def rises(self, numbers: Index, groups: Keys) -> Floats:
+        """Return the rise of the expected value of each group if some unjudged items (numbers) may be relevant."""
+        hits = self.hits.copy()
+        chosen = numbers[numbers > 0]
+        hits[chosen - 1] = self.chances[chosen]
+        sums = group_sums(self._codes, self._terms(hits) - self._terms(self.hits), self.judged.ranking.n_groups)
+        of_groups = np.append(sums, 0.0)[places_of(groups, self.judged.ranking.group_keys)]
+        return np.asarray(of_groups / self.ideal_of(groups))
+
+    @cached_property
+    def _codes(self) -> Index:
+        return group_codes(self.judged.ranking.offsets)
+
+    def _before(self, numbers: Floats) -> Floats:
+        """Return the sum of the numbers of the rows above each row of its list."""
+        sums = np.cumsum(numbers) - numbers
+        return np.asarray(sums - sums[self.judged.ranking.offsets[:-1]][self._codes] if sums.size else sums)
+
+    def _still_looking(self, hits: Floats) -> Floats:
+        """Return the chance that no row above is relevant."""
+        return np.exp(self._before(np.log1p(-np.minimum(hits, 1 - 1e-12))))
+
+    def _terms(self, hits: Floats) -> Floats:
+        """Return what each row adds to the expected sum of its group; ``hits``: the chances that rows are relevant."""
+        passed = 1.0 + self._before(hits) if self.metric.measure == "AP" else self._still_looking(hits)
+        return hits * self.weights * passed
+
+    def slopes(self) -> Floats:
+        """Return by how much the sum of a group rises if a row is worth one more."""
+        if self.metric.measure not in (*FIRSTS, "AP"):
+            return self.weights
+        terms = self._terms(self.hits)
+        sums = group_sums(self._codes, terms, self.judged.ranking.n_groups)[self._codes]
+        if self.metric.measure in FIRSTS:
+            return self._still_looking(self.hits) * (self.weights - sums)
+        inverse = self.hits * self.weights
+        after = group_sums(self._codes, inverse, self.judged.ranking.n_groups)[self._codes] - self._before(inverse)
+        return (self.weights * (1.0 + self._before(self.hits)) + after) * (self.weights > 0)
 
 
 def _mean_by_rank(ranks: Index, gains: Floats, longest: int) -> Floats:

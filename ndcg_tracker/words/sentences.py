@@ -56,12 +56,8 @@ def _wandering(n: int, resemblance: float) -> str:
     return f"{similar}; {places}, because that explains {'it' if n == 1 else 'them'} as well"
 
 
-def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
-    places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
-    return (
-        f"the {run} has fewer judged items in its {in_a_row(places)}, so it may be better than it looks and the "
-        "verdict could change; to see by how much"
-    )
+def _vanished(n: int, n_labelled: int, run: str, other: str) -> str:
+    return f"{n:,} of the {n_labelled:,} labelled items in {run}'s first three never occur in {other}"
 
 
 def _same_difference(n: int, has_p: bool, of_clusters: bool = False) -> str:
@@ -76,19 +72,15 @@ def _ties(metrics: Sequence[str], low: float, high: float) -> str:
     return f"ties in scores could change {what}: depending on how they are broken, delta is between {first} and {last}"
 
 
-def _unjudged_zero(metric: str, baseline: float | None, candidate: float | None, stop: str) -> str:
-    if stop.startswith("unjudged="):
-        return f"unjudged items count as {metric} says, because no bound on their effect is known under {stop}"
-    why = {
-        "items": "the items of a run are not stored",
-        "measure": f"no bound on their effect is known for {metric}",
-    }.get(stop, f"no bound on their effect is known under {stop}")
-    if baseline is None and candidate is None:
-        return f"unjudged items count as not relevant, because {why}"
-    shares = (
-        f"{percent(candidate)} of the candidate's first items are judged, and {percent(baseline)} of the baseline's"
+def _unjudged_zero(metric: str, stop: str) -> str:
+    if stop == "size":
+        return "with so many groups, only a gate computes the effect of unjudged items on the verdict"
+    count_as = f"as {metric} says" if stop.startswith("unjudged=") else "as not relevant"
+    unknown = f"for {metric}" if stop == "measure" else f"under {stop}"
+    why = {"items": "the items of a run are not stored", "positives": "no label has grade 0"}.get(
+        stop, f"no bound on their effect is known {unknown}"
     )
-    return f"unjudged items count as not relevant, because {why}; {shares}"
+    return f"unjudged items count {count_as}, because {why}"
 
 
 def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
@@ -297,19 +289,26 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"to judge {'the unjudged item' if n == 1 else f'all {n:,} unjudged items' if n else 'all unjudged items'} "
         "before the next verdict"
     ),
-    "one_hand": lambda hand: (
-        f"to have {judge_words(hand)} label everything that both runs rank first, from the start, and decide under "
-        "those labels"
+    "never_shown": lambda runs, unseen: (
+        f"the labels come from the logs of {' and '.join(runs)}: items that only {' and '.join(unseen)} ranks first "
+        "were never shown"
     ),
-    "never_shown": "to judge the items that nobody was shown",
+    "other_ids": lambda n, n_labelled, run, other: (
+        f"{_vanished(n, n_labelled, run, other)}, and ids that {run} never had stand in their places: were documents "
+        "cut anew or renamed?"
+    ),
+    "carry_labels": "to carry the labels over to the ids of both",
+    "ids_are_stable": lambda n, n_labelled, run, other: (
+        f"the verdict takes ids as stable: {_vanished(n, n_labelled, run, other)}, although ids that {run} never had "
+        "are in their places"
+    ),
+    "part_missing": lambda n, n_labelled, run, other: (
+        f"{_vanished(n, n_labelled, run, other)}: is a part of the index missing?"
+    ),
     "unjudged_zero": _unjudged_zero,
     "goes_with_judged": lambda fell=False: (
         "a change that follows the judged share says nothing about the systems, because unjudged items count as not "
         f"relevant; {'were ids renamed? Then carry the labels to them with' if fell else 'to judge them'}"
-    ),
-    "range_unread": lambda n, baseline, candidate: (
-        f"{percent(candidate)} of the candidate's first items are judged, and {percent(baseline)} of the baseline's; "
-        f"with {n:,} groups, the effect of the others on the verdict is computed only on request; to see it"
     ),
     "runs_not_judged": lambda n, first: (
         f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "
@@ -361,8 +360,6 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "diagnostic": "shown, not compared: it says nothing about quality",
     "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, which is what the tests are about",
-    "fewer_judged": _fewer_judged,
-    "none_judged": "the {run} has no judged item there at all: are its ids written as in the labels?".format,
     "agreement_without_items": lambda n, first: (
         f"left out: {counted(n, 'run')} without stored items, such as {first}; a run without items cannot be evaluated "
         "under the labels that both judges gave"
@@ -382,7 +379,6 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{judge_words(hand)} labelled {percent(candidate)} of the candidate's judged first ranks, "
         f"{percent(baseline)} of the baseline's: the difference may come from who labelled"
     ),
-    "positives_only": "no label has grade 0, so an item without a label is unknown here, not irrelevant",
     "nothing_judged": lambda metrics: (
         f"no judged item counts in either run under {', '.join(metrics)}: were ids renamed? Then carry the labels to "
         "them with"

@@ -30,7 +30,7 @@ PRINTING = [
     "compare bm25 dense",
     "compare bm25 dense --top 3 --by product",
     "compare bm25 dense bm25-synonyms",
-    "compare bm25 dense --tie-bounds --unjudged-bounds --equivalence .05 --ci bootstrap",
+    "compare bm25 dense --tie-bounds --equivalence .05 --ci bootstrap",
     "compare dense dense-int8 --top 0",
     "compare bm25 dense --labels all",
     "explain bm25 dense",

@@ -335,7 +335,6 @@ REFUSED = {
     "--test permutation": f"--test permutation {T_ALONE}",
     "--ci betting": f"--ci betting {T_ALONE}",
     "--tie-bounds": f"--tie-bounds does not go with --check-with: {OF_ONE_JUDGE}",
-    "--unjudged-bounds": f"--unjudged-bounds does not go with --check-with: {OF_ONE_JUDGE}",
     "--top 3": (
         "--top does not go with --check-with: a sample of labels corrects a mean, but does not say which group is the "
         "worst; leave it out"

@@ -47,7 +47,7 @@ def test_several_candidates(shop: CommandLine, folder: Path) -> None:
     assert text.startswith("2 candidates against bm25 on shop\n")
     assert "third against bm25 on shop" not in text
     assert "\n--details: the tables of each candidate\n" in text
-    for asked in (["--details"], ["--top", "3"], ["--unjudged-bounds"], ["--equivalence", "0.1"]):
+    for asked in (["--details"], ["--top", "3"], ["--equivalence", "0.1"]):
         text = shop.done("compare", "bm25", "dense", "third", *asked)
         assert "dense against bm25 on shop" in text
         assert "third against bm25 on shop" in text
@@ -258,16 +258,8 @@ def test_runs_without_a_judged_item_end_in_5_with_the_report(command: CommandLin
     assert command("gate", "dense", "--baseline", "bm25", "--margin", "0.01").code == 5
 
 
-def test_unjudged_bounds_are_shown_on_request(shop: CommandLine) -> None:
-    found = shop.rows("compare", "bm25", "dense", "--unjudged-bounds")["metrics"][0]["unjudged_bounds"]
-    assert found["least"]["delta"] < found["greatest"]["delta"]
-    text = shop.done("compare", "bm25", "dense", "--unjudged-bounds")
-    assert f"\neffect of unjudged items on ndcg@10: {found['n_items']} items in " in text
-    assert "fewer judged items" not in text
-    printed = shop.done("compare", "bm25", "dense", "--unjudged-bounds", "--format", "csv")
-    (row,) = csv.DictReader(io.StringIO(printed))
-    assert (float(row["least_delta"]), row["greatest_verdict"]) == (
-        found["least"]["delta"],
-        found["greatest"]["verdict"],
+def test_unjudged_bounds_are_gone(shop: CommandLine) -> None:
+    assert shop.refused("compare", "bm25", "dense", "--unjudged-bounds") == (
+        "--unjudged-bounds is gone: compare shows the range of what unjudged items may be worth; judge them with "
+        "labels needed"
     )
-    assert "\n| least |" in shop.done("compare", "bm25", "dense", "--unjudged-bounds", "--format", "markdown")

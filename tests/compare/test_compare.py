@@ -248,40 +248,6 @@ def test_json_has_exactly_the_public_keys() -> None:
     assert document["coverage"] == [{"cutoff": 10, "baseline": 0.9, "candidate": 0.95}]
 
 
-@pytest.mark.parametrize(
-    ("share", "notes"),
-    [
-        (
-            JudgedShare(10, 0.98, 0.87),
-            (
-                "the candidate has fewer judged items in its top 10, so it may be better than it looks and the "
-                "verdict could change; to see by how much: "
-                "ndcg-track compare bm25 dense --dataset shop --unjudged-bounds",
-            ),
-        ),
-        (
-            JudgedShare(None, 0.5, 0.9),
-            (
-                "the baseline has fewer judged items in its whole lists, so it may be better than it looks and the "
-                "verdict could change; to see by how much: "
-                "ndcg-track compare bm25 dense --dataset shop --unjudged-bounds",
-            ),
-        ),
-        (JudgedShare(10, 0.98, 0.975), ()),
-        (JudgedShare(10, None, 0.9), ()),
-    ],
-)
-def test_a_gap_in_judged_items_is_noted(share: JudgedShare, notes: tuple[str, ...]) -> None:
-    comparison = compare_runs(replace(SHOP, coverage=(share,)), [results([0.5], [0.5])], names)
-    assert tuple(map(note_text, comparison.notes)) == notes
-
-
-def test_a_gap_says_nothing_where_labels_hold_positives_only() -> None:
-    gap = (JudgedShare(10, 0.98, 0.0), JudgedShare(None, 0.5, 0.9))
-    comparison = compare_runs(replace(SHOP, coverage=gap, positives_only=True), [results([0.5], [0.5])], names)
-    assert [note.kind for note in comparison.notes] == ["positives_only"]
-
-
 def test_counts_come_from_the_pairing() -> None:
     pairing = pair(
         np.array([1, 2, 3]), np.array([0.5, math.nan, 0.5]), np.array([1, 2, 4]), np.array([1, math.nan, 1.0]),
@@ -394,15 +360,6 @@ def test_compare_runs_hands_the_methods_on() -> None:
     assert comparison.metrics[0] == chosen(SPREAD, test="permutation", ci="betting", equivalence=0.1, resamples=500)
     document = json.loads(json.dumps(comparison_object(comparison), allow_nan=False))
     assert document["metrics"][0]["equivalence"]["margin"] == 0.1
-
-
-def test_a_gap_at_several_cutoffs_is_one_note() -> None:
-    shares = [JudgedShare(10, 0.9, 0.8), JudgedShare(5, 0.9, 0.95), JudgedShare(3, 0.9, 0.8), JudgedShare(None, 1, 0.9)]
-    comparison = compare_runs(replace(SHOP, coverage=tuple(shares)), [results([0.5], [0.5])], names)
-    assert [note_text(note).partition(", so it may")[0] for note in comparison.notes] == [
-        "the candidate has fewer judged items in its top 10, top 3 and whole lists",
-        "the baseline has fewer judged items in its top 5",
-    ]
 
 
 def test_equivalence_without_a_test() -> None:

@@ -10,43 +10,36 @@ from ndcg_tracker.errors import NdcgTrackerWarning
 from ndcg_tracker.words.notes import in_words
 
 
-def test_fewer_judged_items_are_noted(two_runs: nt.Tracker) -> None:
+def test_a_metric_without_a_range_says_so(two_runs: nt.Tracker) -> None:
     assert two_runs.compare("bm25", "dense", metrics="dcg@3").notes == (), "no worth of these items turns the verdict"
-    two_runs.rescore(metrics="AP@3", dataset="shop")
-    found = two_runs.compare("bm25", "dense", metrics="AP@3").to_dict()
+    two_runs.rescore(metrics="ERR@3", dataset="shop")
+    found = two_runs.compare("bm25", "dense", metrics="ERR@3").to_dict()
     (share,) = found["coverage"]
     assert share["cutoff"] == 3
     assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1) / 4), "q5 is in one list alone"
     assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
-    assert found["notes"] == [
-        "the candidate has fewer judged items in its top 3, so it may be better than it looks and the verdict could "
-        "change; to see by how much: ndcg-track compare bm25 dense --dataset shop --metric AP@3 --unjudged-bounds"
-    ]
+    told = "unjudged items count as not relevant, because no bound on their effect is known for ERR@3"
+    assert found["notes"] == [told]
 
 
 POSITIVE: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
-
-
-FEWER = (
-    "the candidate has fewer judged items in its top 10, so it may be better than it looks and the verdict could "
-    "change; to see by how much: ndcg-track compare better worse --dataset default --unjudged-bounds"
-)
+ASSUMED = "unjudged items count as not relevant, because {}"
 
 
 @pytest.mark.parametrize(
     ("further", "note"),
     [
-        ({}, "no label has grade 0, so an item without a label is unknown here, not irrelevant"),
-        ({"q3": {"e": 0}}, FEWER),
-        ({"q3": {"e": -1}}, FEWER),
-        ({"q1": {"a": 3, "b": 1, "x": 1}}, None),  # no run has more labels than the other
+        ({}, ASSUMED.format("no label has grade 0")),
+        ({"q3": {"e": 0}}, ASSUMED.format("no bound on their effect is known for ERR@10")),
+        ({"q3": {"e": -1}}, ASSUMED.format("no bound on their effect is known for ERR@10")),
+        ({"q1": {"a": 3, "b": 1, "x": 0}}, None),  # nothing is unjudged
     ],
 )
-def test_labels_that_hold_positives_only_make_no_gap(tracker: nt.Tracker, further: Run, note: str | None) -> None:
+def test_why_unjudged_items_count_as_not_relevant(tracker: nt.Tracker, further: Run, note: str | None) -> None:
     better: Run = {"q1": {"a": 2, "b": 1}, "q2": {"d": 1}}
     worse: Run = {"q1": {"x": 2, "b": 1}, "q2": {"d": 1}}
-    tracker.ingest(frame_of(better), name="better", labels=frame_of({**POSITIVE, **further}, "label"), metrics="AP@10")
-    tracker.ingest(frame_of(worse), name="worse", metrics="AP@10")
+    tracker.ingest(frame_of(better), name="better", labels=frame_of({**POSITIVE, **further}, "label"), metrics="ERR@10")
+    tracker.ingest(frame_of(worse), name="worse", metrics="ERR@10")
     assert tracker.compare("better", "worse").notes == (() if note is None else (note,))
 
 
@@ -105,17 +98,6 @@ def test_metrics_that_are_equal_in_every_group_are_told(tracker: nt.Tracker) -> 
     assert note.facts["metrics"][0] == "ndcg@10"
     assert told in str(tracker.compare("one", "other")).replace("\n      ", " ")
     assert told not in str(tracker.compare("one", "other", metrics=["ndcg@10", "P@2"])).replace("\n      ", " ")
-
-
-def test_commands_ask_the_same_again(tracker: nt.Tracker) -> None:
-    """What a note has one type asks for the metric, the labels and the missing groups of the call."""
-    labels = {f"q{n}": {"a": 1, "b": 0} for n in range(9)}
-    tracker.ingest({group: {"a": 1.0, "b": 2.0} for group in labels}, labels=labels, name="judged", metrics="AP")
-    tracker.ingest({group: {"a": 1.0, "x": 2.0, "b": 0.0} for group in labels}, name="other", metrics="AP")
-    (comparison,) = tracker.compare("judged", "other", metrics="AP", labels=1, missing="zero").comparisons
-    assert in_words(comparison.notes)[0].endswith(
-        "ndcg-track compare judged other --dataset default --metric AP --labels 1 --missing zero --unjudged-bounds"
-    )
 
 
 def test_lists_that_end_before_a_cutoff_are_told(tracker: nt.Tracker) -> None:

@@ -19,8 +19,8 @@ GROUPS = [f"q{number}" for number in range(120)]
 def fill(url: str) -> None:
     world = pooled_world(np.random.default_rng(1), 300, 1.0)
     with nt.Tracker(url) as tracker:
-        tracker.ingest(world.baseline, name="old", labels=world.labels, dataset="pool", metrics=["ndcg@10", "AP"])
-        tracker.ingest(world.newcomer, name="new", dataset="pool", metrics=["ndcg@10", "AP"])
+        tracker.ingest(world.baseline, name="old", labels=world.labels, dataset="pool", metrics=["ndcg@10", "ERR"])
+        tracker.ingest(world.newcomer, name="new", dataset="pool", metrics=["ndcg@10", "ERR"])
         tracker.create_suite("all", ["pool"])
 
 
@@ -61,9 +61,11 @@ def test_the_other_way_round_the_other_end_turns_it(pool: nt.Tracker) -> None:
 
 
 def test_a_metric_without_a_range_keeps_its_verdict_and_its_note(pool: nt.Tracker) -> None:
-    comparison = pool.compare("old", "new", metrics="AP", dataset="pool")
+    comparison = pool.compare("old", "new", metrics="ERR", dataset="pool")
     assert not comparison.comparisons[0].metrics[0].is_open
-    assert any("fewer judged items" in note for note in comparison.notes)
+    assert comparison.notes == (
+        "unjudged items count as not relevant, because no bound on their effect is known for ERR",
+    )
 
 
 def test_programs_read_both_ends(pool: nt.Tracker, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,23 +109,15 @@ def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> No
     added = tracker.add_labels(rows({"x": 0, "y": 1}), extend=True, added_by="people", rescore=True)
     assert (added[0], added.extends) == (2, 1)
     comparison = tracker.compare("old", "new", labels=2)
-    (metric,) = comparison.comparisons[0].metrics
-    assert metric.open is not None
-    assert metric.open.stop == "hands"
-    shares = {share.hand: (share.baseline, share.candidate) for share in metric.open.hands}
-    assert shares == {"people": (0.0, pytest.approx(1 / 4)), "": (1.0, pytest.approx(3 / 4))}
-    assert " ".join(str(comparison).partition("\n\n")[0].split()).endswith(" if all judges label the same way")
-    told = "judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the baseline's"
-    assert any(note.startswith(told) for note in comparison.notes)
-    gated = tracker.gate("new", baseline="old", margin=0.01, labels=2)
-    assert gated.decision == "inconclusive"
-    assert gated.reason.startswith("judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the")
-    assert gated.reason.endswith("; if all judges label the same way, the decision is FAIL")
-    one_hand = (
-        "to have judge 'people' label everything that both runs rank first, from the start, and decide under those "
-        "labels"
+    assert comparison.comparisons[0].metrics[0].open is None
+    told = (
+        "judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the baseline's: the difference "
+        "may come from who labelled"
     )
-    assert any(note.startswith(one_hand) for note in gated.notes)
+    assert told in comparison.notes
+    gated = tracker.gate("new", baseline="old", margin=0.01, labels=2)
+    assert (gated.decision, gated.reason) == ("inconclusive", told)
+    assert told not in gated.notes
     assert tracker.gate("new", baseline="old", margin=0.01, labels=2, unjudged="zero").decision == "fail"
     decided = tracker.query("SELECT judge, unjudged, delta_low, decision FROM gate_decisions ORDER BY decision_id").rows
     assert decided == [("", "range", None, "inconclusive"), ("", "zero", None, "fail")]
@@ -153,21 +147,13 @@ def test_positives_from_logs_decide_on_runs_that_were_shown(
     gated = tracker.gate("new", baseline="old", margin=0.01)
     assert gated.decision == decision
     text = str(gated)
-    rests = "The verdict assumes that items without a label are not relevant (no label has grade 0)"
+    rests = "The verdict rests on: unjudged items count as not relevant, because no label has grade 0"
     assert (rests in text.splitlines()[:4]) == (decision == "fail")
     if decision == "fail":
-        assert not any("no label has grade 0" in note for note in gated.notes)
         return
-    assert gated.reason == (
-        "the labels come from the logs of old, which do not include both runs, so items that only the other run ranks "
-        "first were never shown; if unknown items are not relevant, the decision is FAIL"
-    )
-    assert any(
-        note.startswith("to judge the items that nobody was shown: ndcg-track labels needed old")
-        for note in gated.notes
-    )
-    compared = " ".join(str(tracker.compare("old", "new")).partition("\n\n")[0].split())
-    assert compared.endswith(" if unknown items are not relevant")
+    told = "the labels come from the logs of old: items that only new ranks first were never shown"
+    assert gated.reason == told
+    assert told in tracker.compare("old", "new").notes
 
 
 @pytest.mark.both_engines
@@ -197,24 +183,19 @@ def test_what_labels_come_from_may_be_said_later_and_follows_a_rename(tracker: n
         tracker.add_labels(rows(POSITIVES), from_runs=["new"])
 
 
-@pytest.mark.both_engines
 def test_another_hand_and_unjudged_items_are_told_together(tracker: nt.Tracker) -> None:
     tracker.ingest(frame("abcd"), name="old", labels=rows({"a": 1, "b": 0, "c": 1, "d": 0}))
     tracker.ingest(frame("abcd", above="xyz"), name="new")
     tracker.add_labels(rows({"x": 0, "y": 0}), extend=True, added_by="people", rescore=True)
     gated = tracker.gate("new", baseline="old", margin=0.01, labels=2)
-    left = gated.gated.decision.open
-    assert left is not None
-    assert (left.of_zero, left.hands[0].hand) == ("fail", "people")
-    assert left.low is not None
-    assert left.otherwise in ("fail", "inconclusive")
+    assert (gated.decision, gated.reason[:16]) == ("inconclusive", "judge 'people' l")
     assert gated.gated.decision.margin_needed is None, "no margin would PASS while hands are apart"
-    assert "unjudged " in str(gated)
-    first = " ".join(str(tracker.compare("old", "new", labels=2)).partition("\n\n")[0].split())
-    assert first.endswith("if unjudged items are worth nothing and all judges label the same way")
+    comparison = tracker.compare("old", "new", labels=2)
+    assert comparison.comparisons[0].metrics[0].open is not None
+    assert any(note.startswith("judge 'people' labelled") for note in comparison.notes)
 
 
-def test_of_very_many_groups_the_command_is_named(tracker: nt.Tracker) -> None:
+def test_of_very_many_groups_the_gate_is_named(tracker: nt.Tracker) -> None:
     n = 20_001
     groups = [f"q{number}" for number in range(n)]
     run = {"group": groups * 2, "item": ["a"] * n + ["b"] * n, "score": [2.0] * n + [1.0] * n}
@@ -223,9 +204,5 @@ def test_of_very_many_groups_the_command_is_named(tracker: nt.Tracker) -> None:
     tracker.ingest({**run, "score": [float(number % 3) for number in range(n)] + [1.0] * n}, name="new")
     comparison = tracker.compare("old", "new")
     assert not comparison.comparisons[0].metrics[0].is_open
-    told = (
-        "50.0% of the candidate's first items are judged, and 50.0% of the baseline's; with 20,001 "
-        "groups, the effect of the others on the verdict is computed only on request; to see it: "
-        "ndcg-track compare old new --metric ndcg@10 --dataset default --unjudged-bounds"
-    )
+    told = "with so many groups, only a gate computes the effect of unjudged items on the verdict"
     assert told in comparison.notes

@@ -85,7 +85,6 @@ def test_a_suite_has_a_row_for_each_dataset(three: nt.Tracker) -> None:
     ("name", "value", "words"),
     [
         ("tie_bounds", True, "tie_bounds=True"),
-        ("unjudged_bounds", True, "unjudged_bounds=True"),
         ("equivalence", 0.1, "equivalence="),
         ("by", "kind", "by="),
     ],

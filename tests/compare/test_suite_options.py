@@ -73,7 +73,7 @@ def beir(fill_as: Callable[[Callable[[str], object]], None], database_url: str) 
         {"equivalence": 0.05, "labels": "newest"},
         {"cluster": "user"},
         {"by": "device", "top": 2, "tie_bounds": True},
-        {"unjudged_bounds": True, "labels": 1},
+        {"ids_are_stable": True, "labels": 1},
     ],
 )
 def test_each_dataset_is_compared_as_it_is_alone(beir: nt.Tracker, options: dict[str, Any]) -> None:

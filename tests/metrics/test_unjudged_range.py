@@ -1,5 +1,6 @@
 """The range over unjudged items against the plain definition, item by item."""
 
+import itertools
 import math
 from collections import defaultdict
 
@@ -9,10 +10,11 @@ from rankings_of import Run, joined
 
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops_range
+from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops
 from ndcg_tracker.rankings.keys import Keys
 
 GROUPS = [f"q{number}" for number in range(6)]
+OF_CHANCES = ("RR", "Success", "AP")
 
 
 def drawn(seed: int) -> tuple[Run, Run, Run]:
@@ -28,7 +30,7 @@ def drawn(seed: int) -> tuple[Run, Run, Run]:
 
 
 def worth(metric: Metric, grade: float) -> float:
-    if metric.measure in ("P", "RBP", "Success"):
+    if metric.measure in ("P", "R", "RBP", "RR", "Success", "AP"):
         return float(grade >= float(metric["rel"]))
     return 2.0**grade - 1 if metric["gain"] == "exp2" else grade
 
@@ -39,7 +41,7 @@ def weight(metric: Metric, rank: int) -> float:
     if metric.measure == "RBP":
         p = float(metric["p"])
         return (1 - p) * p ** (rank - 1)
-    return {"cg": 1.0, "P": 1 / (metric.cutoff or 1), "Success": 1.0}.get(metric.measure, 1 / math.log2(rank + 1))
+    return {"cg": 1.0, "R": 1.0, "P": 1 / (metric.cutoff or 1)}.get(metric.measure, 1 / math.log2(rank + 1))
 
 
 def expected_gains(metric: Metric, run: Run, labels: Run) -> list[dict[str, float]]:
@@ -52,7 +54,7 @@ def expected_gains(metric: Metric, run: Run, labels: Run) -> list[dict[str, floa
     every = [gain for gains in seen.values() for gain in gains]
     return [
         {
-            item: float(np.mean(seen[rank] or every)) * (weight(metric, rank) if metric.measure != "Success" else 1.0)
+            item: float(np.mean(seen[rank] or every)) * (1.0 if metric.measure in OF_CHANCES else weight(metric, rank))
             for rank, item in enumerate(run[group], 1)
             if item not in labels[group] and weight(metric, rank)
         }
@@ -61,6 +63,8 @@ def expected_gains(metric: Metric, run: Run, labels: Run) -> list[dict[str, floa
 
 
 def ideal(metric: Metric, labels: dict[str, float]) -> float:
+    if metric.measure == "R":
+        return sum(worth(metric, grade) for grade in labels.values())
     if metric.measure != "ndcg":
         return 1.0
     best = sorted((worth(metric, grade) for grade in labels.values()), reverse=True)
@@ -69,7 +73,8 @@ def ideal(metric: Metric, labels: dict[str, float]) -> float:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
-    "text", ["ndcg@5", "ndcg(gain=exp2)@3", "ndcg", "dcg@4", "cg@3", "P@5", "P(rel=2)@2", "RBP(p=0.8)"]
+    "text",
+    ["ndcg@5", "ndcg(gain=exp2)@3", "ndcg", "dcg@4", "cg@3", "P@5", "P(rel=2)@2", "RBP(p=0.8)", "R(rel=2)@4", "R@3"],
 )
 def test_each_item_is_worth_up_to_the_mean_gain_at_its_rank(text: str, seed: int) -> None:
     metric = parse_metric(text)
@@ -89,17 +94,57 @@ def test_each_item_is_worth_up_to_the_mean_gain_at_its_rank(text: str, seed: int
     assert moved.n_items == n_items > 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_success_rises_by_the_chance_that_one_of_the_items_is_relevant(seed: int) -> None:
-    metric = parse_metric("Success(rel=3)@3")
+def expected_value(metric: Metric, items: list[str], labels: dict[str, float], chances: dict[str, float]) -> float:
+    """Return the mean value of a list over all ways in which some of its unjudged items may be relevant."""
+    first = items[: metric.cutoff]
+    least, free = float(metric["rel"]), [item for item in first if item in chances]
+    n_relevant = sum(grade >= least for grade in labels.values())
+    mean = 0.0
+    for relevant in itertools.product((False, True), repeat=len(free)):
+        are = dict(zip(free, relevant, strict=True))
+        chance = math.prod(chances[item] if is_one else 1 - chances[item] for item, is_one in are.items())
+        hits = [labels.get(item, -1.0) >= least or are.get(item, False) for item in first]
+        ranks = [rank for rank, is_hit in enumerate(hits, 1) if is_hit]
+        value = {
+            "RR": lambda ranks=ranks: 1 / ranks[0] if ranks else 0.0,
+            "Success": lambda ranks=ranks: float(bool(ranks)),
+            "AP": lambda ranks=ranks: (
+                sum(n / rank for n, rank in enumerate(ranks, 1)) / n_relevant if n_relevant else 0.0
+            ),
+        }[metric.measure]()
+        mean += chance * value
+    return mean
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "text", ["Success(rel=3)@3", "Success(rel=3)@2", "RR(rel=3)", "RR(rel=2)@4", "AP(rel=2)", "AP@5"]
+)
+def test_items_of_a_list_measure_are_relevant_with_the_mean_chance(text: str, seed: int) -> None:
+    """Items that alone would lower the difference make its low end together, those that would raise it the high one."""
+    metric, n_open = parse_metric(text), 0
     baseline, candidate, labels = drawn(seed)
     moved = unjudged_range(joined(baseline, labels), joined(candidate, labels), metric, Keys.from_strings(GROUPS))
-    for run, sign, found in ((baseline, -1, moved.low), (candidate, 1, moved.high)):
-        rises = []
-        for group, gains in zip(GROUPS, expected_gains(metric, run, labels), strict=True):
-            has_one = any(labels[group].get(item, 0.0) >= 3 for item in list(run[group])[:3])
-            rises.append(0.0 if has_one else sign * (1 - math.prod(1 - gain for gain in gains.values())))
-        assert found == pytest.approx(rises, abs=1e-12)
+    chances = [expected_gains(metric, run, labels) for run in (baseline, candidate)]
+    for place, group in enumerate(GROUPS):
+
+        def delta(items: set[str], group: str = group, place: int = place) -> float:
+            before, after = (
+                expected_value(
+                    metric, list(run[group]), labels[group], {i: p for i, p in of[place].items() if i in items}
+                )
+                for run, of in zip((baseline, candidate), chances, strict=True)
+            )
+            return after - before
+
+        free, now = chances[0][place].keys() | chances[1][place].keys(), delta(set())
+        alone = {item: delta({item}) - now for item in free}
+        low = delta({item for item, move in alone.items() if move < -1e-12}) - now
+        high = delta({item for item, move in alone.items() if move > 1e-12}) - now
+        assert moved.low[place] == pytest.approx(min(low, 0.0), abs=1e-9)
+        assert moved.high[place] == pytest.approx(max(high, 0.0), abs=1e-9)
+        n_open += high > low
+    assert n_open
 
 
 def test_the_same_list_leaves_nothing_open() -> None:
@@ -120,7 +165,7 @@ def test_a_group_that_a_run_lacks_has_the_holes_of_the_other() -> None:
 
 @pytest.mark.parametrize(
     ("text", "stop"),
-    [("AP", "measure"), ("RR@10", "measure"), ("R@5", "measure"), ("ndcg(unjudged=drop)@5", "unjudged=drop")],
+    [("ERR", "measure"), ("AP(over=cutoff)@5", "over=cutoff"), ("ndcg(unjudged=drop)@5", "unjudged=drop")],
 )
 def test_what_has_no_range(text: str, stop: str) -> None:
-    assert what_stops_range(parse_metric(text), np.array([0.0, 1.0])) == stop
+    assert what_stops(parse_metric(text), np.array([0.0, 1.0])) == stop

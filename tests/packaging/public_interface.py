@@ -54,7 +54,7 @@ SAMPLES = [
     "evaluate bm25.csv --labels labels.csv",
     "evaluate bm25.csv --labels labels.csv --per-group",
     "compare bm25 dense",
-    "compare bm25 dense again --by device --equivalence 0.1 --tie-bounds --unjudged-bounds --ci betting",
+    "compare bm25 dense again --by device --equivalence 0.1 --tie-bounds --ci betting",
     "labels needed bm25 dense",
     "labels sample bm25 dense --judge gpt --budget 9 --scale 9",
     "compare bm25 dense --judge gpt --check-with zoe",

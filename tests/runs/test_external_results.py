@@ -142,7 +142,7 @@ def test_only_itself_is_compared(tracker: nt.Tracker) -> None:
     assert [one.n for one in both.metrics] == [5, 3]
     assert (both.label_set.version, both.label_set.judge) == (1, "")
     assert [one.cutoff for one in both.coverage] == [10]
-    alone = tracker.compare("bm25", "dense", metrics="external:ndcg@10", tie_bounds=True, unjudged_bounds=True)
+    alone = tracker.compare("bm25", "dense", metrics="external:ndcg@10", tie_bounds=True)
     assert [one.delta for one in alone.comparisons[0].metrics] == [pytest.approx(-1 / 6)]
     with pytest.raises(nt.MetricError, match="the contribution of each item is unknown"):
         tracker.explain("bm25", "dense", group="q1", metric="external:ndcg@10")

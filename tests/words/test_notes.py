@@ -108,7 +108,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "to judge all 158 unjudged items before the next verdict",
     ),
     "unjudged_zero": (
-        {"metric": "ndcg(unjudged=drop)", "baseline": 1.0, "candidate": 0.75, "stop": "unjudged=drop"},
+        {"metric": "ndcg(unjudged=drop)", "stop": "unjudged=drop"},
         "unjudged items count as ndcg(unjudged=drop) says, because no bound on their effect is known under "
         "unjudged=drop",
     ),
@@ -122,15 +122,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "no_mean_of_groups": (
         {},
         "shown, not compared: its summary is not a mean of groups, which is what the tests are about",
-    ),
-    "fewer_judged": (
-        {"run": "candidate", "cutoffs": [10, 3, None]},
-        "the candidate has fewer judged items in its top 10, top 3 and whole lists, so it may be better than it "
-        "looks and the verdict could change; to see by how much",
-    ),
-    "none_judged": (
-        {"run": "baseline"},
-        "the baseline has no judged item there at all: are its ids written as in the labels?",
     ),
     "nothing_judged": (
         {"metrics": ["AP", "P@1"]},
@@ -196,11 +187,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "judge 'people' labelled 31.0% of the candidate's judged first ranks, 2.0% of the baseline's: the difference "
         "may come from who labelled",
     ),
-    "one_hand": (
-        {"hand": ""},
-        "to have the unnamed judge label everything that both runs rank first, from the start, and decide under "
-        "those labels",
-    ),
     "goes_with_judged": (
         {},
         "a change that follows the judged share says nothing about the systems, because unjudged items count as not "
@@ -222,11 +208,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "renamed? Then carry the labels to them with",
     ),
     "changed_texts": ({"n": 1, "n_known": 30}, "1 of 30 labelled items has another text than when labelled"),
-    "range_unread": (
-        {"n": 40000, "baseline": 0.9, "candidate": 0.8},
-        "80.0% of the candidate's first items are judged, and 90.0% of the baseline's; with 40,000 "
-        "groups, the effect of the others on the verdict is computed only on request; to see it",
-    ),
     "runs_not_judged": (
         {"n": 1, "first": "new"},
         "new has no judged item in the first ranks, so its place says nothing: were their ids renamed? Then carry the "
@@ -237,8 +218,25 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "1.9% to 2.5% of the first 10 are judged, and the others count as not relevant, which could change the "
         "order; to see by how much for the first two runs",
     ),
-    "never_shown": ({}, "to judge the items that nobody was shown"),
-    "positives_only": ({}, "no label has grade 0, so an item without a label is unknown here, not irrelevant"),
+    "never_shown": (
+        {"runs": ["old", "prod"], "unseen": ["new"]},
+        "the labels come from the logs of old and prod: items that only new ranks first were never shown",
+    ),
+    "other_ids": (
+        {"n": 116, "n_labelled": 1300, "run": "BASELINE", "other": "CANDIDATE"},
+        "116 of the 1,300 labelled items in BASELINE's first three never occur in CANDIDATE, and ids that BASELINE "
+        "never had stand in their places: were documents cut anew or renamed?",
+    ),
+    "carry_labels": ({}, "to carry the labels over to the ids of both"),
+    "ids_are_stable": (
+        {"n": 116, "n_labelled": 300, "run": "old", "other": "new"},
+        "the verdict takes ids as stable: 116 of the 300 labelled items in old's first three never occur in new, "
+        "although ids that old never had are in their places",
+    ),
+    "part_missing": (
+        {"n": 116, "n_labelled": 300, "run": "old", "other": "new"},
+        "116 of the 300 labelled items in old's first three never occur in new: is a part of the index missing?",
+    ),
     "ties": (
         {"metrics": [], "low": -0.01, "high": 0.02},
         "ties in scores could change the decision: depending on how they are broken, delta is between -0.0100 and "

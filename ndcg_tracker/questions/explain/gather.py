@@ -15,6 +15,7 @@ from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.pair import pair
+from ndcg_tracker.compare.reach import other_ids_notes
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, check_one_dataset, check_one_sample, typed_metric
 from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
@@ -172,7 +173,10 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     grades = [contributed.grades[within_cutoff(contributed)] for contributed in parts]
     n_unjudged = [int(np.count_nonzero(np.isnan(of_side))) for of_side in grades]
     any_judged = any(np.isfinite(of_side).any() for of_side in grades)
-    notes += [*unjudged_note(both.metric, n_unjudged, any_judged=any_judged), *both.notes()]
+    notes += unjudged_note(both.metric, n_unjudged, any_judged=any_judged)
+    if both.is_same_labels:
+        notes += other_ids_notes(tx, both, tx.runs.group_ids(both.baseline.run.id))
+    notes += both.notes()
     steps = None
     if not both.is_same_labels:
         steps = group_parts(both, baseline, candidate, (values[0], values[1]))
@@ -317,6 +321,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
                 [int(groups.n_unjudged[places].sum()) for groups in (baseline, candidate)],
                 any_judged=any(groups.n_judged[places].any() for groups in (baseline, candidate)),
             ),
+            *other_ids_notes(tx, both, paired.group_ids),
             *both.notes(),
             *_worst_group(both, worst_group),
         ),

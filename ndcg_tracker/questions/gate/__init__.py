@@ -9,6 +9,7 @@ from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge, Option, OwnNam
 from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
+    IdsAreStable,
     LabelsVersion,
     Margin,
     MissingGroups,
@@ -59,7 +60,7 @@ AllowedDrop = Annotated[
 OfScope = Annotated[Scope, Option("Decide for all groups like these, or only for these (exact, no test).")]
 OfUnjudged = Annotated[
     Unjudged,
-    Option("What unjudged items may be worth: up to the mean gain at their rank, nothing, or any grade."),
+    Option("What unjudged items may be worth: up to the mean gain at their rank, or nothing."),
 ]
 Tolerance = Annotated[float | None, Option("The allowed drop in --scope set.", default="0")]
 Repeats = Annotated[
@@ -137,6 +138,7 @@ def gate(
     limits: Limits = (),
     labels: LabelsVersion = None,
     unjudged: OfUnjudged = _RANGE,
+    ids_are_stable: IdsAreStable = False,
     judge: Judge = None,
     check_with: CheckWith = None,
 ) -> GateResult:
@@ -145,11 +147,11 @@ def gate(
     Parameters: ``candidate``, ``baseline``: run references; a baseline given as ``@alias`` is pinned. ``margin``: the
     allowed drop in scope "population", or "auto" to learn it from ``repeats`` (run references) or from the runs with
     the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way non-inferiority) or "set" (exact
-    arithmetic against ``tolerance``, by default 0). If the alias has a policy (``set_policy``), its
-    rules hold; only stricter ones may be given. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
-    ``acknowledged_by``: by whom. ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``:
-    see ``compare``. ``by``: a group attribute: FAIL if one of its slices of 25 groups or more is shown to have dropped
-    by more than ``slice_margin`` (Holm), and no PASS if one regressed that is not shown to have dropped by less.
+    arithmetic against ``tolerance``, by default 0). If the alias has a policy (``set_policy``), its rules hold; only
+    stricter ones may be given. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden, ``acknowledged_by``: by whom.
+    ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``, ``ids_are_stable``: see
+    ``compare``. ``by``: a group attribute: FAIL if one of its slices of 25 groups or more is shown to have dropped by
+    more than ``slice_margin`` (Holm), and no PASS if one regressed that is not shown to have dropped by less.
     ``strict_slices``: no PASS if any slice is not shown to have dropped by less. ``max_harm``: such as ".3:2%": PASS
     only if at most 2% of groups like these lose more than .3 (an exact bound at 95%); FAIL if more do, in all or in a
     slice (Holm). ``limits``: on measures of the runs, which are tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a
@@ -213,6 +215,7 @@ def set_policy(
     strict_slices: StrictSlices = False,
     limits: Limits = (),
     unjudged: OfUnjudged = "range",
+    ids_are_stable: IdsAreStable = False,
     judge: Judge = None,
     check_with: CheckWith = None,
     labels: LabelsVersion = None,

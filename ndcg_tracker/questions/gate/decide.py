@@ -14,7 +14,7 @@ from ndcg_tracker.compare.decide import are_same
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note, skewed_note
 from ndcg_tracker.compare.limits import Harm, HarmLimit, LimitCheck, SliceStatus, checked_harm
 from ndcg_tracker.compare.options import Scope, Unjudged
-from ndcg_tracker.compare.results import JudgedShare, OpenStop, ShareByHand, Worth, is_undecided
+from ndcg_tracker.compare.results import JudgedShare, OpenStop
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.questions.gate.decide_bounds import (
@@ -90,22 +90,19 @@ class GateSlices:
 class OpenLabels:
     """How far unjudged items leave a decision open.
 
-    ``worth``: what each may be worth: "range" or "bounds". ``share``: the judged share of the first ranks of both runs.
-    ``n_items``: how many items are unjudged there. ``low``, ``high``: the mean difference at both ends of what they may
-    be worth, None if it is not known, for the reason in ``stop``. ``of_zero``: the decision if they were worth nothing.
-    ``hands``, ``shown_runs``: see ``OpenDeltas``; ``otherwise``: the decision without these.
+    ``share``: the judged share of the first ranks of both runs. ``worth``: the rule for what an unjudged item is worth.
+    ``n_items``: how many items are unjudged there.
+    ``low``, ``high``: the mean difference at both ends of what they may be worth, None if it is not known, for the
+    reason in ``stop``. ``of_zero``: the decision if they were worth nothing.
     """
 
-    worth: Worth
     share: JudgedShare
+    worth: Unjudged = "range"
     n_items: int = 0
     low: float | None = None
     high: float | None = None
     of_zero: Decision | None = None
     stop: OpenStop | None = None
-    hands: tuple[ShareByHand, ...] = ()
-    shown_runs: tuple[str, ...] = ()
-    otherwise: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,8 @@ class GateDecision:
     whether the groups are unknown, so that there are no betting bounds; ``of_repeats``: whether runs are repeated,
     which no betting bound covers. ``open``: how far unjudged items leave the decision open, None if they do not.
     ``harm``: whether few enough groups lose much, None without such a limit; ``of_mean``: the decision without it.
-    ``is_spent``: whether all looks of a budget are spent, so that nothing is decided.
+    ``is_spent``: whether all looks of a budget are spent, so that nothing is decided. ``unreached``: a note that
+    labels do not reach both runs, so that nothing is decided; None if they do.
     """
 
     decision: Decision
@@ -161,14 +159,14 @@ class GateDecision:
     harm: Harm | None = None
     of_mean: Decision | None = None
     is_spent: bool = False
+    unreached: Note | None = None
 
     @property
     def worth(self) -> Unjudged | None:
         """What an unjudged item was worth; None if nothing was unjudged, or the question was not asked."""
         if self.open is None:
             return None
-        is_zero = self.open.low is None and not is_undecided(self.open.stop, self.open.hands)
-        return "zero" if is_zero else self.open.worth
+        return "zero" if self.open.low is None else self.open.worth
 
     @property
     def open_delta(self) -> tuple[float | None, float | None]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import CLOSING, PairedResults, closing_note
+from ndcg_tracker.compare.decide import PairedResults, closing_note
 from ndcg_tracker.compare.limits import SliceStatus, checked_limits
-from ndcg_tracker.compare.results import Comparison, NotComparable, OpenDeltas, is_undecided, ties_note
+from ndcg_tracker.compare.results import Comparison, NotComparable, OpenDeltas, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -53,8 +53,8 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if _names_slices(question, decision):
         regressed = regressed_slices(_slice_tests(facts), direction=direction)
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
-    covered = {"ties", *CLOSING, *(["retraining"] if basis.learned is not None else [])}
-    covered |= told_with(decision)
+    covered = {"ties", "unjudged_open", *(["retraining"] if basis.learned is not None else [])}
+    covered |= set() if decision.unreached is None else {decision.unreached.kind, "unjudged_zero"}
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)
     notes += _of_slices(question, runs, decision, regressed)
@@ -121,13 +121,6 @@ def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int,
     return min(ways, default=(None, None))
 
 
-def told_with(decision: GateDecision) -> set[Kind]:
-    """Return the notes on labels that a decision itself already contains."""
-    if decision.open is None or decision.open.stop not in (None, "positives", "hands", "logs"):
-        return set()
-    return {"fewer_judged", "positives_only", "other_hands"}
-
-
 def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
     """Return the decision on all groups and the requested slices that holds whatever unjudged items are worth."""
     look, metric = facts.basis.look, facts.comparison.metrics[0]
@@ -135,6 +128,8 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
         n = facts.results.gain.size
         return GateDecision("inconclusive", "population", float(question.margin or 0.0), n, metric.delta, is_spent=True)
     decision = _of_parts(question, facts)
+    if facts.results.unreached is not None and not decision.is_identical:
+        return without_reach(decision, facts.results.unreached)
     left = facts.results.open
     if left is None:
         return decision
@@ -144,6 +139,11 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
             moved = facts.with_deltas(delta)
             ends.append(_of_parts(question, moved))
     return with_open_labels(decision, left, *ends)
+
+
+def without_reach(decision: GateDecision, why: Note) -> GateDecision:
+    """Return a decision about runs that labels do not both reach; it has no number but the difference."""
+    return GateDecision("inconclusive", decision.scope, decision.margin, decision.n, decision.delta, unreached=why)
 
 
 def _of_parts(question: GateQuestion, facts: GateFacts) -> GateDecision:
@@ -175,25 +175,17 @@ def with_open_labels(
     Parameters: ``decision``: with unjudged items worth nothing. ``low``, ``high``: the decisions on the differences at
     both ends of ``left``, None if these are not known; then the decision is unchanged.
     """
-    opened = OpenLabels(left.worth, left.share, stop=left.stop, hands=left.hands, shown_runs=left.shown_runs)
-    held = replace(decision, open=opened)
-    if low is not None and high is not None:
-        opened = replace(opened, n_items=left.n_items, low=low.delta, high=high.delta, of_zero=decision.decision)
-        held = _between_ends(decision, low, high, opened)
-    if not is_undecided(left.stop, left.hands) or held.is_identical:
-        return held
-    told = replace(opened, of_zero=decision.decision, otherwise=held.decision)
-    slices = None if held.slices is None else replace(held.slices, of_whole="inconclusive")
-    undecided = replace(held, decision="inconclusive", slices=slices, open=told, margin_needed=None)
-    return replace(undecided, n_needed=None, n_needed_for=None, is_small_drop=False)
+    opened = OpenLabels(left.share, stop=left.stop)
+    if low is None or high is None:
+        return replace(decision, open=opened)
+    opened = replace(opened, n_items=left.n_items, low=low.delta, high=high.delta, of_zero=decision.decision)
+    return _between_ends(decision, low, high, opened)
 
 
 def _between_ends(decision: GateDecision, low: GateDecision, high: GateDecision, opened: OpenLabels) -> GateDecision:
     """Return the decision that holds at both ends."""
     of_all = _whole(low.decision, high.decision)
-    passing = (low.n_needed, low.n_needed_for) if low.n_needed_for == "pass" else (None, None)
-    failing = (high.n_needed, high.n_needed_for) if high.n_needed_for == "fail" else (None, None)
-    n_needed, purpose = passing if passing[0] is not None else failing
+    ways = [of for of, way in ((low, "pass"), (high, "fail")) if of_all == "inconclusive" and of.n_needed_for == way]
     return replace(
         low,
         decision=of_all,
@@ -205,8 +197,8 @@ def _between_ends(decision: GateDecision, low: GateDecision, high: GateDecision,
         betting_upper=high.betting_upper,
         is_small_drop=of_all == "pass" and high.upper is not None and high.upper < 0,
         is_identical=low.is_identical and high.is_identical,
-        n_needed=n_needed if of_all == "inconclusive" else None,
-        n_needed_for=purpose if of_all == "inconclusive" else None,
+        n_needed=ways[0].n_needed if ways else None,
+        n_needed_for=ways[0].n_needed_for if ways else None,
         slices=_between(decision.slices, low.slices, high.slices),
         open=opened,
         harm=low.harm if low.harm is None or high.harm is None else low.harm.between(high.harm),
@@ -316,21 +308,12 @@ def _of_slices(
 
 
 def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, comparison: Comparison) -> list[Note]:
-    """Return a note with the command that settles what unjudged items leave open, or why they count as not relevant."""
+    """Return a note with the command that settles what unjudged items leave open."""
     left = decision.open
-    if left is None or left.stop == "positives":
-        return []
-    metric = str(question.metric)
-    if left.stop is not None and not is_undecided(left.stop, left.hands):
-        share = left.share
-        shares = {"baseline": share.baseline, "candidate": share.candidate}
-        return [Note("unjudged_zero", {"metric": metric, **shares, "stop": left.stop})]
-    is_told = is_undecided(left.stop, left.hands) or left.of_zero != "inconclusive"
-    if decision.decision != "inconclusive" or not is_told:
+    if left is None or left.low is None or decision.decision != "inconclusive" or left.of_zero == "inconclusive":
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
-    n_items = None if runs.is_repeated else left.n_items
-    return [closing_note(comparison, left.stop, left.hands, metric, names, n_items)]
+    return [closing_note(comparison, str(question.metric), names, None if runs.is_repeated else left.n_items)]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:

@@ -116,7 +116,9 @@ def rule_text(value: Any) -> str:
     """
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
-    return "" if value is None else "yes" if value is True else f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def rules_words(rules: Mapping[str, Any]) -> str:
@@ -166,7 +168,8 @@ def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuest
             kept[name] = _KEPT[name](rule, given) if name in _KEPT else None
             if kept[name] is None:
                 stated = rule_text(policy.rules.get(name)) or f"{rule_text(_DEFAULTS[name]) or 'none'}, the default"
-                said = argument(name, rule_text(getattr(given, "requested_as", given)))
+                text = given if isinstance(given, bool) else rule_text(getattr(given, "requested_as", given))
+                said = argument(name, text)
                 raise InputError(
                     f"{said} is not the policy of @{policy.alias}, which says: {stated}",
                     advice=f"leave it out; only the policy's owner (set by {short_name(policy.set_by)}) changes it, "

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import CLOSING, are_same
+from ndcg_tracker.compare.decide import are_same
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.reach import joined_deltas
 from ndcg_tracker.compare.results import ENDS
 from ndcg_tracker.compare.run_pair import RunPair
-from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import GateDecision, with_harm, with_limits
 from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
-from ndcg_tracker.questions.gate.decide_candidate import advisable, told_with, with_open_labels
+from ndcg_tracker.questions.gate.decide_candidate import advisable, with_open_labels, without_reach
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
 from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, is_unchecked, with_acknowledgement
 from ndcg_tracker.questions.gate.gather_policy import outside_policy, refuse_policy
@@ -143,13 +143,20 @@ def _decided(
     joined = joined_deltas(left.values())
     if joined is not None and joined.stop is None:
         ends = [
-            {dataset: delta for dataset, one in left.items() if one is not None and (delta := one.at(end)) is not None}
+            {
+                dataset: delta
+                for dataset, one in left.items()
+                if one is not None and (delta := getattr(one, end)) is not None
+            }
             for end in ENDS
         ]
         low, high = (of_gains(gains | moved) for moved in ends)
         decision = with_open_labels(decision, joined, low, high)
     elif joined is not None:
         decision = with_open_labels(decision, joined)
+    unreached = next((paired.unreached for paired in results.values() if paired.unreached is not None), None)
+    if unreached is not None and not decision.is_identical:
+        decision = without_reach(decision, unreached)
     decision = decision.in_direction(first.direction)
     checks = [
         replace(check, name=f"{check.name} on {dataset}")
@@ -160,7 +167,8 @@ def _decided(
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     decision = advisable(decision, sum(of.baseline_mean or 0.0 for of in comparison.deltas) / len(comparison.deltas))
     is_turned = decision.open is not None and decision.open.of_zero not in (None, decision.decision)
-    covered = told_with(decision) | {"equal_values"} | (set() if is_turned else set(CLOSING))
+    covered = {"equal_values", *(() if is_turned else ("unjudged_open",))}
+    covered |= set() if decision.unreached is None else {decision.unreached.kind, "unjudged_zero"}
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
         comparison,

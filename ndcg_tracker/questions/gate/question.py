@@ -46,6 +46,7 @@ class GateQuestion:
     limits: tuple[Limit, ...] = ()
     labels: Version = None
     unjudged: Unjudged = "range"
+    ids_are_stable: bool = False
     judge: str | None = None
     check_with: str | None = None
     named: frozenset[str] = frozenset()
@@ -54,7 +55,7 @@ class GateQuestion:
         """Refuse what does not go together (InputError)."""
         self._refuse_unchecked()
         if self.unjudged not in get_args(Unjudged):
-            raise InputError(f"unknown unjudged {self.unjudged!r}", advice="choose range, zero or bounds", joint=": ")
+            raise InputError(f"unknown unjudged {self.unjudged!r}", advice="choose range or zero", joint=": ")
         if self.metric.shown_only is not None:
             raise InputError(f"a gate cannot decide on {self.metric}: {sentence(Note(self.metric.shown_only))}")
         if self.scope not in get_args(Scope):
@@ -140,7 +141,7 @@ class GateQuestion:
     def options(self) -> CompareOptions:
         """The options of the comparison that the decision uses."""
         asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
-        asked |= {"judge": self.judge, "check_with": self.check_with}
+        asked |= {"judge": self.judge, "check_with": self.check_with, "ids_are_stable": self.ids_are_stable}
         return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property
@@ -247,6 +248,7 @@ class SuiteGateQuestion:
     max_harm: HarmLimit | None = None
     limits: tuple[Limit, ...] = ()
     unjudged: Unjudged = "range"
+    ids_are_stable: bool = False
     judge: str | None = None
 
     def __post_init__(self) -> None:
@@ -266,7 +268,7 @@ class SuiteGateQuestion:
     def options(self) -> CompareOptions:
         """The options of the comparison that the decision uses."""
         asked = {"missing": self.missing, "cluster": self.cluster, "labels": self.labels}
-        asked |= {"judge": self.judge}
+        asked |= {"judge": self.judge, "ids_are_stable": self.ids_are_stable}
         return CompareOptions((self.metric,), top=0, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property

@@ -36,11 +36,10 @@ from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.storage.records import PolicyRecord
-from ndcg_tracker.words.notes import Told, in_words, told
+from ndcg_tracker.words.notes import Told, in_words, sentence, told
 from ndcg_tracker.words.texts import (
     clustered_by,
     counted,
-    judge_words,
     ordinal,
     percent,
     percent_of,
@@ -173,7 +172,6 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
         verdict=Painted(verdict_words(gated), STYLES[gated.decision.decision]),
         sentences=[
             why[:1].upper() + why[1:],
-            *rests_on(gated.decision),
             *(f"The verdict rests on: {note}" for note in zero),
             *judge_alone_words(gated.judge_alone, gated.comparison),
             *favours(gated.comparison),
@@ -195,6 +193,8 @@ def reason(decision: GateDecision) -> str:
         return "; ".join([whole, *(f"but {limit_words(check)}" for check in decision.limits if not check.is_met)])
     if decision.is_spent:
         return "the budget is spent, so nothing is decided"
+    if decision.unreached is not None:
+        return sentence(decision.unreached)
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical and decision.decision == "pass":
@@ -204,8 +204,9 @@ def reason(decision: GateDecision) -> str:
         parts.append(_of_slices(slices, Sides(decision)))
     if decision.harm is not None:
         parts.append(harm_words(decision.harm, "" if slices is None else slices.attribute))
-    if left is not None and (left.otherwise is not None or left.of_zero not in (None, decision.decision)):
-        parts = [_by_open_labels(decision, left), *(part.removeprefix("but ") for part in parts)]
+    if left is not None and left.of_zero not in (None, decision.decision):
+        of_zero = f"{unjudged_words(left)}; if they are worth nothing, the decision is {(left.of_zero or '').upper()}"
+        parts = [of_zero, *(part.removeprefix("but ") for part in parts)]
         return "; ".join(filter(None, parts))
     of_mean = decision.decision if decision.of_mean is None else decision.of_mean
     of_whole = of_mean if slices is None else slices.of_whole
@@ -225,44 +226,18 @@ def _of_whole(decision: GateDecision) -> str:
     return _by_bounds(decision)
 
 
-def _by_open_labels(decision: GateDecision, left: OpenLabels) -> str:
-    """Return why labels keep a decision open."""
-    else_ = f"the decision is {(left.otherwise or left.of_zero or '').upper()}"
-    if left.hands:
-        hand = left.hands[0]
-        shares = f"{percent(hand.candidate)} of the candidate's judged first ranks, {percent(hand.baseline)} of"
-        return f"{judge_words(hand.hand)} labelled {shares} the baseline's; if all judges label the same way, {else_}"
-    if left.stop == "logs":
-        shown = " and ".join(left.shown_runs)
-        return (
-            f"the labels come from the logs of {shown}, which do not include both runs, so items that only the other "
-            f"run ranks first were never shown; if unknown items are not relevant, {else_}"
-        )
-    return f"{unjudged_shares(left)}: {_open_delta(left)}; if they are worth nothing, {else_}"
-
-
-def rests_on(decision: GateDecision) -> list[str]:
-    """Return a sentence on the assumption of the decision if all labels are positive."""
-    if decision.open is None or decision.open.stop != "positives":
-        return []
-    return ["The verdict assumes that items without a label are not relevant (no label has grade 0)"]
-
-
-def _open_delta(left: OpenLabels) -> str:
-    return f"delta is between {points(left.low, signed=True)} and {points(left.high, signed=True)}"
-
-
-def unjudged_shares(left: OpenLabels) -> str:
-    """Return how much of the first ranks is unjudged.
+def unjudged_words(left: OpenLabels) -> str:
+    """Return how much of the first ranks is unjudged, and how far it leaves delta open.
 
     >>> from ndcg_tracker.compare.results import JudgedShare
-    >>> unjudged_shares(OpenLabels("range", JudgedShare(10, 0.98, 0.71)))
-    "29.0% of the candidate's first 10 items are unjudged (baseline 2.0%)"
+    >>> unjudged_words(OpenLabels(JudgedShare(10, 0.98, 0.71), low=-0.25, high=0.5))
+    "29.0% of the candidate's first 10 items are unjudged (baseline 2.0%): delta is between -0.2500 and +0.5000"
     """
     share = left.share
     where = "items" if share.cutoff is None else f"first {counted(share.cutoff, 'item')}"
     lacking = [None if side is None else 1 - side for side in (share.candidate, share.baseline)]
-    return f"{percent(lacking[0])} of the candidate's {where} are unjudged (baseline {percent(lacking[1])})"
+    unjudged = f"{percent(lacking[0])} of the candidate's {where} are unjudged (baseline {percent(lacking[1])})"
+    return f"{unjudged}: delta is between {points(left.low, signed=True)} and {points(left.high, signed=True)}"
 
 
 def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
@@ -270,7 +245,7 @@ def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
     left = decision.open
     if left is None or left.low is None:
         return []
-    return [("unjudged", f"{unjudged_shares(left)}: {_open_delta(left)}")]
+    return [("unjudged", unjudged_words(left))]
 
 
 class Sides:
@@ -498,7 +473,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     if ways:
         pairs.append(("to decide", ways))
     if gated.drift is not None:
-        pairs += [("drift", sentence) for sentence in drifted(gated.drift)]
+        pairs += [("drift", clause) for clause in drifted(gated.drift)]
     pairs.append(("decision", recorded_as(gated)))
     if gated.acknowledgement is not None:
         pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
@@ -514,7 +489,7 @@ def _warnings(gated: Gated) -> list[Told]:
     ]  # the gate has its own rule
     shown = replace(metric, warnings=(*warnings, *([of_gate] if of_gate is not None else [])))
     shown = replace(shown, verdict="no_difference_detected") if is_certain else shown
-    return [Told("warning", sentence) for sentence in dict.fromkeys(compare.metric_footnotes(shown))]
+    return [Told("warning", footnote) for footnote in dict.fromkeys(compare.metric_footnotes(shown))]
 
 
 def bounds_in_words(decision: GateDecision) -> list[str]:

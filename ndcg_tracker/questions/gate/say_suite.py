@@ -19,7 +19,6 @@ from ndcg_tracker.questions.gate.say import (
     decision_junit,
     reason,
     recorded_as,
-    rests_on,
     slice_table,
     to_decide,
     unjudged_fact,
@@ -77,7 +76,7 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
         f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
         tables=tables,
         verdict=Painted(verdict_words(gated), STYLES[decision.decision]),
-        sentences=[why[:1].upper() + why[1:], *rests_on(decision), *judge_alone_words(gated.judge_alone)],
+        sentences=[why[:1].upper() + why[1:], *judge_alone_words(gated.judge_alone)],
         facts=_facts(gated),
         notes=[*([] if low is None else [Told("warning", sentence(low))]), *suite_notes(comparison.notes)],
     )

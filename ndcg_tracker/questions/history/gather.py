@@ -11,7 +11,8 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
 from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
-from ndcg_tracker.compare.run_pair import adding_words, known_metric
+from ndcg_tracker.compare.reach import other_ids_notes
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
 
+_STEPS_LOOKED_AT = 3
 _NAMES = (name for name in HistoryRow.__annotations__ if name not in ("suite", "label_set_versions"))  # of one dataset
 _COLUMNS = [column for name in _NAMES for column in (("ci_low", "ci_high") if name == "ci" else (name,))]
 
@@ -203,7 +205,9 @@ def history_of(
     of_versions = [[row for row in rows if row.get("label_set_version") == version] for version in versions]
     marked = next(filter(None, map(mark_judged, reversed(of_versions))), None)
     marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
-    if marked is not None:
+    told = [] if parsed.is_external else _other_ids(tx, dataset, rows, list(details.values()), parsed)
+    notes += told
+    if marked is not None and not told:
         fell = any((of := row.get("goes_with_judged")) is not None and of[1] <= FAR_BELOW * of[0] for row in rows)
         asked = () if wanted.labels is None else ("--labels", str(wanted.labels))
         words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
@@ -219,6 +223,23 @@ def history_of(
     version = wanted.labels if isinstance(wanted.labels, int) else None
     adding = "" if newest or not runs else adding_words(tx, runs, [metric], judge, version, every=True)
     return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset, adding)
+
+
+def _other_ids(
+    tx: ReadTransaction, dataset: str, rows: Sequence[HistoryRow], runs: Sequence[RunRecord], metric: Metric
+) -> list[Note]:
+    """Return notes on the latest of the last steps at which ids were changed, or labelled items vanished."""
+    of_name = {run.name: run for run in runs}
+    steps = [row for row in rows if (row["step"] or row.get("step_possible")) and row.get("step_before") in of_name]
+    for row in steps[: -_STEPS_LOOKED_AT - 1 : -1]:
+        before, after = of_name[row["step_before"] or ""], of_name[row["run"]]
+        of_both = numbered_labels(tx, after.dataset_id, dataset, row["label_set_version"], row.get("judge"))
+        baseline, candidate = (Side.of(run, of_both, ()) for run in (before, after))
+        both = RunPair.of(baseline, candidate, (metric,), of_both.version)
+        notes = other_ids_notes(tx, both, tx.runs.group_ids(before.id))
+        if notes:
+            return notes
+    return []
 
 
 def new_steps_of(history: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:

@@ -85,7 +85,7 @@ def drawn(
     return decorate
 
 
-OF_REPORTS = ("equivalence", "top", "tie_bounds", "unjudged_bounds")
+OF_REPORTS = ("equivalence", "top", "tie_bounds")
 """Options of a comparison that a chart does not show."""
 
 

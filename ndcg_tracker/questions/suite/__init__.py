@@ -115,7 +115,7 @@ def compare_suite(
     missing: Missing = "error",
     top: int = 0,
     tie_bounds: bool = False,
-    unjudged_bounds: bool = False,
+    ids_are_stable: bool = False,
     test: TestName = "t",
     ci: CiMethod = "t",
     equivalence: float | None = None,
@@ -146,7 +146,7 @@ def compare_suite(
         cluster=cluster,
         labels=labels,
         judge=judge,
-        unjudged_bounds=unjudged_bounds,
+        ids_are_stable=ids_are_stable,
     )
     with self.store().read() as tx:
         (first, *others), pairs = compared_on_suite(tx, name, baseline, (candidate, *further), options, by_tag)
@@ -203,6 +203,7 @@ def gate_suite(
     acknowledged_by: str | None = None,
     dry_run: bool = False,
     unjudged: Unjudged = "range",
+    ids_are_stable: bool = False,
     judge: str | None = None,
 ) -> SuiteGateResult:
     """Decide whether a system may replace another on every dataset of a suite, and record the decision.

@@ -34,23 +34,24 @@ from populations import Record, repeats
 
 import ndcg_tracker as nt
 from ndcg_tracker.compare.options import Unjudged
-from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop
-from ndcg_tracker.compare.unjudged import HAND_GAP
+from ndcg_tracker.compare.reach import HAND_GAP
+from ndcg_tracker.compare.results import JudgedShare, OpenDeltas
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, unjudged_items, unjudged_range
+from ndcg_tracker.metrics.unjudged_bounds import unjudged_range
 from ndcg_tracker.questions.gate.decide import GateDecision, population_decision
-from ndcg_tracker.questions.gate.decide_candidate import with_open_labels
+from ndcg_tracker.questions.gate.decide_candidate import with_open_labels, without_reach
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.words.notes import Note
 
 MARGIN = 0.01
 MOST_FALSE_FAILS, MOST_FALSE_PASSES = 0.02, 0.06
 NDCG, CONDENSED = parse_metric("ndcg@10"), parse_metric("ndcg(unjudged=drop)@10")
-RULES = ("zero", "range", "apart", "bounds", "condensed", "agreed")
+RULES = ("zero", "range", "apart", "condensed", "agreed")
 """``apart`` is the range without regard to items that both runs have: the holes of one at nothing, all of the other at
 the mean. ``agreed`` decides where ``zero`` and ``condensed`` do."""
 
@@ -169,17 +170,19 @@ def of_groups(delta: Floats) -> GateDecision:
     return population_decision(np.clip(delta, -1, 1), MARGIN, limits=(-1.0, 1.0))
 
 
-def stop_of(world: World) -> OpenStop | None:
+def unreached_by(world: World) -> Note | None:
     """Return what leaves each decision open, whatever unjudged items are worth."""
     old, new = world.shares_by_people
-    return "hands" if abs(new - old) > HAND_GAP else "logs" if world.is_logged else None
+    return Note("other_hands") if abs(new - old) > HAND_GAP else Note("never_shown") if world.is_logged else None
 
 
-def held(delta: Floats, low: Floats, high: Floats, stop: OpenStop | None) -> GateDecision:
+def held(delta: Floats, low: Floats, high: Floats, unreached: Note | None) -> GateDecision:
     """Return the decision that holds at both ends."""
-    left = OpenDeltas("range", JudgedShare(DEPTH, None, None), stop=stop)
-    ends = () if stop is not None else (of_groups(low), of_groups(high))
-    return with_open_labels(of_groups(delta), left, *ends)
+    if unreached is not None:
+        return without_reach(of_groups(delta), unreached)
+    return with_open_labels(
+        of_groups(delta), OpenDeltas(JudgedShare(DEPTH, None, None)), of_groups(low), of_groups(high)
+    )
 
 
 def decisions(world: World) -> dict[str, GateDecision]:
@@ -189,13 +192,11 @@ def decisions(world: World) -> dict[str, GateDecision]:
     delta, condensed = (after - before for before, after in zip(*values, strict=True))
     moved = unjudged_range(old, new, NDCG, groups)
     apart = unjudged_range(old, renamed, NDCG, groups)
-    stop = stop_of(world)
-    bounds = extreme_deltas(unjudged_items(old, new, NDCG, groups), values[0][0], values[1][0])
+    unreached = unreached_by(world)
     return {
         "zero": of_groups(delta),
-        "range": held(delta, delta + moved.low, delta + moved.high, stop),
-        "apart": held(delta, delta + apart.low, delta + apart.high, stop),
-        "bounds": held(delta, *bounds, stop if stop == "hands" else None),
+        "range": held(delta, delta + moved.low, delta + moved.high, unreached),
+        "apart": held(delta, delta + apart.low, delta + apart.high, unreached),
         "condensed": of_groups(condensed),
     }
 
@@ -219,9 +220,8 @@ def measured(name: str, n: int) -> Rates:
         told = {rule: one.decision for rule, one in decided.items()}
         told["agreed"] = told["zero"] if told["zero"] == told["condensed"] else "inconclusive"
         counts.update(told.items())
-        left = decided["range"].open
-        assert left is not None
-        fact = {"true": world.true_delta, "shown": decided["zero"].delta, "low": left.low, "high": left.high}
+        low, high = decided["range"].open_delta
+        fact = {"true": world.true_delta, "shown": decided["zero"].delta, "low": low, "high": high}
         for what, sides in {"judged": world.judged_shares, "worth": world.worth_of_holes}.items():
             fact |= {f"{what} {side}": of_side for side, of_side in zip(("old", "new"), sides, strict=True)}
         facts.append(fact)
@@ -243,7 +243,7 @@ def test_the_gate_errs_seldom_where_labels_do_not_cover_a_run(name: str, record_
         assert rates.fails["zero"] > 0.85  # the harness can fail
     if name.startswith(BEYOND):
         return
-    for rule in ("range", "apart", "bounds"):
+    for rule in ("range", "apart"):
         if true >= 0:
             assert rates.fails[rule] <= MOST_FALSE_FAILS
         else:
@@ -267,17 +267,17 @@ def test_the_gate_decides_as_the_simulation_does(tracker: nt.Tracker, draw: Call
     tracker.ingest(world.baseline, name="old")
     tracker.ingest(world.newcomer, name="new")
     simulated = decisions(world)
-    worths: tuple[Unjudged, ...] = ("zero", "range", "bounds")
+    worths: tuple[Unjudged, ...] = ("zero", "range")
     for worth in worths:
         decided = tracker.gate("new", baseline="old", margin=MARGIN, unjudged=worth).gated.decision
         expected = simulated[worth]
         assert (decided.decision, decided.n) == (expected.decision, expected.n)
         assert decided.delta == pytest.approx(expected.delta)
+        assert (decided.unreached is None) == (expected.unreached is None)
         bounds = expected.lower, expected.upper  # betting bounds draw an order from the last bits
         assert (decided.lower, decided.upper) == pytest.approx(bounds, abs=0.02)
         if decided.open is not None:
-            assert expected.open is not None
-            assert (decided.open.low, decided.open.high) == pytest.approx((expected.open.low, expected.open.high))
+            assert decided.open_delta == pytest.approx(expected.open_delta)
 
 
 @pytest.mark.nightly

@@ -92,7 +92,7 @@ LOOSER: dict[str, tuple[dict[str, Any], str]] = {
     "share": ({"max_harm": ".8:60%"}, "max_harm='0.8:60%' is not the policy of @prod, which says: .9:50%"),
     "loss": ({"max_harm": ".95:40%"}, "max_harm='0.95:40%' is not the policy of @prod, which says: .9:50%"),
     "by": ({"by": "part"}, "by='part' is not the policy of @prod, which says: half"),
-    "unjudged": ({"unjudged": "bounds"}, "unjudged='bounds' is not the policy of @prod, which says: zero"),
+    "ids": ({"ids_are_stable": True}, "ids_are_stable=True is not the policy of @prod, which says: no, the default"),
     "metric": ({"metric": "ndcg@5"}, "metric='ndcg@5' is not the policy of @prod, which says: ndcg@10"),
     "scope": ({"scope": "set"}, "scope='set' is not the policy of @prod, which says: population, the default"),
     "missing": ({"missing": "zero"}, "missing='zero' is not the policy of @prod, which says: error, the default"),
@@ -203,7 +203,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"slice_margin": 0.1}, "slice_margin= needs slices: name the attribute that makes them with by="),
     ({"max_harm": "2%"}, "max_harm='2%' is not LOSS:SHARE%"),
     ({"limits": ["ms"]}, "limit='ms' is not a limit"),
-    ({"unjudged": "none"}, "unknown unjudged 'none': choose range, zero or bounds"),
+    ({"unjudged": "none"}, "unknown unjudged 'none': choose range or zero"),
 ]
 
 

@@ -15,6 +15,8 @@ from ndcg_tracker.compare.gather_results import NO_INFERENCE
 from ndcg_tracker.questions.gate.decide import population_decision
 from ndcg_tracker.words.notes import sentence
 
+ASSUMED = "unjudged items count as not relevant, because no label has grade 0"
+
 
 def test_the_decision_is_that_of_the_arithmetic_and_is_recorded(pinned: nt.Tracker) -> None:
     for name, margin, expected in (("noisy", 0.05, "pass"), ("drop", 0.05, "fail"), ("noisy", 0.01, "inconclusive")):
@@ -56,7 +58,7 @@ def test_identical_runs_pass_and_are_said_to_be_identical(pinned: nt.Tracker) ->
 
 def test_a_run_against_itself_is_noted(pinned: nt.Tracker) -> None:
     found = pinned.gate("base", baseline="@prod", margin=0.01).to_dict()
-    assert (found["decision"], found["notes"]) == ("pass", ["candidate and baseline are the same run"])
+    assert (found["decision"], found["notes"]) == ("pass", [ASSUMED, "candidate and baseline are the same run"])
 
 
 def test_a_fixed_set_is_arithmetic(pinned: nt.Tracker) -> None:
@@ -125,10 +127,11 @@ def test_what_has_no_alias_is_noted(pinned: nt.Tracker) -> None:
     found = pinned.gate("noisy", baseline="base", margin=0.05).to_dict()
     assert found["drift"] is None
     assert found["notes"] == [
+        ASSUMED,
         "gate against a pinned alias: otherwise small drops add up unnoticed; pin this baseline with: "
-        "ndcg-track alias set baseline base --dataset shop"
+        "ndcg-track alias set baseline base --dataset shop",
     ]
-    assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["notes"] == []
+    assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["notes"] == [ASSUMED]
 
 
 def test_drift_since_the_pin(pinned: nt.Tracker) -> None:
