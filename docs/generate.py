@@ -28,6 +28,8 @@ DOCS = Path(__file__).resolve().parent
 DIALECT_PAGES = DOCS / "dialects"
 BEGIN, END = "<!-- generated: axes -->\n", "<!-- end of generated: axes -->\n"
 PLAIN_CUTOFF = 10
+TRAPS = "## Traps"
+"""The heading of the part of a dialect's page that is written by hand; it is the last."""
 _WIDTH, _FLOOR = 900, 50
 SCHEMA_INTRODUCTION = """\
 # Schema: views and tables
@@ -245,10 +247,16 @@ def dialect_page(dialect: Dialect) -> Iterator[str]:
         yield ""
         yield from _table(["axis", "value", "meaning", "for example in"], others)
         yield ""
-    yield "## Traps"
+    yield TRAPS
     yield ""
-    for trap in dialect.traps:
-        yield f"- {_prose(trap)}"
+    yield from _written_traps(dialect)
+
+
+def _written_traps(dialect: Dialect) -> list[str]:
+    """Return the lines of a dialect's traps, which people write on its page; none where it has no page yet."""
+    path = DIALECT_PAGES / f"{dialect.name}.md"
+    page = path.read_text(encoding="utf-8") if path.exists() else ""
+    return page.partition(f"{TRAPS}\n\n")[2].splitlines()
 
 
 def _differing(setting: Setting) -> list[str]:
