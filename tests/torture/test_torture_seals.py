@@ -110,7 +110,7 @@ def test_every_method(walked: Path) -> None:
 
 def test_sql(walked: Path) -> None:
     with Store.open(str(walked / "sealed.db")) as store:
-        for relation in (*(view.name for view in VIEWS), "runs", "label_lists", "sqlite_master"):
+        for relation in (*VIEWS, "runs", "label_lists", "sqlite_master"):
             with pytest.raises(SealedError, match="the database is sealed"):
                 store.query(f"SELECT * FROM {relation}")
 
