@@ -1,4 +1,4 @@
-"""Compare stored or imported results with the results of the items and labels, group by group.
+"""Compare stored results with the results of the items and labels, group by group.
 
 On one machine both are equal to the bit. Another processor may round a logarithm differently, so a difference of a few
 units in the last place (``UNITS``) counts as equal.
@@ -7,7 +7,6 @@ units in the last place (``UNITS``) counts as equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,30 +19,11 @@ from ndcg_tracker.rankings.ranking import GroupWeights
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index, Mask
+    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns
 
 UNITS = 16
 """How far results may differ, in units in the last place of 1 or of a larger number: 3.6e-15 in double precision."""
 Number = float | int | str | None
-
-
-@dataclass(frozen=True, slots=True)
-class StatedResults:
-    """The stated results of a run under one metric.
-
-    ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN if undefined; ``reasons``: shape (n,), why a value is
-    undefined, None if it is defined.
-    """
-
-    mean: float | None
-    worst_mean: float | None
-    best_mean: float | None
-    n_groups: int
-    n_missing: int
-    n_undefined: int
-    values: Floats
-    dcg: Floats
-    ideal_dcg: Floats
-    reasons: Sequence[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,26 +53,27 @@ class Verdict:
 
 
 def verdict(
-    given: StatedResults,
+    evaluation: EvaluationRecord,
+    results: GroupResultColumns,
     rows: Index,
     groups: tuple[GroupValues, GroupValues, GroupValues],
-    bounds: tuple[float | None, float | None] | None,
+    bounds: tuple[float | None, float | None],
     weights: GroupWeights | None,
 ) -> Verdict:
-    """Return how the stated results of a run compare with the results of its items and labels.
+    """Return how the stored results of a run compare with the results of its items and labels.
 
-    Parameters: ``rows``: the row in ``given`` of each group of ``groups``: int64, -1 for none. ``groups``: the computed
-    values, and the values with every tie broken for the worst and for the best case. ``bounds``: the means of the last
-    two; None if ``groups`` are only some groups of the run, so that only groups are compared.
+    Parameters: ``results``: of the groups, with dcg and ideal_dcg. ``rows``: the row in them of each group of
+    ``groups``: int64, -1 for none. ``groups``: the computed values, and the values with every tie broken for the worst
+    and for the best case. ``bounds``: the means of the last two.
     """
-    difference = _group_difference(given, rows, groups, of_all=bounds is not None)
-    if difference is not None or bounds is None:
+    difference = _group_difference(results, rows, groups)
+    if difference is not None:
         return Verdict(difference)
-    return _verdict_of_means(given, rows, groups, bounds, weights)
+    return _verdict_of_means(evaluation, results.values[rows], groups, bounds, weights)
 
 
 def _group_difference(
-    given: StatedResults, rows: Index, groups: tuple[GroupValues, GroupValues, GroupValues], *, of_all: bool
+    results: GroupResultColumns, rows: Index, groups: tuple[GroupValues, GroupValues, GroupValues]
 ) -> Difference | None:
     """Return the first difference in the results of groups."""
     own, worst, best = groups
@@ -100,13 +81,13 @@ def _group_difference(
     if lacking.size:
         at = int(lacking[0])
         return Difference("result", None, _number(own.values[at]), own.group_keys[at], lacking.size)
-    if of_all and given.values.size != rows.size:
-        return Difference("number of results", given.values.size, rows.size)
+    if results.values.size != rows.size:
+        return Difference("number of results", results.values.size, rows.size)
     metric = own.metric
     tolerance = tolerance_of(metric)
     loses_order = metric["score_type"] == "f32" and metric["ties"] == "input"
     for what in ("values", "dcg", "ideal_dcg"):
-        stated, computed = getattr(given, what)[rows], getattr(own, what)
+        stated, computed = getattr(results, what)[rows], getattr(own, what)
         differs = _differs(stated, computed, tolerance)
         if loses_order and differs.any():  # scores that are equal in single precision had an order in double precision
             low, high = (getattr(bound, what) for bound in (worst, best))
@@ -116,17 +97,17 @@ def _group_difference(
             at = int(np.argmax(differs))
             name = "value" if what == "values" else what
             return Difference(name, _number(stated[at]), _number(computed[at]), own.group_keys[at], int(differs.sum()))
-    undefined = np.flatnonzero(own.reasons != DEFINED)
-    for at in undefined.tolist():
+    stated_reasons = results.reasons_by_row()[rows]
+    for at in np.flatnonzero(own.reasons != DEFINED).tolist():
         reason = REASONS[own.reasons[at]]
-        if given.reasons[int(rows[at])] != reason:
-            return Difference("reason", given.reasons[int(rows[at])], reason, own.group_keys[at])
+        if stated_reasons[at] != reason:
+            return Difference("reason", stated_reasons[at], reason, own.group_keys[at])
     return None
 
 
 def _verdict_of_means(
-    given: StatedResults,
-    rows: Index,
+    given: EvaluationRecord,
+    values: Floats,
     groups: tuple[GroupValues, GroupValues, GroupValues],
     bounds: tuple[float | None, float | None],
     weights: GroupWeights | None,
@@ -134,7 +115,6 @@ def _verdict_of_means(
     """Return how the means and counts compare, if the results of the groups agree."""
     own, worst, best = groups
     metric = own.metric
-    values = given.values[rows]
     own = replace(own, values=values)
     result = aggregated(own, weights)
     for what in ("n_groups", "n_missing", "n_undefined"):
@@ -155,7 +135,9 @@ def _verdict_of_means(
     return Verdict(difference)
 
 
-def _difference_of_all(given: StatedResults, computed: tuple[float | None, ...], metric: Metric) -> Difference | None:
+def _difference_of_all(
+    given: EvaluationRecord, computed: tuple[float | None, ...], metric: Metric
+) -> Difference | None:
     """Return the first mean that differs: the mean, or the mean with ties broken for the worst or the best case."""
     tolerance = tolerance_of(metric)
     for what, mean_here in zip(("mean", "worst_mean", "best_mean"), computed, strict=True):
@@ -164,12 +146,11 @@ def _difference_of_all(given: StatedResults, computed: tuple[float | None, ...],
     return None
 
 
-def difference_of_means(metric: Metric, given: StatedResults) -> Difference | None:
-    """Return how a mean contradicts its own groups, for a run without items, whatever its values.
+def difference_of_means(metric: Metric, given: EvaluationRecord, values: Floats) -> Difference | None:
+    """Return how a mean contradicts the values of its own groups, for a run without items.
 
     A mean that depends on weights, or that has no group results, is not checked.
     """
-    values = given.values
     defined = values[~np.isnan(values)]
     tolerance = tolerance_of(metric)
     limits = metric.limits
