@@ -28,9 +28,7 @@ from ndcg_tracker.render.html import (
 from ndcg_tracker.words.texts import interval, p_text, points
 
 
-def cutoffs(
-    rows: Sequence[AtCutoff], baseline: str, candidate: str, *, metric: str, cutoff: int | None, height: int = 220
-) -> Spec:
+def cutoffs(rows: Sequence[AtCutoff], baseline: str, candidate: str, *, metric: str, cutoff: int | None) -> Spec:
     """Return the chart of a metric at every cutoff; the runs differ where the band leaves the baseline.
 
     The band is the 95% interval of the difference, drawn around the candidate. It holds for each cutoff by itself, not
@@ -59,7 +57,7 @@ def cutoffs(
         rule = layer("rule", {"x": number("cutoff")}, color={"expr": "muted"}, strokeDash=[4, 3])
         layers.append({"data": {"values": [{"cutoff": cutoff}]}, **rule})
     subtitle = "band: 95% interval of the difference at each cutoff; where the grey line is outside it, the runs differ"
-    return chart(f"{metric} at other cutoffs", layers, table, subtitle=subtitle, height=height)
+    return chart(f"{metric} at other cutoffs", layers, table, subtitle=subtitle, height=220)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,6 @@ def forest(
     title: str = "Differences with their 95% intervals",
     *,
     metric: str = "",
-    row_height: int = 22,
 ) -> Spec:
     """Return the chart of differences with their intervals, grey if no difference was detected.
 
@@ -141,7 +138,7 @@ def forest(
     words = f"grey: {', or '.join(grey or ['no difference detected'])}"
     if any(_is_lost_by_correction(bar) for bar in bars):
         words += "; p-values are corrected for all tests, intervals are not"
-    return chart(title, [zero, lines, dots], rows, subtitle=words, height={"step": row_height})
+    return chart(title, [zero, lines, dots], rows, subtitle=words, height={"step": 22})
 
 
 def _is_lost_by_correction(bar: Bar) -> bool:
@@ -152,7 +149,7 @@ def _is_lost_by_correction(bar: Bar) -> bool:
 _MOST_NUMBERED = 14  # runs whose cells have room for numbers
 
 
-def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *, row_height: int = 30) -> Spec:
+def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str) -> Spec:
     """Return the chart of the difference between any two runs; it marks differences that were not detected."""
     has_numbers = len(names) <= _MOST_NUMBERED
     reach = max((abs(pair.delta) for pair in deltas), default=1.0) or 1.0
@@ -190,7 +187,7 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
         rows,
         subtitle="column against row; "
         f"{'pale, with ~' if has_numbers else 'hatched'}: no difference detected (Holm over all pairs)",
-        height={"step": row_height},
+        height={"step": 30},
     )
 
 

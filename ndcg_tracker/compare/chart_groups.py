@@ -53,9 +53,7 @@ Slices = Mapping[str, Mapping[str | None, str]]
 """For each attribute that colours can show, how each of its values is shown."""
 
 
-def every_group(
-    groups: EveryGroup, metric: str, by: str | None = None, *, queries: Queries | None = None, height: int = 200
-) -> Spec:
+def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, queries: Queries | None = None) -> Spec:
     """Return the chart of every group, worst to best; those that did not change take one place in the middle.
 
     ``by``: the attribute that colours the columns, by default better and worse.
@@ -101,7 +99,7 @@ def every_group(
         [bars, same, chosen, targets],
         rows,
         subtitle="; ".join([f"change of {metric} in each group", *words]),
-        height=height,
+        height=200,
         **({"params": [{"name": "names", "value": names}]} if names else {}),
     )
 
@@ -240,7 +238,6 @@ def scatter(
     *,
     metric: str,
     queries: Queries | None = None,
-    height: int = 320,
 ) -> Spec:
     """Return the chart of one run against the other, a dot per group; on one side of the diagonal it is better."""
     slices = colored(groups)
@@ -275,7 +272,7 @@ def scatter(
     look = {"color": {"expr": "chosen"}, "size": 160, "strokeWidth": 2.5, "opacity": 1}
     chosen = {"data": {"name": "chosen", "values": []}, **layer("point", axes, **look)}
     title = f"{metric} of each group in both runs"
-    return chart(title, [diagonal, dots, chosen], rows, subtitle=words, height=height)
+    return chart(title, [diagonal, dots, chosen], rows, subtitle=words, height=320)
 
 
 def thinned(groups: EveryGroup) -> tuple[Index, Index]:
@@ -300,7 +297,7 @@ def thinned(groups: EveryGroup) -> tuple[Index, Index]:
 _LEAST_REACH = 1e-300
 
 
-def histogram(groups: EveryGroup, metric: str, *, height: int = 320) -> Spec:
+def histogram(groups: EveryGroup, metric: str) -> Spec:
     """Return the chart of how much groups changed; those that did not change are counted in its subtitle."""
     delta = groups.delta
     changed = delta[delta != 0]
@@ -330,4 +327,4 @@ def histogram(groups: EveryGroup, metric: str, *, height: int = 320) -> Spec:
     subtitle = f"{counted(changed.size, 'group')} changed" + (
         f", {n_same:,} did not and {'is' if n_same == 1 else 'are'} not drawn" if n_same else ""
     )
-    return chart("How much groups changed", [bars], rows, subtitle=subtitle, height=height)
+    return chart("How much groups changed", [bars], rows, subtitle=subtitle, height=320)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
-_MAX_SHOWN = 10
 _MANY_GROUPS = 50_000  # finding similar keys among more groups would take seconds
 
 

@@ -24,7 +24,7 @@ from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.groups_share import in_share
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Ranking, Run, labels_of_groups
+from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Run, labels_of_groups
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.spelling import Spelling
 from ndcg_tracker.words.notes import Fact, Note, labels_command
@@ -442,19 +442,10 @@ class Scores:
         return {cutoff: plain_mean(of_groups) for cutoff, of_groups in shares.items() if of_groups.size}
 
 
-def stored_scores(
-    tx: ReadTransaction,
-    run: RunRecord,
-    metrics: Sequence[Metric],
-    labels: KnownLabels,
-    ranking: Ranking | None = None,
-) -> Scores:
-    """Return the scores of a stored run, computed from its stored items a block at a time.
-
-    ``ranking``: its items, if they are in memory.
-    """
+def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], labels: KnownLabels) -> Scores:
+    """Return the scores of a stored run, computed from its stored items a block at a time."""
     scores = Scores(metrics, run.groups_share)
-    for items in tx.runs.ranking_blocks(run) if ranking is None else [ranking]:
+    for items in tx.runs.ranking_blocks(run):
         scores.add(judged(items, labels.of(items.group_keys)))
     scores.complete(labels)
     return scores

@@ -11,6 +11,7 @@ from ndcg_tracker.words.texts import GroupTexts, Text
 
 SHOWN = 12
 """How many ranks of each list are drawn."""
+_ROW_HEIGHT = 24
 _FAR = 1_000_000  # the rank of an item that is not in a list
 
 
@@ -21,8 +22,6 @@ def rank_moves(
     *,
     metric: str = "",
     texts: GroupTexts | None = None,
-    n_ranks: int = SHOWN,
-    row_height: int = 24,
 ) -> Spec:
     """Return the chart of both lists of a group, with a line for each item; thick lines are relevant items.
 
@@ -39,8 +38,6 @@ def rank_moves(
         title=": ".join(filter(None, (f"Group {lists.group}", words))),
         metric=metric,
         has_titles=any(row["title"] for row in rows),
-        n_ranks=n_ranks,
-        row_height=row_height,
     )
 
 
@@ -102,15 +99,13 @@ def moves_chart(
     title: str = "",
     metric: str = "",
     has_titles: bool = False,
-    n_ranks: int = SHOWN,
-    row_height: int = 24,
 ) -> Spec:
     """Return the chart of such rows; its table is named ``moves``, so that a page can show another group in it."""
     labels = {"labelAngle": 0, "labelFontWeight": "bold", "labelLimit": {"expr": "0.28 * width"}}
     labels["labelExpr"] = "datum.value == 'baseline' ? baseline_run : candidate_run"
     above = {"orient": "top", "title": None, "grid": False, **labels}
     x = nominal("side", scale={"domain": ["baseline", "candidate"], "padding": 1.2}, axis=above)
-    ranks = {"domain": [n_ranks + 1.4, 0.6], "nice": False, "zero": False}
+    ranks = {"domain": [SHOWN + 1.4, 0.6], "nice": False, "zero": False}
     change = ("change", f"change{metric and f' of {metric}'}", "+.4f")
     told = tooltip("item", *(["title"] if has_titles else []), ("judged", "grade"), ("stands", "rank"), change)
     weight = number("weight", legend=None)
@@ -130,15 +125,15 @@ def moves_chart(
         for side, align, sign in (("baseline", "right", -1), ("candidate", "left", 1))
         for words, dx, look in (("place_name", 10, {"tooltip": None}), ("words", 28, {"tooltip": None, "limit": room}))
     ]
-    end = {"y": number(datum=n_ranks + 0.6, axis=None, scale=ranks)}
+    end = {"y": number(datum=SHOWN + 0.6, axis=None, scale=ranks)}
     floor = {"data": {"values": [{}]}, **layer("rule", end, strokeDash=[2, 3], color={"expr": "muted"})}
     return chart(
         title,
         [floor, lines, dots, *texts],
         subtitle=f"both lists by rank{metric and f', as {metric} sees them'}; thick lines are relevant items; "
         "below the dotted line: further down, or not in the list",
-        height=(n_ranks + 1) * row_height,
+        height=(SHOWN + 1) * _ROW_HEIGHT,
         data={"name": "moves", "values": list(rows)},
-        transform=_transform(n_ranks),
+        transform=_transform(SHOWN),
         params=[{"name": "baseline_run", "value": baseline}, {"name": "candidate_run", "value": candidate}],
     )

@@ -457,7 +457,6 @@ def history_chart(
     *,
     on: str = "",
     marked: Collection[str] = (),
-    height: int = 220,
     is_mean: bool = True,
 ) -> Spec:
     """Return the chart of a metric over runs with its 95% intervals, the steps and the changes of labels.
@@ -539,4 +538,4 @@ def history_chart(
         if any(row[column] for row in table):  # a layer without rows spoils the scales of the others
             layers += some
     params = [{"name": "names", "value": names}]
-    return chart(title, layers, table, subtitle=words, height=height, params=params)
+    return chart(title, layers, table, subtitle=words, height=220, params=params)

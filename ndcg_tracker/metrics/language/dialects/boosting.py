@@ -19,7 +19,6 @@ _SHARED = {
     "weight_type": "f32",
     "empty": "1",
 }
-_WEIGHTLESS = "Only the weight of a group counts, not the weights of its objects."
 
 
 _OF_HITS = {"top": "-1", "border": "0.5", "use_weights": "true"}

@@ -168,10 +168,6 @@ def _split(word: str, names: set[str]) -> tuple[str, re.Match[str] | None]:
     return word, None
 
 
-_LABELS = "Labels that are not whole numbers are refused; trec_eval itself truncates them."
-_NAN = "If trec_eval prints nan (0 / 0: -J and a list without judged items), the value here is 0."
-_EMPTY_LIST = "A group with an empty list in the run counts as missing from the run."
-
 TREC_EVAL = Dialect(
     "trec_eval",
     "trec_eval 9.0.8",
