@@ -348,17 +348,13 @@ def _source(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def chart_page(spec: Spec, reports: Sequence[Report] = ()) -> str:
-    """Return a chart as one file of HTML, with reports below it."""
-    from markupsafe import Markup
-
+def chart_page(spec: Spec) -> str:
+    """Return a chart as one file of HTML."""
     title = spec["title"]
-    below = [Markup(reports_html([report], CLASSES)) for report in reports]
     return page(
         "chart.html",
         {"themes": themes(), "chart": spec},
         scripts=("vega.js", "draw.js", "chart.js"),
         title=title["text"],
         subtitle=title.get("subtitle", ""),
-        reports=below,
     )

@@ -13,7 +13,6 @@ from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError, argument
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.checks import (
     checked_name,
-    checked_time,
     utc_now,
 )
 from ndcg_tracker.storage.datasets import DatasetReads
@@ -130,29 +129,16 @@ class AliasWrites:
         if self._aliases.policy(dataset_id, alias) is not None:
             self.restart(dataset_id, alias, run or "", "deleted" if run is None else f"moved to {run}", by)
 
-    def set_policy(
-        self, dataset_id: int, alias: str, rules: Mapping[str, Any], by: str, set_at_utc: str | None = None
-    ) -> None:
+    def set_policy(self, dataset_id: int, alias: str, rules: Mapping[str, Any], by: str) -> None:
         """Store the rules of the gates against an alias."""
         row = {"dataset_id": dataset_id, "alias": checked_name("alias", alias), "rules": rules, "set_by": by}
-        self._session.insert(schema.policies, row | {"set_at_utc": checked_time(set_at_utc)})
+        self._session.insert(schema.policies, row | {"set_at_utc": utc_now()})
 
-    def restart(
-        self,
-        dataset_id: int,
-        alias: str | None,
-        run: str,
-        reason: str,
-        by: str,
-        *,
-        created_at_utc: str | None = None,
-        after: int | None = None,
-    ) -> None:
-        """Record that the looks at an alias up to the decision ``after``, by default all so far, no longer count."""
-        if after is None:
-            after = self._session.execute(sa.select(sa.func.max(schema.decisions.c.id))).scalar() or 0
+    def restart(self, dataset_id: int, alias: str, run: str, reason: str, by: str) -> None:
+        """Record that the looks at an alias so far no longer count."""
+        after = self._session.execute(sa.select(sa.func.max(schema.decisions.c.id))).scalar() or 0
         row: dict[str, Any] = {"dataset_id": dataset_id, "alias": alias, "baseline_run": run, "baseline_lists": {}}
-        row |= {"reason": reason, "reset_by": by, "created_at_utc": checked_time(created_at_utc)}
+        row |= {"reason": reason, "reset_by": by, "created_at_utc": utc_now()}
         self._session.insert(schema.budget_resets, row | {"after_decision_id": after})
 
 
