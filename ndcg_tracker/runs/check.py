@@ -20,7 +20,7 @@ from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.rules import Rules
 from ndcg_tracker.runs.scoring import Scores, stored_weights
-from ndcg_tracker.runs.verification import Difference, are_close, difference_of_means, tolerance_of, verdict
+from ndcg_tracker.runs.verification import Deviation, are_close, difference_of_means, tolerance_of, verdict
 from ndcg_tracker.statistics.t_test import sample_std_dev
 from ndcg_tracker.storage.copying import COLUMNS
 from ndcg_tracker.storage.records import NO_LABELS_HERE, SUMMED_JUDGE
@@ -48,12 +48,12 @@ def can_be_computed(metric: Metric, label_set: LabelSetRecord) -> bool:
     return not metric.is_external and label_set.judge not in NO_LABELS_HERE
 
 
-def difference_text(difference: Difference) -> str:
+def difference_text(difference: Deviation) -> str:
     """Return in words where results differ from their items, with both numbers.
 
-    >>> difference_text(Difference("value", 5.0, 0.5, "q1", 3))
+    >>> difference_text(Deviation("value", 5.0, 0.5, "q1", 3))
     "value 5.0 of group 'q1' is stated, but its items and labels give 0.5 (3 groups differ)"
-    >>> difference_text(Difference("mean", 0.999, 0.5))
+    >>> difference_text(Deviation("mean", 0.999, 0.5))
     'mean 0.999 is stated, but its items and labels give 0.5'
     """
     where = "" if difference.group is None else f" of group {shown(difference.group)}"
@@ -64,10 +64,10 @@ def difference_text(difference: Difference) -> str:
     )
 
 
-def contradiction_text(difference: Difference) -> str:
+def contradiction_text(difference: Deviation) -> str:
     """Return in words where results without items contradict themselves.
 
-    >>> contradiction_text(Difference("mean", 0.9, 0.5)), contradiction_text(Difference("value", 5.0, None))
+    >>> contradiction_text(Deviation("mean", 0.9, 0.5)), contradiction_text(Deviation("value", 5.0, None))
     ('mean 0.9 is stated, but the results of the groups give 0.5', 'value 5.0 is stated, which the metric cannot have')
     """
     if difference.computed is None:
@@ -274,7 +274,7 @@ class _Contents:
         shares = scores.coverage()
         for share in self._tx.evaluations.coverages(run.id, evaluations[0][0].label_set_id):
             if share.cutoff in shares and not are_close(share.judged_share, shares[share.cutoff], SHARES_AGREE):
-                difference = Difference("judged_share", share.judged_share, shares[share.cutoff])
+                difference = Deviation("judged_share", share.judged_share, shares[share.cutoff])
                 where = "the whole lists" if share.cutoff is None else f"the top {share.cutoff}"
                 yield f"{where}: {difference_text(difference)}"
 
@@ -305,5 +305,5 @@ def _shown_as(evaluation: EvaluationRecord, metric: Metric) -> Iterator[str]:
 def _of_std_dev(evaluation: EvaluationRecord, metric: Metric, values: Floats) -> Iterator[str]:
     computed = sample_std_dev(values[~np.isnan(values)])
     if not are_close(evaluation.std_dev, computed, tolerance_of(metric)):
-        difference = Difference("std_dev", evaluation.std_dev, computed)
+        difference = Deviation("std_dev", evaluation.std_dev, computed)
         yield f"{_named(evaluation)}: {contradiction_text(difference)}"
