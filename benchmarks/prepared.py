@@ -39,7 +39,7 @@ def store_runs(database: str, workload: str, n_runs: int, top: int) -> None:
             noisy = (scores + random.normal(0.0, 0.1 * scores.std(), scores.size)).round(6)
             ranking = Ranking.from_groups(whole.group_keys, offsets, items, noisy)
             details = RunDetails(f"run{number}")
-            tracker.ingest_table(RankedTable(ranking, None, None), None if number else labels, details, [METRIC])
+            tracker.ingest_stream([RankedTable(ranking, None, None)], None if number else labels, details, [METRIC])
             sizes.append(Path(database).stat().st_size)
     say({"bytes": sizes, "n_items": int(kept.size), "n_groups": whole.n_groups})
 

@@ -22,23 +22,14 @@ from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.other_names import other_names
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.storage.schema import metadata
-from ndcg_tracker.storage.views import VIEWS, View
 
 DOCS = Path(__file__).resolve().parent
 DIALECT_PAGES = DOCS / "dialects"
 BEGIN, END = "<!-- generated: axes -->\n", "<!-- end of generated: axes -->\n"
 PLAIN_CUTOFF = 10
+TRAPS = "## Traps"
+"""The heading of the part of a dialect's page that is written by hand; it is the last."""
 _WIDTH, _FLOOR = 900, 50
-SCHEMA_INTRODUCTION = """\
-# Schema: views and tables
-
-The views and tables of the database, for people who query it with SQL. The **views** are public: they keep their names
-and columns, and return the same rows on SQLite and Postgres. The tables below them may change from release to release.
-
-```console
-$ ndcg-track sql "SELECT run, metric, mean FROM run_summary WHERE is_newest_labels ORDER BY run_id"
-```
-"""
 SCHEMA_PICTURE = """\
 ## How the tables are related
 
@@ -99,15 +90,14 @@ def _helps(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str, s
 
 
 def schema_page() -> str:
-    """Return the page as Markdown: the views, a diagram of the tables, and every table and column with its comment."""
-    parts = [SCHEMA_INTRODUCTION, "## Views", *(_schema_view(view) for view in VIEWS), SCHEMA_PICTURE, "## Tables"]
-    parts += [_schema_table(table) for table in metadata.tables.values()]
+    """Return the page as Markdown: the views, a diagram of the tables, and every table and column with its comment.
+
+    People write what the page says of the views.
+    """
+    page = (DOCS / "schema.md").read_text(encoding="utf-8")
+    views, _, _ = page.partition(f"\n{SCHEMA_PICTURE.splitlines()[0]}\n")
+    parts = [views, SCHEMA_PICTURE, "## Tables", *(_schema_table(table) for table in metadata.tables.values())]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
-
-
-def _schema_view(view: View) -> str:
-    rows = [f"| `{name}` | {sentence} |" for name, sentence in view.columns.items()]
-    return "\n".join([f"### {view.name}", "", view.sentence, "", "| column | |", "|---|---|", *rows, ""])
 
 
 def _schema_table(table: Table) -> str:
@@ -245,10 +235,16 @@ def dialect_page(dialect: Dialect) -> Iterator[str]:
         yield ""
         yield from _table(["axis", "value", "meaning", "for example in"], others)
         yield ""
-    yield "## Traps"
+    yield TRAPS
     yield ""
-    for trap in dialect.traps:
-        yield f"- {_prose(trap)}"
+    yield from _written_traps(dialect)
+
+
+def _written_traps(dialect: Dialect) -> list[str]:
+    """Return the lines of a dialect's traps, which people write on its page; none where it has no page yet."""
+    path = DIALECT_PAGES / f"{dialect.name}.md"
+    page = path.read_text(encoding="utf-8") if path.exists() else ""
+    return page.partition(f"{TRAPS}\n\n")[2].splitlines()
 
 
 def _differing(setting: Setting) -> list[str]:

@@ -41,10 +41,10 @@ def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[nt.Tracker
 def shown(tracker: nt.Tracker, leave_out: set[str] = CHANGING) -> dict[str, list[tuple[object, ...]]]:
     """Return the rows of every view without ids and times, which differ between databases."""
     found = {}
-    for view in VIEWS:
-        names = ", ".join(name for name in view.columns if name not in leave_out)
-        rows = tracker.query(f"SELECT {names} FROM {view.name}").rows
-        found[view.name] = sorted(rows, key=repr)
+    for view, columns in VIEWS.items():
+        names = ", ".join(name for name in columns if name not in leave_out)
+        rows = tracker.query(f"SELECT {names} FROM {view}").rows
+        found[view] = sorted(rows, key=repr)
     return found
 
 

@@ -244,19 +244,6 @@ def ingest_stream(
         return store_run(store, read, labels, details, parsed, replace=replace, scores=scores, judges=judge)
 
 
-def ingest_table(
-    self: HasStore,
-    table: RankedTable,
-    labels: LabelLists | None,
-    details: RunDetails,
-    metrics: str | Sequence[str],
-    *,
-    replace: bool = False,
-) -> IngestResult:
-    """Store a run that a reader has read at once: a stream of one block (see ``ingest``)."""
-    return ingest_stream(self, [table], labels, details, metrics, replace=replace)
-
-
 def rescore(
     self: HasStore,
     references: str | Sequence[str] = (),

@@ -173,7 +173,6 @@ class Tracker:
 
     ingest = storing.ingest
     ingest_stream = storing.ingest_stream
-    ingest_table = storing.ingest_table
     log_results = storing.log_results
     rescore = storing.rescore
     add_labels = storing.add_labels

@@ -15,7 +15,7 @@ from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop
 from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
-from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.notes import Fact, Note, carry_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
@@ -295,9 +295,8 @@ def _told(sides: _Sides, vanished: Vanished, names: tuple[str, str], is_stable: 
         return [Note("part_missing", facts)] if is_missing else []
     if is_stable:
         return [Note("ids_are_stable", facts)]
-    by = ("--pattern", pattern) if pattern else ("--by-text",) if by_text else ("MAPPING",)
-    carry = ("ndcg-track", "labels", "carry", *by, "--dataset", sides.both.baseline.run.dataset)
-    return [Note("other_ids", facts), Note("carry_labels", command=carry)]
+    by = ("--pattern", pattern) if pattern else ("--by-text",) if by_text else ()
+    return [Note("other_ids", facts), Note("carry_labels", command=carry_command(sides.both.baseline.run.dataset, *by))]
 
 
 def _have_same_texts(sides: _Sides, vanished: Vanished) -> bool:

@@ -370,11 +370,11 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
 def rare_loss_words(rare: RareLoss, *, of_clusters: bool) -> str:
     """Return how many groups may lose more than any that was seen."""
     what = f"more than {points(rare.worst)}, the worst loss seen" if rare.worst else "anything; none of these did"
-    return f"with 95% confidence, at most {rare.share * 100:.2g}% {_who_loses('these', of_clusters=of_clusters)} {what}"
+    return f"with 95% confidence, at most {rare.share * 100:.2g}% {_who_loses(of_clusters=of_clusters)} {what}"
 
 
-def _who_loses(which: str, *, of_clusters: bool) -> str:
-    return f"of clusters like {which} have a group that loses" if of_clusters else f"of groups like {which} lose"
+def _who_loses(*, of_clusters: bool) -> str:
+    return "of clusters like these have a group that loses" if of_clusters else "of groups like these lose"
 
 
 def harm_words(harm: Harm, attribute: str = "") -> str:
@@ -385,7 +385,7 @@ def harm_words(harm: Harm, attribute: str = "") -> str:
     'not shown that at most 2% of groups like these lose more than 0.3: 2 of 200 do, so up to 3.1% may'
     """
     limit, who = f"{harm.limit.share * 100:g}%", "clusters" if harm.of_clusters else "groups"
-    lose = f"{_who_loses('these', of_clusters=harm.of_clusters)} more than {harm.limit.loss:g}"
+    lose = f"{_who_loses(of_clusters=harm.of_clusters)} more than {harm.limit.loss:g}"
     whole, most = harm.whole, f"{harm.whole.upper * 100:.2g}%"
     if whole.status == "within":
         clauses = [f"with {percent_of(harm.pass_level)} confidence, at most {limit} {lose}: {_counts(whole)} do"]

@@ -23,7 +23,6 @@ from ndcg_tracker.ingest.records import (
     opened_records,
     place_of,
 )
-from ndcg_tracker.ingest.source import Progress
 from ndcg_tracker.ingest.table import no_row, too_heavy
 from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.rankings.keys import Keys
@@ -78,7 +77,6 @@ def read_groups(
     reader: str | None = None,
     columns: GroupColumns = DEFAULT_GROUP_COLUMNS,
     stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
 ) -> GroupTable:
     """Return the attributes and weights that a file gives to groups.
 
@@ -88,7 +86,7 @@ def read_groups(
     null removes the attribute or weight, and so does an absent key in JSON lines. Raises: InputError, one line,
     ``FILE:LINE: what; what to do``.
     """
-    with opened_records(path, "groups", reader=reader, stdin=stdin, progress=progress) as records:
+    with opened_records(path, "groups", reader=reader, stdin=stdin) as records:
         return _table(records, columns)
 
 
@@ -287,7 +285,6 @@ def read_texts(
     reader: str | None = None,
     columns: TextColumns = DEFAULT_TEXT_COLUMNS,
     stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
 ) -> TextTable:
     """Return the texts that a file gives to groups and items.
 
@@ -296,7 +293,7 @@ def read_texts(
     has a group (its texts are the query's), an item (they are the item's, in every group), or both. An empty cell and
     null mean no text. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
-    with opened_records(path, "texts", reader=reader, header=columns.header, stdin=stdin, progress=progress) as records:
+    with opened_records(path, "texts", reader=reader, header=columns.header, stdin=stdin) as records:
         return _table_of_texts(records, columns)
 
 

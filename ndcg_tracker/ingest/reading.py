@@ -133,7 +133,6 @@ def read_labels(
     reader: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
 ) -> LabelLists:
     """Return the labels that a file holds (parameters and errors: see ``read_run``).
 
@@ -146,7 +145,7 @@ def read_labels(
                 "labels from ir_datasets have no named columns", where=shown_name(path), advice=f"drop {argument(role)}"
             )
         return ir_datasets_labels(path.removeprefix(IR_DATASETS), columns)
-    with Source(path, stdin=stdin, progress=progress) as source:
+    with Source(path, stdin=stdin) as source:
         return _labels_in(source, reader, columns)
 
 

@@ -23,7 +23,7 @@ from ndcg_tracker.ingest.formats.delimited import cells_of
 from ndcg_tracker.ingest.formats.jsonl import json_record
 from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.objects import table_in
-from ndcg_tracker.ingest.source import Progress, Source
+from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import LONGEST_ID
 from ndcg_tracker.unpacking import parquet_batches
 from ndcg_tracker.words.texts import shown, shown_name
@@ -64,7 +64,6 @@ def opened_records(
     reader: str | None = None,
     header: Sequence[str] | None = None,
     stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
 ) -> Iterator[Records]:
     """Open a file and yield its records, to be read before it is closed.
 
@@ -75,7 +74,7 @@ def opened_records(
     """
     if reader is not None and reader not in READERS:
         raise InputError(f"no reader {shown(reader)} for {what}", advice=f"choose one of {' '.join(READERS)}")
-    with Source(path, stdin=stdin, progress=progress) as source:
+    with Source(path, stdin=stdin) as source:
         yield records_in(source, path, what, reader=reader, header=header)
 
 

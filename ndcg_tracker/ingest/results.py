@@ -27,7 +27,7 @@ from ndcg_tracker.ingest.records import (
     place_of,
     records_in,
 )
-from ndcg_tracker.ingest.source import BOM, Progress, Source
+from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
@@ -72,7 +72,6 @@ def read_results(
     reader: str | None = None,
     columns: ResultColumns | None = None,
     stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
 ) -> ResultTable:
     """Return the results that a file has.
 
@@ -84,7 +83,7 @@ def read_results(
     columns = columns or ResultColumns()
     if reader is not None and reader not in READERS:
         raise InputError(f"no reader {shown(reader)} for results", advice=f"choose one of {' '.join(READERS)}")
-    with Source(path, stdin=stdin, progress=progress) as source:
+    with Source(path, stdin=stdin) as source:
         head = source.head(_HEAD)
         if reader == "trec_eval" or (reader is None and _is_trec_eval(head)):
             return _trec_eval(source, limits, columns.measure)

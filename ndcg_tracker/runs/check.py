@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,6 @@ import numpy as np
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.verification import (
-    Difference,
-    StatedResults,
-    Verdict,
-    are_close,
-    difference_of_means,
-    tolerance_of,
-    verdict,
-)
 from ndcg_tracker.rankings.grouping import is_descending
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
@@ -29,6 +20,7 @@ from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.rules import Rules
 from ndcg_tracker.runs.scoring import Scores, stored_weights
+from ndcg_tracker.runs.verification import Deviation, are_close, difference_of_means, tolerance_of, verdict
 from ndcg_tracker.statistics.t_test import sample_std_dev
 from ndcg_tracker.storage.copying import COLUMNS
 from ndcg_tracker.storage.records import NO_LABELS_HERE, SUMMED_JUDGE
@@ -38,11 +30,10 @@ from ndcg_tracker.words.texts import counted, shown
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
-    from ndcg_tracker.metrics.verification import Difference, Number
-    from ndcg_tracker.rankings import Index
+    from ndcg_tracker.rankings import Floats
     from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.runs.labels import KnownLabels
-    from ndcg_tracker.runs.scoring import Scores
+    from ndcg_tracker.runs.verification import Number
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
     from ndcg_tracker.storage.upkeep.integrity import Written
@@ -57,47 +48,32 @@ def can_be_computed(metric: Metric, label_set: LabelSetRecord) -> bool:
     return not metric.is_external and label_set.judge not in NO_LABELS_HERE
 
 
-def verdicts(
-    scores: Scores, stated: Sequence[tuple[StatedResults, Index]], weights: GroupWeights | None, *, of_all: bool = True
-) -> Iterator[Verdict]:
-    """Yield the verdict on the stated results of each metric of ``scores``, in their order.
+def difference_text(difference: Deviation) -> str:
+    """Return in words where results differ from their items, with both numbers.
 
-    Parameters: ``stated``: the results, and the row in them of each group of ``scores``: int64, -1 for none.
-    ``of_all``: whether ``scores`` are of all groups; else only the results of these groups are compared.
-    """
-    bounds = [tie_bounds for _, tie_bounds in scores.results(weights)] if of_all else [None] * len(stated)
-    for (given, rows), groups, of_metric in zip(stated, scores.groups(), bounds, strict=True):
-        yield verdict(given, rows, groups, of_metric, weights)
-
-
-def difference_text(difference: Difference, given: str = "stated") -> str:
-    """Return in words where results differ from their items, with both numbers; ``given``: "stated" or "stored".
-
-    >>> from ndcg_tracker.metrics.verification import Difference
-    >>> difference_text(Difference("value", 5.0, 0.5, "q1", 3))
+    >>> difference_text(Deviation("value", 5.0, 0.5, "q1", 3))
     "value 5.0 of group 'q1' is stated, but its items and labels give 0.5 (3 groups differ)"
-    >>> difference_text(Difference("mean", 0.999, 0.5), "stored")
-    'mean 0.999 is stored, but its items and labels give 0.5'
+    >>> difference_text(Deviation("mean", 0.999, 0.5))
+    'mean 0.999 is stated, but its items and labels give 0.5'
     """
     where = "" if difference.group is None else f" of group {shown(difference.group)}"
     more = f" ({counted(difference.n, 'group')} differ)" if difference.n > 1 else ""
     return (
-        f"{difference.what} {_text(difference.stated)}{where} is {given}, but its items and labels give "
+        f"{difference.what} {_text(difference.stated)}{where} is stated, but its items and labels give "
         f"{_text(difference.computed)}{more}"
     )
 
 
-def contradiction_text(difference: Difference, given: str = "stated") -> str:
+def contradiction_text(difference: Deviation) -> str:
     """Return in words where results without items contradict themselves.
 
-    >>> from ndcg_tracker.metrics.verification import Difference
-    >>> contradiction_text(Difference("mean", 0.9, 0.5)), contradiction_text(Difference("value", 5.0, None))
+    >>> contradiction_text(Deviation("mean", 0.9, 0.5)), contradiction_text(Deviation("value", 5.0, None))
     ('mean 0.9 is stated, but the results of the groups give 0.5', 'value 5.0 is stated, which the metric cannot have')
     """
     if difference.computed is None:
-        return f"{difference.what} {_text(difference.stated)} is {given}, which the metric cannot have"
+        return f"{difference.what} {_text(difference.stated)} is stated, which the metric cannot have"
     return (
-        f"{difference.what} {_text(difference.stated)} is {given}, but the results of the groups give "
+        f"{difference.what} {_text(difference.stated)} is stated, but the results of the groups give "
         f"{_text(difference.computed)}"
     )
 
@@ -148,21 +124,16 @@ def check_database(location: str, progress: Progress | None = None) -> Checked:
             if tx.datasets.sealed():  # its content is not shown, and so only its structure is checked
                 checked = Checked(tx.damage(), is_sealed=True)
             else:
-                checked = check_content(tx, None, progress, given="stored")
+                checked = check_content(tx, None, progress)
         if path is not None and os.access(path.absolute().parent, os.W_OK):
             checked.damage += unlocked(path)
     return checked
 
 
-def check_content(
-    tx: ReadTransaction, made: Written | None, progress: Progress | None = None, *, given: str = "stated"
-) -> Checked:
-    """Check all rows of a database, or only the runs and labels that a transaction has made.
-
-    ``given``: whether results are "stored", or "stated" in an export.
-    """
+def check_content(tx: ReadTransaction, made: Written | None, progress: Progress | None = None) -> Checked:
+    """Check all rows of a database, or only the runs and labels that a transaction has made."""
     checked = Checked(tx.damage() if made is None else [])
-    contents = _Contents(tx, checked, made, given)
+    contents = _Contents(tx, checked, made)
     if made is None and not checked.damage:
         contents.look_at_rows()
     contents.look(progress)
@@ -172,12 +143,11 @@ def check_content(
 class _Contents:
     """The content of runs and labels, read once and compared with digests, counts and results."""
 
-    def __init__(self, tx: ReadTransaction, checked: Checked, made: Written | None, given: str) -> None:
+    def __init__(self, tx: ReadTransaction, checked: Checked, made: Written | None) -> None:
         self._tx = tx
         self._checked = checked
         self._made = made
-        self._given = given
-        self._without_all, self._without_any = tx.runs.without("items"), tx.runs.without("some items")
+        self._without_items = tx.runs.without("items")
         self._label_sets: dict[int, LabelSetRecord] = {}
         self._sources: dict[int, Callable[[], KnownLabels]] = {}
 
@@ -239,24 +209,25 @@ class _Contents:
             yield f"it has {lists.n_items} labels in {lists.n_groups} groups, but says {counts}"
 
     def _of_run(self, run: RunRecord, weights: GroupWeights | None) -> Iterator[str]:
-        is_whole, has_items = run.id not in self._without_all, run.id not in self._without_any
+        is_whole = run.id not in self._without_items
         evaluations = self._tx.evaluations.of_run(run.id)
         self._checked.n_evaluations += len(evaluations)
         to_compute: dict[int, list[tuple[EvaluationRecord, Metric]]] = defaultdict(list)
         for evaluation in evaluations:
             metric = parse_metric(evaluation.metric)
             yield from _shown_as(evaluation, metric)
-            is_given = can_be_computed(metric, self._label_sets[evaluation.label_set_id])
-            if is_given and has_items:
+            if is_whole and can_be_computed(metric, self._label_sets[evaluation.label_set_id]):
                 to_compute[evaluation.label_set_id].append((evaluation, metric))
-            if not is_whole or not is_given:
-                yield from self._without_items(evaluation, metric)
+            else:
+                yield from self._of_results(evaluation, metric)
+        if not is_whole:
+            return
         scores = {
             key: Scores([metric for _, metric in evaluated], run.groups_share) for key, evaluated in to_compute.items()
         }
         labels = {key: self._labels(key) for key in scores}
         digests, n_groups, n_items = [], 0, 0
-        for ranking in self._tx.runs.kept_blocks(run, is_whole=is_whole) if has_items else ():
+        for ranking in self._tx.runs.ranking_blocks(run):
             if not is_descending(ranking.scores, ranking.offsets):
                 yield "the scores of some list rise, but in a ranking they fall"
                 return
@@ -266,17 +237,13 @@ class _Contents:
             n_groups, n_items = n_groups + ranking.n_groups, n_items + ranking.n_items
             for key, of_set in scores.items():
                 of_set.add(judged(ranking, labels[key].of(ranking.group_keys)))
-        if has_items and not digests:  # a sample has at least one group
-            self._tx.runs.require("items", run)
-        if is_whole:
-            if joined_digest(digests) != run.digest:
-                yield "its items do not match its digest"
-            if (n_groups, n_items) != (run.n_groups, run.n_items):
-                yield f"it has {n_items} items in {n_groups} groups, but says {run.n_items} in {run.n_groups}"
+        if joined_digest(digests) != run.digest:
+            yield "its items do not match its digest"
+        if (n_groups, n_items) != (run.n_groups, run.n_items):
+            yield f"it has {n_items} items in {n_groups} groups, but says {run.n_items} in {run.n_groups}"
         for key, of_set in scores.items():
-            if is_whole:
-                of_set.add_missing(labels[key].rest())
-            yield from self._of_scores(run, of_set, to_compute[key], weights, is_whole=is_whole)
+            of_set.add_missing(labels[key].rest())
+            yield from self._of_scores(run, of_set, to_compute[key], weights)
 
     def _labels(self, label_set_id: int) -> KnownLabels:
         if label_set_id not in self._sources:
@@ -289,56 +256,36 @@ class _Contents:
         scores: Scores,
         evaluations: list[tuple[EvaluationRecord, Metric]],
         weights: GroupWeights | None,
-        *,
-        is_whole: bool,
     ) -> Iterator[str]:
         """Yield in words where the stored results under one label set differ from those of the items."""
         keys = next(scores.groups())[0].group_keys
         ids = self._tx.groups.ids(run.dataset_id, keys)
-        stated = []
-        for evaluation, _ in evaluations:
-            group_ids, given = self._stored(evaluation)
-            places = np.minimum(np.searchsorted(group_ids, ids), max(group_ids.size - 1, 0))
-            there = group_ids[places] == ids if group_ids.size else np.zeros(ids.size, dtype=np.bool_)
-            stated.append((given, np.where(there, places, -1)))
-        verdict_of = verdicts(scores, stated, weights, of_all=is_whole)
-        for (evaluation, metric), (given, _), told in zip(evaluations, stated, verdict_of, strict=True):
+        computed = zip(scores.groups(), scores.results(weights), strict=True)
+        for (evaluation, metric), (groups, (_, bounds)) in zip(evaluations, computed, strict=True):
+            results = self._tx.evaluations.results(evaluation.id, components=True)
+            places = np.minimum(np.searchsorted(results.group_ids, ids), max(results.group_ids.size - 1, 0))
+            there = results.group_ids[places] == ids if results.group_ids.size else np.zeros(ids.size, dtype=np.bool_)
+            told = verdict(evaluation, results, np.where(there, places, -1), groups, bounds, weights)
             self._checked.n_computed += not told.rests_on_weights
-            self._checked.n_results += given.values.size
+            self._checked.n_results += results.values.size
             if told.difference is not None:
-                yield f"{_named(evaluation)}: {difference_text(told.difference, self._given)}"
-            yield from _of_std_dev(evaluation, metric, given)
-        if is_whole:
-            computed = scores.coverage()
-            for share in self._tx.evaluations.coverages(run.id, evaluations[0][0].label_set_id):
-                if share.cutoff in computed and not are_close(share.judged_share, computed[share.cutoff], SHARES_AGREE):
-                    difference = Difference("judged_share", share.judged_share, computed[share.cutoff])
-                    where = "the whole lists" if share.cutoff is None else f"the top {share.cutoff}"
-                    yield f"{where}: {difference_text(difference, self._given)}"
+                yield f"{_named(evaluation)}: {difference_text(told.difference)}"
+            yield from _of_std_dev(evaluation, metric, results.values)
+        shares = scores.coverage()
+        for share in self._tx.evaluations.coverages(run.id, evaluations[0][0].label_set_id):
+            if share.cutoff in shares and not are_close(share.judged_share, shares[share.cutoff], SHARES_AGREE):
+                difference = Deviation("judged_share", share.judged_share, shares[share.cutoff])
+                where = "the whole lists" if share.cutoff is None else f"the top {share.cutoff}"
+                yield f"{where}: {difference_text(difference)}"
 
-    def _stored(self, evaluation: EvaluationRecord) -> tuple[Index, StatedResults]:
-        results = self._tx.evaluations.results(evaluation.id, components=True)
-        assert results.dcg is not None
-        assert results.ideal_dcg is not None
-        counts = (evaluation.n_groups, evaluation.n_missing, evaluation.n_undefined)
-        reasons: list[str | None] = results.reasons_by_row().tolist()
-        columns = (results.values, results.dcg, results.ideal_dcg)
-        return results.group_ids, StatedResults(
-            evaluation.mean, evaluation.worst_mean, evaluation.best_mean, *counts, *columns, reasons
-        )
-
-    def _without_items(self, evaluation: EvaluationRecord, metric: Metric) -> Iterator[str]:
+    def _of_results(self, evaluation: EvaluationRecord, metric: Metric) -> Iterator[str]:
         """Yield in words where results that cannot be recomputed contradict themselves."""
-        ids, values = self._tx.evaluations.results_of([evaluation.id])[0]
-        nothing = np.full(ids.size, np.nan)
-        counts = (evaluation.n_groups, evaluation.n_missing, evaluation.n_undefined)
-        means = (evaluation.mean, evaluation.worst_mean, evaluation.best_mean)
-        given = StatedResults(*means, *counts, values, nothing, nothing, [None] * ids.size)
-        difference = difference_of_means(metric, given)
+        _, values = self._tx.evaluations.results_of([evaluation.id])[0]
+        difference = difference_of_means(metric, evaluation, values)
         if difference is not None:
-            yield f"{_named(evaluation)}: {contradiction_text(difference, self._given)}"
+            yield f"{_named(evaluation)}: {contradiction_text(difference)}"
         if values.size:
-            yield from _of_std_dev(evaluation, metric, given)
+            yield from _of_std_dev(evaluation, metric, values)
 
 
 def _named(evaluation: EvaluationRecord) -> str:
@@ -355,8 +302,8 @@ def _shown_as(evaluation: EvaluationRecord, metric: Metric) -> Iterator[str]:
         yield f"{_named(evaluation)}: it is shown as {evaluation.requested_as!r}, which is another measure"
 
 
-def _of_std_dev(evaluation: EvaluationRecord, metric: Metric, given: StatedResults) -> Iterator[str]:
-    computed = sample_std_dev(given.values[~np.isnan(given.values)])
+def _of_std_dev(evaluation: EvaluationRecord, metric: Metric, values: Floats) -> Iterator[str]:
+    computed = sample_std_dev(values[~np.isnan(values)])
     if not are_close(evaluation.std_dev, computed, tolerance_of(metric)):
-        difference = Difference("std_dev", evaluation.std_dev, computed)
-        yield f"{_named(evaluation)}: {contradiction_text(difference, 'stored')}"
+        difference = Deviation("std_dev", evaluation.std_dev, computed)
+        yield f"{_named(evaluation)}: {contradiction_text(difference)}"

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
-_MAX_SHOWN = 10
 _MOST_CHANGED = 0.1
 """So many of the labelled items of a run may have another text than when they were labelled."""
 _MANY_GROUPS = 50_000  # finding similar keys among more groups would take seconds

@@ -267,9 +267,8 @@ class GroupReads:
         named = np.flatnonzero(keys.lengths)
         return (ids, keys) if named.size == ids.size else (ids[named], keys.take(named))
 
-    def containing(self, dataset_id: int, text: str, n: int, skip: int = 0) -> list[tuple[int, str]]:
-        """Return ids and keys of groups whose key contains a text, in id order: at most ``n``, after the first
-        ``skip``.
+    def containing(self, dataset_id: int, text: str, n: int) -> list[tuple[int, str]]:
+        """Return ids and keys of at most ``n`` groups whose key contains a text, in id order.
 
         Case does not matter for the letters that the engine folds: ASCII on SQLite.
         """
@@ -277,7 +276,7 @@ class GroupReads:
         query = sa.select(table.c.id, table.c.key).where(table.c.dataset_id == dataset_id, table.c.key != _OTHERS)
         if text:
             query = query.where(sa.func.lower(table.c.key).contains(sa.func.lower(_escaped(text)), escape="\\"))
-        rows = self._session.rows(query.order_by(table.c.id).limit(n).offset(skip))
+        rows = self._session.rows(query.order_by(table.c.id).limit(n))
         return [(row.id, row.key) for row in rows]
 
     def keys(self, dataset_id: int, ids: Index) -> Keys:

@@ -134,15 +134,8 @@ class AliasWrites:
         row = {"dataset_id": dataset_id, "alias": checked_name("alias", alias), "rules": rules, "set_by": by}
         self._session.insert(schema.policies, row | {"set_at_utc": utc_now()})
 
-    def restart(
-        self,
-        dataset_id: int,
-        alias: str | None,
-        run: str,
-        reason: str,
-        by: str,
-    ) -> None:
-        """Record that all looks at an alias so far no longer count."""
+    def restart(self, dataset_id: int, alias: str, run: str, reason: str, by: str) -> None:
+        """Record that the looks at an alias so far no longer count."""
         after = self._session.execute(sa.select(sa.func.max(schema.decisions.c.id))).scalar() or 0
         row: dict[str, Any] = {"dataset_id": dataset_id, "alias": alias, "baseline_run": run, "baseline_lists": {}}
         row |= {"reason": reason, "reset_by": by, "created_at_utc": utc_now()}

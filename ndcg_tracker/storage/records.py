@@ -495,11 +495,11 @@ class GroupWeightsById:
         return weights
 
 
-Part = Literal["means", "groups", "results", "some items", "items"]
+Part = Literal["means", "groups", "results", "items"]
 """A part of a run that a question may need.
 
-"means": the mean of each metric; "groups": the groups that it has; "results": the results of each group; "some items":
-the items of a share of its groups; "items": the items of all its groups. A complete run has every part.
+"means": the mean of each metric; "groups": the groups that it has; "results": the results of each group; "items":
+the items of all its groups. A complete run has every part.
 """
 
 _RESULTS = "means", "groups", "results"
@@ -514,8 +514,8 @@ class Holds(Enum):
     Each kind has its parts, the message for a user who needs another part, and the advice.
     """
 
-    WHOLE = (*_RESULTS, "some items", "items"), "is whole", ""
-    SAMPLE = (*_RESULTS, "some items"), "was stored with the items of only {share:.3g} of its groups", _ADD
+    WHOLE = (*_RESULTS, "items"), "is whole", ""
+    SAMPLE = _RESULTS, "was stored with the items of only {share:.3g} of its groups", _ADD
     NO_ITEMS = _RESULTS, "was stored without items", _ADD
     SUMS = ("means",), "was stored as sums over its groups: the groups themselves are not here", _STORE
     PRUNED = _RESULTS, "was pruned at {at}: its items are gone", _RESTORE

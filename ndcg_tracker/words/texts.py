@@ -281,15 +281,13 @@ def judge_words(judge: str) -> str:
     return f"judge {judge!r}" if judge else "the unnamed judge"
 
 
-def sample_command(
-    runs: Sequence[str], judge: str, dataset: str = "", *, metric: str = "", budget: str = "N"
-) -> tuple[str, ...]:
+def sample_command(runs: Sequence[str], judge: str, dataset: str = "", *, metric: str = "") -> tuple[str, ...]:
     """Return the command that draws the items that people grade to check a judge.
 
     >>> " ".join(sample_command(["A", "B"], "llama"))
     'ndcg-track labels sample A B --judge llama --budget N'
     """
-    options = {"--judge": judge, "--budget": budget, "--metric": metric, "--dataset": dataset}
+    options = {"--judge": judge, "--budget": "N", "--metric": metric, "--dataset": dataset}
     given = (word for option, value in options.items() if value for word in (option, value))
     return ("ndcg-track", "labels", "sample", *runs, *given)
 

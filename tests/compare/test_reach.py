@@ -205,7 +205,7 @@ def test_a_gate_decides_nothing_about_ids(tracker: nt.Tracker, metric: str) -> N
     store(tracker, *made)
     result = tracker.gate("new", baseline="old", dataset="shop", metric=metric, margin=0.02)
     assert (result.decision, result.reason) == ("inconclusive", told(*made) + WORDS)
-    carry = "to carry the labels over to the ids of both: ndcg-track labels carry MAPPING --dataset shop"
+    carry = "to carry the labels over to the ids of both: ndcg-track labels carry MAPPING.csv --dataset shop"
     assert carry in result.notes
     kept = tracker.gate("new", baseline="old", dataset="shop", metric=metric, margin=0.02, ids_are_stable=True)
     assert kept.gated.decision.unreached is None

@@ -30,7 +30,6 @@ def test_every_dialect_describes_itself(name: str) -> None:
     assert 0 < dialect.tolerance <= 1e-6
     assert dialect.tool
     assert dialect.agreement
-    assert dialect.traps
 
 
 @pytest.mark.parametrize(

@@ -318,8 +318,8 @@ def views(url: str) -> Iterator[str]:
 
     with nt.Tracker(url) as tracker:
         for view in VIEWS:
-            found = tracker.query(f"SELECT * FROM {view.name} LIMIT 0").columns
-            yield from (f"{view.name} {place}. {column}" for place, column in enumerate(found, 1))
+            found = tracker.query(f"SELECT * FROM {view} LIMIT 0").columns
+            yield from (f"{view} {place}. {column}" for place, column in enumerate(found, 1))
 
 
 def section(name: str, lines: Iterable[str]) -> list[str]:

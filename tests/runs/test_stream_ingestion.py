@@ -56,7 +56,7 @@ def ingest_at_once(
     tracker: nt.Tracker, name: str, table: RankedTable, given: Run | None = None, dataset: str = "default"
 ) -> IngestResult:
     lists = None if given is None else labels_of(given)
-    return tracker.ingest_table(table, lists, RunDetails(name, dataset), METRICS)
+    return tracker.ingest_stream([table], lists, RunDetails(name, dataset), METRICS)
 
 
 def ingest_stream(

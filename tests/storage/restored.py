@@ -79,8 +79,8 @@ def content_of(url: str) -> dict[str, Any]:
     with Store.open(url) as store:
         found: dict[str, Any] = {}
         for view in VIEWS:
-            rows = store.query(f"SELECT * FROM {view.name}").rows
-            found[view.name] = sorted((list(row) for row in rows), key=repr)
+            rows = store.query(f"SELECT * FROM {view}").rows
+            found[view] = sorted((list(row) for row in rows), key=repr)
     with nt.Tracker(url) as tracker:
         compared = tracker.compare("bm25", "dense", dataset="shop", missing="zero").to_dict()
     found["compare"] = [{name: one[name] for name in _COMPARED} for one in compared["metrics"]]

@@ -52,7 +52,7 @@ _RUN = "run 'bm25' of dataset 'default': "
 _DIGEST = f"{_RUN}its items do not match its digest"
 _LABEL_DIGEST = "labels version 1 of dataset 'default': its labels do not match its digest"
 _NAMED = "evaluations that name another run, metric or label set"
-_GIVE = "is stored, but its items and labels give "
+_GIVE = "is stated, but its items and labels give "
 
 
 def _list(column: str, sqlite: str, postgres: str, table: str = "ranked_lists", where: str = _LIST) -> tuple[str, str]:

@@ -151,22 +151,22 @@ def _answer(tracker: nt.Tracker, question: Question) -> object:
 
 def _view_queries(tracker: nt.Tracker, random: Random) -> Iterator[tuple[str, str]]:
     """Yield queries of every view: all rows, and some by a value of one or two of its columns."""
-    for view in VIEWS:
-        names = [name for name in view.columns if not _is_of_one_database(name)]
+    for view, columns in VIEWS.items():
+        names = [name for name in columns if not _is_of_one_database(name)]
         listed = ", ".join(names)
-        yield view.name, f"SELECT {listed} FROM {view.name}"
-        yield view.name, f"SELECT count(*) AS n FROM {view.name}"
-        rows = tracker.query(f"SELECT {listed} FROM {view.name}").rows
-        sure = [name for name in names if (view.name, name) not in _ONE_ULP]
+        yield view, f"SELECT {listed} FROM {view}"
+        yield view, f"SELECT count(*) AS n FROM {view}"
+        rows = tracker.query(f"SELECT {listed} FROM {view}").rows
+        sure = [name for name in names if (view, name) not in _ONE_ULP]
         for _ in range(6 if rows else 0):
             row = dict(zip(names, random.choice(rows), strict=True))
             chosen = random.sample(sure, min(len(sure), random.choice((1, 1, 2))))
             yield (
-                view.name,
-                f"SELECT {listed} FROM {view.name} WHERE {' AND '.join(_is(name, row[name]) for name in chosen)}",
+                view,
+                f"SELECT {listed} FROM {view} WHERE {' AND '.join(_is(name, row[name]) for name in chosen)}",
             )
         for name in random.sample(sure, 2):
-            yield view.name, f"SELECT {name}, count(*) AS n FROM {view.name} GROUP BY {name}"
+            yield view, f"SELECT {name}, count(*) AS n FROM {view} GROUP BY {name}"
     yield "items", "SELECT run, group_key, item_key, score FROM items WHERE rank <= 2"
     yield "group_diff", "SELECT group_key, delta FROM group_diff WHERE delta < 0"
     yield "group_history", "SELECT run, group_key, metric FROM group_history WHERE value IS NULL"

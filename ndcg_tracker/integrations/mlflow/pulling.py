@@ -146,7 +146,7 @@ def _stored(
     )
     texts = facts.get("requested_as", {})
     metrics = [asked_for(metric, texts.get(metric)) or metric for metric in facts.get("metrics") or [DEFAULT_METRIC]]
-    result = tracker.ingest_table(table, None, details, metrics, replace=replace)
+    result = tracker.ingest_stream([table], None, details, metrics, replace=replace)
     return PulledRun(result, source.info.run_id, (*result.notes, *in_words(_differences(result, source, prefix))))
 
 

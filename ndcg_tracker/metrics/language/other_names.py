@@ -110,8 +110,8 @@ def not_ours(text: str) -> MetricError | None:
     'ERR-IA measures diversity and needs the subtopics of each item, so it is not computed here'
     """
     name, cutoff = _with_cutoff(text)
-    if _plain(name) in _MEANT:
-        does, ours = _MEANT[_plain(name)]
+    if squeezed(name) in _MEANT:
+        does, ours = _MEANT[squeezed(name)]
         return MetricError(f"{name} {does}", advice=f"write {ours}{cutoff}")
     of_embeddings = _OF_EMBEDDINGS.fullmatch(name)
     for tool, theirs, ours in _WITHOUT_DIALECT["search"] if of_embeddings else ():
@@ -128,8 +128,8 @@ def not_computed(text: str) -> MetricError | None:
     'external:Serendipity@10'
     """
     name, cutoff = _with_cutoff(text)
-    plain = next((known for known in _NOT_HERE if _plain(name) == known), "")
-    if not plain and _plain(name).startswith("nauc"):
+    plain = next((known for known in _NOT_HERE if squeezed(name) == known), "")
+    if not plain and squeezed(name).startswith("nauc"):
         plain = "nauc"
     if not plain:
         return None
@@ -153,6 +153,6 @@ def _with_cutoff(text: str) -> tuple[str, str]:
     return name.strip(), f"@{cutoff}" if cutoff else ""
 
 
-def _plain(name: str) -> str:
-    """Return a name in lower case without separators."""
+def squeezed(name: str) -> str:
+    """Return a name in lower case without separators, because people write both in several ways."""
     return re.sub("[-_ ]", "", name).lower()

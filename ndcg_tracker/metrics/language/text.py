@@ -14,7 +14,7 @@ from ndcg_tracker.metrics.language.dialects.dialect import Dialect, name_of
 from ndcg_tracker.metrics.language.dialects.trec import all_trec
 from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, external_metric, parse_canonical
-from ndcg_tracker.metrics.language.other_names import not_computed, not_ours
+from ndcg_tracker.metrics.language.other_names import not_computed, not_ours, squeezed
 
 NAMES = {typed: name for name, measure in MEASURES.items() for typed in measure.names} | {
     "num_rel_ret": "NumRet(rel=1)"
@@ -138,7 +138,7 @@ def _unprefixed(text: str) -> Metric:
         if len(words) > 1 and all(_first_that_parses([_in_our_words(word)]) for word in words):
             commas = f"put commas between metrics: {','.join(words)}"
             raise MetricError(f"{text!r} is not a metric", advice=commas) from None
-        if _plain(text) in _measures_by_name():  # one of our names, without a cutoff or recall that it needs
+        if squeezed(text) in _measures_by_name():  # one of our names, without a cutoff or recall that it needs
             raise
         other = not_ours(text)
         if other is not None:
@@ -198,7 +198,7 @@ def _in_dialect(dialect: Dialect, native: str) -> str | None:
         name, cutoff = native, ""
     else:
         name, cutoff = call["name"], call["at"] or call["k"] or ""
-    ours = _measures_by_name().get(_plain(name))
+    ours = _measures_by_name().get(squeezed(name))
     if ours is None:
         return None
     measure = ours.partition("(")[0]
@@ -220,7 +220,7 @@ def _in_our_words(text: str) -> str:
     typed = _TYPED.fullmatch(text)
     if typed is None or (typed["name"] in MEASURES and typed["bare"] is None):
         return text
-    ours = _measures_by_name().get(_plain(typed["name"]))
+    ours = _measures_by_name().get(squeezed(typed["name"]))
     if ours is None:
         return text
     measure, opening, own = ours.partition("(")
@@ -229,21 +229,18 @@ def _in_our_words(text: str) -> str:
         if is_doubtful or (typed["mark"] == "." and typed["name"] not in CUT_OF):
             return text
         return f"{ours}@{typed['bare']}"
-    if typed["cutoff"] is None and _plain(typed["name"]).endswith("cut"):
+    if typed["cutoff"] is None and squeezed(typed["name"]).endswith("cut"):
         raise MetricError(f"{typed['name']} needs a cutoff", advice=f"write {typed['name']}_10")
     given = typed["parameters"] or ""
     parameters = f"({own[:-1]}, {given[1:]}" if own and given.strip("( )") else opening + own or given
     return measure + parameters + (f"@{typed['cutoff']}" if typed["cutoff"] else "")
 
 
-def _plain(name: str) -> str:
-    """Return a name in lower case without separators, because people write both in several ways."""
-    return re.sub("[-_ ]", "", name).lower()
-
-
 def _measures_by_name() -> dict[str, str]:
     """Return our measures by each of their names."""
-    return {_plain(name): meant for name, meant in NAMES.items()} | {_plain(measure): measure for measure in MEASURES}
+    return {squeezed(name): meant for name, meant in NAMES.items()} | {
+        squeezed(measure): measure for measure in MEASURES
+    }
 
 
 def _nearest(text: str) -> tuple[str, str | None]:
@@ -252,10 +249,10 @@ def _nearest(text: str) -> tuple[str, str | None]:
     if form is None:
         return "", None
     name, named = form[0], _measures_by_name()
-    if _plain(name) in named:
+    if squeezed(name) in named:
         return name, None
-    near = [candidate for candidate in named if sorted(candidate) == sorted(_plain(name))]  # letters in another order
-    near += difflib.get_close_matches(_plain(name), named, cutoff=_NEAR)
+    near = [candidate for candidate in named if sorted(candidate) == sorted(squeezed(name))]  # letters in another order
+    near += difflib.get_close_matches(squeezed(name), named, cutoff=_NEAR)
     meant = [named[candidate] + text[len(name) :] for candidate in near if candidate[0] == name[0].lower()]
     return name, _first_that_parses([_in_our_words(spelling) for spelling in meant])
 

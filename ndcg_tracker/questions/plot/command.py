@@ -46,9 +46,7 @@ Theme = Annotated[ThemeName, typer.Option(help="The colours; an .html picture fo
 By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="Attribute of groups, such as product.")]
 
 
-def drawn(
-    function: Callable[..., Any], *, name: str | None = None, but: Iterable[str] = ()
-) -> Callable[[Callable[..., Chart]], None]:
+def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[[Callable[..., Chart]], None]:
     """Make a command from a function that returns a chart; its options are those of ``function`` (see ``takes``).
 
     The command refuses a picture that it cannot write before it reads anything.
@@ -80,7 +78,7 @@ def drawn(
             option("theme", default="light", annotation=Theme),
         ]
         with_options = takes(function, but=but)(with_parameters(command, parameters, chart_of))
-        app.command(name or chart_of.__name__, help=inspect.getdoc(chart_of))(with_options)
+        app.command(chart_of.__name__, help=inspect.getdoc(chart_of))(with_options)
 
     return decorate
 

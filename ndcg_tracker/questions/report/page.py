@@ -255,11 +255,10 @@ def _checked_words(comparison: Comparison) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _PairOnPage:
-    """The values of a pair for the template and for its script, and its metric."""
+    """The values of a pair for the template and for its script."""
 
     values: dict[str, Any]
     data: dict[str, Any]
-    metric: str
 
     @classmethod
     def of(cls, pair: PairReport, told: Report, report: RunsReport) -> _PairOnPage:
@@ -322,7 +321,7 @@ class _PairOnPage:
             "has_lists": not lacks_items,
             "explain": command_line(_explain_command(pair)),
         }
-        return cls(values, data, first.metric)
+        return cls(values, data)
 
 
 def _cards(

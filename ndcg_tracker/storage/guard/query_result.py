@@ -21,8 +21,6 @@ MAX_RESULT_BYTES = 1 << 30
 
 _NORMAL = frozenset({type(None), int, float, str})
 _FIRST_WORD = re.compile(r"(?:[\s(;\ufeff]|--[^\n]*|/\*.*?(?:\*/|\Z))*+([^\W\d_]*)(\S*)", re.DOTALL)
-_NAMES = [view.name for view in VIEWS]
-_VIEWS = ", ".join(_NAMES)
 
 
 @dataclass(frozen=True)
@@ -153,13 +151,13 @@ def query_error(message: str, query: str = "", *, unknown: Literal["view", "colu
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in " ".join(message.split())
     )
-    named = [view for view in VIEWS if unknown == "column" and re.search(rf"\b{view.name}\b", query)]
+    named = [view for view in VIEWS if unknown == "column" and re.search(rf"\b{view}\b", query)]
     if unknown == "view":
         words = re.findall(r"\w+", text)
-        near = [view for word in words for view in difflib.get_close_matches(word, _NAMES, n=1, cutoff=0.8)]
+        near = [view for word in words for view in difflib.get_close_matches(word, list(VIEWS), n=1, cutoff=0.8)]
         if near:
             return InputError(text, where="sql", advice=f"did you mean {near[0]}?")
     if unknown is None and 'near "group"' in text:
         return InputError(text, where="sql", advice="the column of the group is group_key")
-    columns = "; ".join(f"{view.name} has {', '.join(view.columns)}" for view in named)
-    return InputError(text, where="sql", advice=columns or (f"the views are {_VIEWS}" if unknown else ""))
+    columns = "; ".join(f"{view} has {', '.join(VIEWS[view])}" for view in named)
+    return InputError(text, where="sql", advice=columns or (f"the views are {', '.join(VIEWS)}" if unknown else ""))

@@ -137,7 +137,7 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
     from psycopg import sql
 
     schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
-    views = [view.name for view in VIEWS]
+    views = list(VIEWS)
     in_schema = sql.Identifier(schema)
 
     def name(relation: str) -> sql.Identifier:

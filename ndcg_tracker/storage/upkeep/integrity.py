@@ -142,15 +142,15 @@ def schema_damage(connection: Connection) -> list[str]:
     """
     rows = connection.exec_driver_sql(_NAMES[connection.dialect.name])
     present = {f"{kind} {name}" for kind, name in rows}
-    expected = {f"table {name}" for name in metadata.tables} | {f"view {view.name}" for view in VIEWS}
+    expected = {f"table {name}" for name in metadata.tables} | {f"view {name}" for name in VIEWS}
     expected |= {f"index {index.name}" for table in metadata.tables.values() for index in table.indexes}
     expected |= set() if _is_sqlite(connection) else {"trigger ndcg_tracker_pinned"}
     damage = [f"{name} is missing" for name in expected - present]
     damage += [f"{name} is not of this schema" for name in present - expected if name.startswith(("trigger ", "rule "))]
-    for view in VIEWS:
-        if f"view {view.name}" in present:
-            columns = connection.exec_driver_sql(f"SELECT * FROM {view.name} LIMIT 0").keys()
-            damage += [f"view {view.name} is not that of this schema"] if list(columns) != list(view.columns) else []
+    for view, expected_columns in VIEWS.items():
+        if f"view {view}" in present:
+            columns = connection.exec_driver_sql(f"SELECT * FROM {view} LIMIT 0").keys()
+            damage += [f"view {view} is not that of this schema"] if tuple(columns) != expected_columns else []
     return sorted(damage)
 
 

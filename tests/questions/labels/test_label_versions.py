@@ -150,7 +150,7 @@ Ingest = Callable[[nt.Tracker, str, Path, "LabelLists | None"], object]
 
 def whole(tracker: nt.Tracker, name: str, path: Path, labels: LabelLists | None) -> object:
     table = read_run(str(path), labels_apart=labels is not None)
-    return tracker.ingest_table(table, labels, RunDetails(name), ["ndcg@10"])
+    return tracker.ingest_stream([table], labels, RunDetails(name), ["ndcg@10"])
 
 
 def streamed(tracker: nt.Tracker, name: str, path: Path, labels: LabelLists | None) -> object:

@@ -19,7 +19,6 @@ _SHARED = {
     "weight_type": "f32",
     "empty": "1",
 }
-_WEIGHTLESS = "Only the weight of a group counts, not the weights of its objects."
 
 
 _OF_HITS = {"top": "-1", "border": "0.5", "use_weights": "true"}
@@ -138,15 +137,6 @@ CATBOOST = Dialect(
     1e-12,
     "1e-12, weighted mean included",
     (
-        "A group without a relevant item counts 1.",
-        "Items of equal score are in the worst order.",
-        f"{_WEIGHTLESS} Weights are single-precision numbers.",
-        "The ideal uses only the items of the list.",
-        "In MAP, MRR, PrecisionAt and RecallAt, a label above border (default 0.5) is relevant; only MRR is weighted.",
-        "MAP divides by the number of relevant items in the list or top, whichever is smaller. For a group without a "
-        "relevant item, RecallAt is 1 and the other three are 0.",
-    ),
-    (
         "catboost:NDCG:top=10",
         "catboost:NDCG:top=10;type=Exp;denominator=Position",
         "catboost:NDCG:top=10;type=Base",
@@ -169,14 +159,6 @@ LIGHTGBM = Dialect(
     lambda cutoff: f"ndcg@{cutoff}",
     1e-12,
     "1e-12, weighted mean included",
-    (
-        "A group without a relevant item counts 1, and that 1 is added unweighted, so weighted means can be above 1.",
-        "Grades are whole numbers from 0 to 30, or up to the last entry of label_gain.",
-        "The ideal order is sorted by label, so a table of gains that does not increase can give values above 1.",
-        "The weight of a group is the mean weight of its items, summed in single precision.",
-        "In map, labels above 0.5 are relevant. It divides by the number of relevant items in the list or k, whichever "
-        "is smaller. A group without a relevant item counts 1, weighted like any other.",
-    ),
     ("lightgbm:ndcg@10", "lightgbm(label_gain=0,1,3,7):ndcg@10", "lightgbm:map@10"),
 )
 
@@ -187,15 +169,6 @@ XGBOOST = Dialect(
     lambda cutoff: f"ndcg@{cutoff}",
     1e-12,
     "1e-12, weighted mean included",
-    (
-        "Plain ndcg is ndcg@32.",
-        "A group without a relevant item counts 1, or 0 with a minus after the name; both are added unweighted.",
-        "Scores, labels and weights are single-precision numbers.",
-        "Grades are whole numbers from 0 to 31 unless ndcg_exp_gain=false.",
-        "map and pre accept only the labels 0 and 1. As divisor, map uses the number of relevant items in the list or "
-        "k, whichever is smaller; pre uses k, or the number of items in a shorter list.",
-        "In map, a group without a relevant item counts 1 (in map-, 0), weighted like any other.",
-    ),
     (
         "xgboost:ndcg@10",
         "xgboost:ndcg@10-",

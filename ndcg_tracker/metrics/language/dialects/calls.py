@@ -56,12 +56,6 @@ SKLEARN = Dialect(
     1e-12,
     "1e-12",
     (
-        "Ties are averaged over all orders.",
-        "The ideal uses only the items of the list: relevant items that were not retrieved do not count.",
-        "A group with only one item is refused, and so is a label below 0.",
-        "ignore_ties=True is refused, because it gives different values on different processors.",
-    ),
-    (
         "sklearn:ndcg_score(k=10)",
         "sklearn:ndcg_score(k=10, ignore_ties=False)",
         "sklearn:ndcg_score()",
@@ -76,10 +70,6 @@ TORCHMETRICS = Dialect(
     lambda cutoff: f"RetrievalNormalizedDCG(top_k={cutoff})",
     1e-6,
     "1e-6: it computes in single precision",
-    (
-        "Ties are averaged over all orders, and scores that differ only in double precision tie.",
-        "A group whose labels add up to 0 counts 0; empty_target_action changes that.",
-    ),
     (
         "torchmetrics:RetrievalNormalizedDCG(top_k=10)",
         "torchmetrics:RetrievalNormalizedDCG(top_k=10, empty_target_action='skip')",
@@ -151,21 +141,6 @@ RANX = Dialect(
     1e-12,
     "1e-12 if no scores tie; its sort is unstable for 16 or more items",
     (
-        "In lists of 16 or more items, ranx sorts ties with an unstable sort, so values with ties differ from machine "
-        "to machine. Here tied items stay in input order.",
-        "A query that is missing from the run counts 0, as with make_comparable=True.",
-        "Labels are truncated to whole numbers; a negative label gains nothing.",
-        "With -l2 at the end, only grades from 2 count.",
-        "hits is the mean number of relevant items; hit_rate is the share of queries with a relevant item.",
-        "map divides by the number of all relevant items, whatever the cutoff. precision and f1 divide by the cutoff, "
-        "even for shorter lists.",
-        "rbp.95 sums grades, not relevance, so its values can exceed 1 if grades are above 1.",
-        "bpref: a query without a relevant item makes ranx return 0 for other queries as well, because a division by "
-        "zero ends its loop. A query without a judged nonrelevant item is nan. Here the first counts 0, and the second "
-        "the share of relevant items found. ranx takes a label below 0 as judged; here it is not.",
-        "ranx ignores the cutoff of r-precision and bpref; here a cutoff is refused.",
-    ),
-    (
         "ranx:ndcg@10",
         "ranx:ndcg_burges@10",
         "ranx:ndcg@10-l2",
@@ -194,7 +169,6 @@ SPARK = Dialect(
     lambda cutoff: f"ndcgAt({cutoff})",
     1e-12,
     "1e-12",
-    ("Python's RankingMetrics knows only relevant items, no grades.", "A group of the run without labels counts 0."),
     ("spark:ndcgAt(10)",),
 )
 
@@ -205,10 +179,5 @@ SPARK_GRADED = Dialect(
     lambda cutoff: f"ndcgAt({cutoff})",
     1e-12,
     "1e-12, if the labels are passed in descending order",
-    (
-        "Grades exist only on the JVM; the gain of a grade l is 2^l - 1.",
-        "The ideal uses labels in the order in which you pass them: sort them, or the values are too high.",
-        "A group of the run without labels counts 0.",
-    ),
     ("spark_graded:ndcgAt(10)",),
 )

@@ -20,7 +20,7 @@ class Dialect:
     ``name``: the text before the colon. ``tool``: the tool and the version that was checked. ``parse``: converts
     options (the text in brackets after the name) and native text to a metric, or raises MetricError. ``at``: returns
     the native text of plain NDCG at a cutoff. ``tolerance``: how far the tool's values may differ from ours.
-    ``agreement``: the same in words, with its conditions. ``traps``: what surprises people. ``examples``: valid texts.
+    ``agreement``: the same in words, with its conditions. ``examples``: valid texts.
     ``unstable_from``: the number of items in a list from which the tool's sort orders equal scores at random, None if
     it never does; nobody promises values for such ties. ``is_by_rank``: whether the tool uses the ranks of a list,
     whatever its scores.
@@ -32,7 +32,6 @@ class Dialect:
     at: Callable[[int], str]
     tolerance: float
     agreement: str
-    traps: tuple[str, ...]
     examples: tuple[str, ...]
     unstable_from: int | None = None
     is_by_rank: bool = False

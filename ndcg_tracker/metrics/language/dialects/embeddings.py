@@ -60,20 +60,6 @@ BEIR = Dialect(
     1e-12,
     "1e-12 per query; the mean to its 5 decimals",
     (
-        "NDCG, MAP, Recall and P ignore an item with the same id as the query, as evaluate() does "
-        "(ignore_identical_ids). MRR, R_cap and Accuracy keep it here. In BEIR, evaluate() removes it from the results "
-        "permanently, so a later evaluate_custom() does not see it either.",
-        "NDCG, MAP, Recall and P come from pytrec_eval: a query that is missing from the results is left out of the "
-        "mean.",
-        "MRR, R_cap and Accuracy (evaluate_custom) divide by all queries of the qrels and break ties in the order of "
-        "the results. The others break ties by descending id.",
-        "R_cap divides by the number of relevant items or the cutoff, whichever is smaller. In BEIR it fails on a "
-        "query without a relevant item; here such a query counts 0.",
-        "Means are rounded to 5 decimals. Verdicts and intervals use the values of the queries, which are not rounded.",
-        "Hole is not computed here: it counts items without a label in any query. Unjudged@10 counts items without a "
-        "label in their own query.",
-    ),
-    (
         "beir:NDCG@10",
         "beir:MAP@100",
         "beir:Recall@100",
@@ -91,16 +77,6 @@ MTEB = Dialect(
     lambda cutoff: f"ndcg_at_{cutoff}",
     1e-12,
     "1e-12 per query; the mean to its 5 decimals, mrr_at_k unrounded",
-    (
-        "Tasks with ignore_identical_ids ignore an item with the same id as the query. Remove such items from your "
-        "run, or use beir:NDCG@10, which ignores them.",
-        "MTEB keeps 1000 results per query by default: cut your run there before you compare map_at_1000.",
-        "A query that is missing from the results is left out of the mean.",
-        "All metrics break ties by descending id; only mrr_at_k compares scores in double precision.",
-        "Means are rounded to 5 decimals, except the mean of mrr_at_k. Verdicts and intervals use the values of the "
-        "queries, which are not rounded.",
-        "accuracy is recall_at_1. nauc_... measures the confidence of a model and is not computed here.",
-    ),
     (
         "mteb:ndcg_at_10",
         "mteb:map_at_100",

@@ -142,13 +142,6 @@ IR_MEASURES = Dialect(
     1e-12,
     "1e-12; 5 decimals per group if gdeval computes it (dcg='exp-log2', ERR)",
     (
-        "A group that is missing from the run counts 0.",
-        "gdeval computes dcg='exp-log2' and ERR; it refuses grades above 4 and rounds each group to 5 decimals.",
-        "RR with a cutoff and Judged break ties by ascending item id, RBP in input order, and all others by descending "
-        "id.",
-        "A grade that is not in gains= is its own gain.",
-    ),
-    (
         "ir_measures:nDCG@10",
         "ir_measures:nDCG",
         "ir_measures:nDCG(judged_only=True)@10",

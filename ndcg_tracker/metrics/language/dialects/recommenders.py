@@ -85,15 +85,6 @@ RECTOOLS = Dialect(
     1e-12,
     "1e-12",
     (
-        "By default, the ideal of NDCG has k hits even if fewer items are relevant, so a perfect list can score below "
-        "1.",
-        "Users without a relevant item are left out; users with a relevant item but no recommendations count 0.",
-        "Every interaction is relevant, whatever its weight.",
-        "The beta of F1Beta is squared, as in textbooks: F1Beta(k=10, beta=2) gives recall 4 times the weight.",
-        "On Python 3.11 and 3.12, RecTools needs a NumPy below 2: install it in a separate environment, and pass data "
-        "as Parquet.",
-    ),
-    (
         "rectools:NDCG(k=10)",
         "rectools:NDCG(k=10, divide_by_achievable=True)",
         "rectools:Recall(k=10)",
@@ -116,14 +107,6 @@ RECBOLE = Dialect(
     lambda cutoff: f"ndcg@{cutoff}",
     1e-12,
     "the mean to its 4 decimals",
-    (
-        "The mean is rounded to 4 decimals; a mean exactly half-way (1 hit of 160 users) may be rounded differently "
-        "here. Verdicts and intervals use the values of the users, which are not rounded.",
-        "Items with a positive label are relevant; there are no grades.",
-        "map divides by the number of relevant items or k, whichever is smaller, so a perfect list of k scores 1.",
-        "For a user without a relevant item, RecBole's recall is not a number, and is refused here. In the other "
-        "metrics such a user counts 0.",
-    ),
     (
         "recbole:ndcg@10",
         "recbole:recall@10",

@@ -94,22 +94,6 @@ ELASTICSEARCH = Dialect(
     1e-12,
     "1e-12 with its public source code and the numbers of its own unit tests; not compared with a running server",
     (
-        "Without k, only the first 10 hits count, however many the search returns.",
-        "The gain of dcg and ndcg is 2^rating - 1. A hit without a rating takes a rank and gains nothing, unless "
-        "unknown_doc_rating gives it a rating.",
-        "The ideal of dcg with normalize uses all rated documents, but no more ranks than there are hits. If a search "
-        "returns two hits, its dcg is divided by that of the two best ratings.",
-        "precision divides by the number of hits if there are fewer than k. With ignore_unlabeled, it divides by the "
-        "number of rated hits among the first k.",
-        "expected_reciprocal_rank needs maximum_relevance, as in Elasticsearch; ratings above it make the value "
-        "meaningless.",
-        "A request without ratings counts 0, and so does a request without hits.",
-        "Ratings are whole numbers; decimals are truncated.",
-        "_rank_eval has no metric called ndcg: it is dcg with normalize.",
-        "OpenSearch's _rank_eval uses the same code, so use this dialect for it. The dialect opensearch: is for the "
-        "workbench.",
-    ),
-    (
         "elasticsearch:dcg(k=10, normalize=true)",
         "elasticsearch:dcg(k=10)",
         "elasticsearch:ndcg(k=10)",
@@ -155,18 +139,6 @@ OPENSEARCH = Dialect(
     lambda cutoff: f"NDCG@{cutoff}",
     1e-12,
     "1e-12 with its public source code and the numbers of its own unit tests; not compared with a running server",
-    (
-        "The value of each query is rounded to 2 decimals, halves up, before the mean is computed.",
-        "The gain of NDCG and DCG is 2^rating - 1; the ideal uses every rated document.",
-        "Precision divides by the number of results if there are fewer than k.",
-        "Precision and MAP: every rating above 0 is relevant, as in 3.1. Later versions require half of the query's "
-        "highest rating and its 90th percentile, which is the same only for ratings of 0 and 1.",
-        "Recall and MRR were added in those later versions, so here they accept only ratings of 0 and 1. The workbench "
-        "writes MRR without a cutoff and uses the size of the experiment.",
-        "DCG was also added later, and is the same for all ratings. Coverage is the share of rated results.",
-        "Jaccard, RBO and frequency-weighted similarity compare two lists without ratings: use ndcg-track diff.",
-        "OpenSearch's _rank_eval is the same as Elasticsearch's: write elasticsearch: for it.",
-    ),
     (
         "opensearch:NDCG@10",
         "opensearch:Precision@10",

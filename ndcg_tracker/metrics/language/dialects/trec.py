@@ -168,10 +168,6 @@ def _split(word: str, names: set[str]) -> tuple[str, re.Match[str] | None]:
     return word, None
 
 
-_LABELS = "Labels that are not whole numbers are refused; trec_eval itself truncates them."
-_NAN = "If trec_eval prints nan (0 / 0: -J and a list without judged items), the value here is 0."
-_EMPTY_LIST = "A group with an empty list in the run counts as missing from the run."
-
 TREC_EVAL = Dialect(
     "trec_eval",
     "trec_eval 9.0.8",
@@ -179,18 +175,6 @@ TREC_EVAL = Dialect(
     lambda cutoff: f"ndcg_cut_{cutoff}",
     1e-12,
     "1e-12 unrounded; trec_eval prints 4 decimals",
-    (
-        "Scores are compared in single precision: 1.00000001 and 1.0 tie.",
-        "Without -c, a group that is missing from the run is left out of the mean; with -c, it counts 0.",
-        "Ties are broken by item id, descending in byte order; the rank column of the run is ignored.",
-        "-J removes items without a label, or with a label below 0, from the list.",
-        "-M cuts each list before -J takes effect; a measure that does not use -l or -M ignores it.",
-        "gm_map and gm_bpref: the value of a group is the logarithm that trec_eval sums, as pytrec_eval returns it.",
-        "num_rel with -c and -l: trec_eval counts every label above 0, but here labels of at least the level count.",
-        _NAN,
-        _LABELS,
-        _EMPTY_LIST,
-    ),
     (
         "trec_eval:ndcg_cut_10",
         "trec_eval:ndcg_cut.10",
@@ -233,18 +217,6 @@ TREC_EVAL10 = Dialect(
     1e-12,
     "1e-12 unrounded",
     (
-        "Scores are compared in double precision.",
-        "Without -c, a group that is missing from the run is an error.",
-        "A recall x means x R relevant items, rounded; in trec_eval 9, it means x R + 0.9, rounded down.",
-        "rbp divides by the highest grade of the group. trec_eval reads uninitialised memory here, so its value may "
-        "depend on which other measures are computed.",
-        "utility with other parameters and -c: trec_eval gives a missing group a list of one item; here its value is "
-        "0.",
-        _NAN,
-        _LABELS,
-        _EMPTY_LIST,
-    ),
-    (
         "trec_eval10:-c ndcg_cut_10",
         "trec_eval10:ndcg_cut_10",
         "trec_eval10:-c -J ndcg",
@@ -265,13 +237,6 @@ PYTREC_EVAL = Dialect(
     lambda cutoff: f"ndcg_cut_{cutoff}",
     1e-12,
     "1e-12",
-    (
-        "pytrec_eval is trec_eval 9 without -c: a group that is missing from the run is left out of the mean.",
-        "gm_map and gm_bpref: the value of a group is a logarithm, and the summary is e to the power of their mean.",
-        _NAN,
-        _LABELS,
-        _EMPTY_LIST,
-    ),
     (
         "pytrec_eval:ndcg_cut_10",
         "pytrec_eval:ndcg",

@@ -1,4 +1,4 @@
-"""Compare stored or imported results with the results of the items and labels, group by group.
+"""Compare stored results with the results of the items and labels, group by group.
 
 On one machine both are equal to the bit. Another processor may round a logarithm differently, so a difference of a few
 units in the last place (``UNITS``) counts as equal.
@@ -7,7 +7,6 @@ units in the last place (``UNITS``) counts as equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from ndcg_tracker.rankings.ranking import GroupWeights
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index, Mask
+    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns
 
 UNITS = 16
 """How far results may differ, in units in the last place of 1 or of a larger number: 3.6e-15 in double precision."""
@@ -27,27 +27,7 @@ Number = float | int | str | None
 
 
 @dataclass(frozen=True, slots=True)
-class StatedResults:
-    """The stated results of a run under one metric.
-
-    ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN if undefined; ``reasons``: shape (n,), why a value is
-    undefined, None if it is defined.
-    """
-
-    mean: float | None
-    worst_mean: float | None
-    best_mean: float | None
-    n_groups: int
-    n_missing: int
-    n_undefined: int
-    values: Floats
-    dcg: Floats
-    ideal_dcg: Floats
-    reasons: Sequence[str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Deviation:
     """A stated number (``what``) of a group, or of the run if ``group`` is None, that differs from the computed number.
 
     ``stated``, ``computed``: both numbers, None if there is none. ``n``: how many groups differ in it.
@@ -61,52 +41,53 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verified:
     """The outcome of checking results against items: the first difference, and whether the mean could be checked.
 
     ``rests_on_weights``: the weights of the groups do not give this mean, so it depends on weights of items, which are
     not stored.
     """
 
-    difference: Difference | None = None
+    difference: Deviation | None = None
     rests_on_weights: bool = False
 
 
 def verdict(
-    given: StatedResults,
+    evaluation: EvaluationRecord,
+    results: GroupResultColumns,
     rows: Index,
     groups: tuple[GroupValues, GroupValues, GroupValues],
-    bounds: tuple[float | None, float | None] | None,
+    bounds: tuple[float | None, float | None],
     weights: GroupWeights | None,
-) -> Verdict:
-    """Return how the stated results of a run compare with the results of its items and labels.
+) -> Verified:
+    """Return how the stored results of a run compare with the results of its items and labels.
 
-    Parameters: ``rows``: the row in ``given`` of each group of ``groups``: int64, -1 for none. ``groups``: the computed
-    values, and the values with every tie broken for the worst and for the best case. ``bounds``: the means of the last
-    two; None if ``groups`` are only some groups of the run, so that only groups are compared.
+    Parameters: ``results``: of the groups, with dcg and ideal_dcg. ``rows``: the row in them of each group of
+    ``groups``: int64, -1 for none. ``groups``: the computed values, and the values with every tie broken for the worst
+    and for the best case. ``bounds``: the means of the last two.
     """
-    difference = _group_difference(given, rows, groups, of_all=bounds is not None)
-    if difference is not None or bounds is None:
-        return Verdict(difference)
-    return _verdict_of_means(given, rows, groups, bounds, weights)
+    difference = _group_difference(results, rows, groups)
+    if difference is not None:
+        return Verified(difference)
+    return _verdict_of_means(evaluation, results.values[rows], groups, bounds, weights)
 
 
 def _group_difference(
-    given: StatedResults, rows: Index, groups: tuple[GroupValues, GroupValues, GroupValues], *, of_all: bool
-) -> Difference | None:
+    results: GroupResultColumns, rows: Index, groups: tuple[GroupValues, GroupValues, GroupValues]
+) -> Deviation | None:
     """Return the first difference in the results of groups."""
     own, worst, best = groups
     lacking = np.flatnonzero(rows < 0)
     if lacking.size:
         at = int(lacking[0])
-        return Difference("result", None, _number(own.values[at]), own.group_keys[at], lacking.size)
-    if of_all and given.values.size != rows.size:
-        return Difference("number of results", given.values.size, rows.size)
+        return Deviation("result", None, _number(own.values[at]), own.group_keys[at], lacking.size)
+    if results.values.size != rows.size:
+        return Deviation("number of results", results.values.size, rows.size)
     metric = own.metric
     tolerance = tolerance_of(metric)
     loses_order = metric["score_type"] == "f32" and metric["ties"] == "input"
     for what in ("values", "dcg", "ideal_dcg"):
-        stated, computed = getattr(given, what)[rows], getattr(own, what)
+        stated, computed = getattr(results, what)[rows], getattr(own, what)
         differs = _differs(stated, computed, tolerance)
         if loses_order and differs.any():  # scores that are equal in single precision had an order in double precision
             low, high = (getattr(bound, what) for bound in (worst, best))
@@ -115,61 +96,59 @@ def _group_difference(
         if differs.any():
             at = int(np.argmax(differs))
             name = "value" if what == "values" else what
-            return Difference(name, _number(stated[at]), _number(computed[at]), own.group_keys[at], int(differs.sum()))
-    undefined = np.flatnonzero(own.reasons != DEFINED)
-    for at in undefined.tolist():
+            return Deviation(name, _number(stated[at]), _number(computed[at]), own.group_keys[at], int(differs.sum()))
+    stated_reasons = results.reasons_by_row()[rows]
+    for at in np.flatnonzero(own.reasons != DEFINED).tolist():
         reason = REASONS[own.reasons[at]]
-        if given.reasons[int(rows[at])] != reason:
-            return Difference("reason", given.reasons[int(rows[at])], reason, own.group_keys[at])
+        if stated_reasons[at] != reason:
+            return Deviation("reason", stated_reasons[at], reason, own.group_keys[at])
     return None
 
 
 def _verdict_of_means(
-    given: StatedResults,
-    rows: Index,
+    given: EvaluationRecord,
+    values: Floats,
     groups: tuple[GroupValues, GroupValues, GroupValues],
     bounds: tuple[float | None, float | None],
     weights: GroupWeights | None,
-) -> Verdict:
+) -> Verified:
     """Return how the means and counts compare, if the results of the groups agree."""
     own, worst, best = groups
     metric = own.metric
-    values = given.values[rows]
     own = replace(own, values=values)
     result = aggregated(own, weights)
     for what in ("n_groups", "n_missing", "n_undefined"):
         if getattr(given, what) != getattr(result, what):
-            return Verdict(Difference(what, getattr(given, what), getattr(result, what)))
+            return Verified(Deviation(what, getattr(given, what), getattr(result, what)))
     difference = _difference_of_all(given, (result.mean, *bounds), metric)
     if difference is None or metric["weights"] == "none":
-        return Verdict(difference)
+        return Verified(difference)
     alike = (aggregated(variant, None).mean for variant in (own, worst, best))
     if _difference_of_all(given, tuple(alike), metric) is None:
-        return Verdict()  # the run had weights of items, or was stored before the groups had weights
+        return Verified()  # the run had weights of items, or was stored before the groups had weights
     defined = values[~np.isnan(values)]
     if metric["weights"] == "item_mean" and (
         metric["empty_weight"] == "one"
         or (given.mean is not None and defined.size and defined.min() <= given.mean <= defined.max())
     ):
-        return Verdict(rests_on_weights=True)
-    return Verdict(difference)
+        return Verified(rests_on_weights=True)
+    return Verified(difference)
 
 
-def _difference_of_all(given: StatedResults, computed: tuple[float | None, ...], metric: Metric) -> Difference | None:
+def _difference_of_all(given: EvaluationRecord, computed: tuple[float | None, ...], metric: Metric) -> Deviation | None:
     """Return the first mean that differs: the mean, or the mean with ties broken for the worst or the best case."""
     tolerance = tolerance_of(metric)
     for what, mean_here in zip(("mean", "worst_mean", "best_mean"), computed, strict=True):
         if not are_close(getattr(given, what), mean_here, tolerance):
-            return Difference(what, getattr(given, what), mean_here)
+            return Deviation(what, getattr(given, what), mean_here)
     return None
 
 
-def difference_of_means(metric: Metric, given: StatedResults) -> Difference | None:
-    """Return how a mean contradicts its own groups, for a run without items, whatever its values.
+def difference_of_means(metric: Metric, given: EvaluationRecord, values: Floats) -> Deviation | None:
+    """Return how a mean contradicts the values of its own groups, for a run without items.
 
     A mean that depends on weights, or that has no group results, is not checked.
     """
-    values = given.values
     defined = values[~np.isnan(values)]
     tolerance = tolerance_of(metric)
     limits = metric.limits
@@ -178,22 +157,22 @@ def difference_of_means(metric: Metric, given: StatedResults) -> Difference | No
         wrong = np.flatnonzero((values < limits[0] - room) | (values > limits[1] + room))
         if wrong.size:
             at = int(wrong[0])
-            return Difference("value", _number(values[at]), None, n=wrong.size)
+            return Deviation("value", _number(values[at]), None, n=wrong.size)
         for what in ("mean", "worst_mean", "best_mean"):
             number = getattr(given, what)
             if metric.summary == "mean" and number is not None and not limits[0] - room <= number <= limits[1] + room:
-                return Difference(what, number, None)
+                return Deviation(what, number, None)
     if not values.size:
         return None
     n_undefined = int(values.size - defined.size)
     if given.n_undefined != n_undefined:
-        return Difference("n_undefined", given.n_undefined, n_undefined)
+        return Deviation("n_undefined", given.n_undefined, n_undefined)
     if given.n_groups != defined.size and not (metric.is_external and given.n_groups == values.size):
-        return Difference("n_groups", given.n_groups, int(defined.size))
+        return Deviation("n_groups", given.n_groups, int(defined.size))
     if metric["weights"] != "none":
         return None
     computed = mean_of(metric, defined)
-    return None if are_close(given.mean, computed, tolerance) else Difference("mean", given.mean, computed)
+    return None if are_close(given.mean, computed, tolerance) else Deviation("mean", given.mean, computed)
 
 
 def mean_of(metric: Metric, defined: Floats) -> float | None:
