@@ -29,7 +29,7 @@ MOST_LEFT_OUT = 1 / 8
 LEVELS_OF_LOOKS = (0.04, 0.005, 0.0025, 0.0025)
 """The level of the lower bound at each decision about one pair and metric; the upper bound has a fifth of it."""
 
-_PSEUDO_QUERIES = 5  # in which the control is taken to be right, beside the drawn ones
+_PSEUDO_QUERIES = 5  # in which the control is taken to be right, added to the drawn ones
 _LARGEST_WEIGHT = 1.2
 _AT_STAKE = 2.5  # of the queries that each drawn one stands for, so many may lose all without being seen
 _PSEUDO_ITEMS = 2
