@@ -77,26 +77,38 @@ def worth_of_holes(queries: Index, ranks: tuple[Index, Index], gains: Floats) ->
     return np.where(judged, gains, usual * (gained / expected)[queries] / 2)
 
 
-def controls_and_stakes(
+def without_asking(
     values: Callable[[Floats], tuple[Floats, Floats]], guess: Floats, is_open: Mask, lead: Floats, greatest: float
-) -> tuple[Floats, Floats]:
-    """Return the difference of each query without asking, and what it could cost B at most.
+) -> tuple[Floats, Floats, Floats]:
+    """Return of each query the difference B minus A without asking, A's value, and what open items could cost B.
 
-    The stake is at least 0: the smaller of A's value, and of how far the difference falls if each open item that helps
-    A has the greatest gain, and each that helps B has none. Parameters: ``values``: returns the values of A and of B in
-    each query, from the gains (or grades) of the items. ``guess``: float64, shape (n,), of the items without asking.
-    ``is_open``: whether people are asked about them. ``lead``: float64, shape (n,), above 0 where B ranks the item
-    higher, below 0 where A does. Returns: float64, one for each query.
+    The cost is how far the difference falls if each open item that helps A has the greatest gain, and each that helps B
+    has none; at least 0. Parameters: ``values``: returns the values of A and of B in each query, from the gains (or
+    grades) of the items. ``guess``: float64, shape (n,), of the items without asking. ``is_open``: whether people are
+    asked about them. ``lead``: float64, shape (n,), above 0 where B ranks the item higher, below 0 where A does.
+    Returns: float64, one for each query.
 
     >>> def values(gains):  # one query, whose first item A ranks first, and whose second B
     ...     return gains[:1], gains[1:]
-    >>> controls_and_stakes(values, np.array([1.0, 2.0]), np.ones(2, bool), np.array([-1.0, 1.0]), 3.0)
-    (array([1.]), array([1.]))
+    >>> without_asking(values, np.array([1.0, 2.0]), np.ones(2, bool), np.array([-1.0, 1.0]), 3.0)
+    (array([1.]), array([1.]), array([4.]))
     """
     a, b = values(guess)
     worst_a, worst_b = values(np.where(is_open & (lead < 0), greatest, np.where(is_open & (lead > 0), 0.0, guess)))
-    control = b - a
-    return control, np.maximum(np.minimum(a, control - (worst_b - worst_a)), 0.0)
+    return b - a, a, np.maximum(b - a - (worst_b - worst_a), 0.0)
+
+
+def stakes_of(values: Floats, costs: Floats, answered_values: Floats) -> Floats:
+    """Return what each open query could cost B at most, at least 0: A's value, if open items can cost that much.
+
+    Where A's value without asking is below its mean value in the answered queries, that mean counts: a judge that finds
+    nothing in some queries knows nothing of what can be lost there. Parameters: ``values``, ``costs``: float64, one for
+    each open query (``without_asking``). ``answered_values``: float64, A's exact values in the answered queries.
+
+    >>> stakes_of(np.array([0.0, 0.75, 0.75]), np.array([1.0, 1.0, 0.25]), np.array([0.25, 0.75])).tolist()
+    [0.5, 0.75, 0.25]
+    """
+    return np.maximum(np.minimum(np.maximum(values, _mean(np.sort(answered_values))), costs), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +179,7 @@ class DrawnQueries:
     All are differences, B minus A, of one metric. ``answered``: float64, shape (n,), exact, of the drawn queries that
     are fully answered. ``control``: float64, shape (n,), of the same queries without asking. ``others``: float64, of
     the open queries that are not among these, without asking. ``stakes``: float64, what each open query could cost B
-    at most, in any order (``controls_and_stakes``). ``known``: float64, exact, of queries in which nothing is open.
+    at most, in any order (``stakes_of``). ``known``: float64, exact, of queries in which nothing is open.
     ``n_left_out``: how many queries were drawn before the last answered one and are not fully answered. ``n_clusters``:
     how many clusters all queries form, None where each is one.
     """

@@ -14,8 +14,9 @@ from ndcg_tracker.statistics.drawn_queries import (
     LEVELS_OF_LOOKS,
     DrawnMean,
     DrawnQueries,
-    controls_and_stakes,
     draw_order,
+    stakes_of,
+    without_asking,
     worth_of_holes,
 )
 
@@ -259,17 +260,24 @@ def test_gains_of_another_unit_give_holes_of_another_unit(items: list[tuple[int,
     assert worth_of_holes(groups, (a, b), unit * known) == pytest.approx(unit * worth_of_holes(groups, (a, b), known))
 
 
-def test_the_stake_is_what_open_items_can_take_and_at_most_what_a_has() -> None:
+def test_the_cost_is_what_open_items_can_take() -> None:
     def values(gains: Floats) -> tuple[Floats, Floats]:  # items 0 and 1 are in A, 1 and 2 in B
         return np.array([gains[0] + gains[1] / 2]), np.array([gains[1] / 2 + gains[2]])
 
     lead, every = np.array([-1.0, 0.0, 1.0]), np.ones(3, dtype=np.bool_)
-    control, stake = controls_and_stakes(values, np.array([1.0, 2.0, 3.0]), every, lead, 3.0)
-    assert (control.tolist(), stake.tolist()) == ([2.0], [2.0])  # A has 2, and 5 could be lost
-    control, stake = controls_and_stakes(values, np.array([1.0, 4.0, 0.5]), every, lead, 1.5)
-    assert (control.tolist(), stake.tolist()) == ([-0.5], [1.0])
-    closed = every & (lead > 0)
-    _, stake = controls_and_stakes(values, np.array([1.0, 4.0, 0.5]), closed, lead, 9.0)
-    assert stake.tolist() == [0.5]
-    _, stake = controls_and_stakes(values, np.array([-1.0, 0.0, 2.0]), every, lead, 1.0)
-    assert stake.tolist() == [0.0]  # A has less than nothing
+    found = without_asking(values, np.array([1.0, 2.0, 3.0]), every, lead, 3.0)
+    assert [part.tolist() for part in found] == [[2.0], [2.0], [5.0]]  # 2 more of item 0, and 3 less of item 2
+    found = without_asking(values, np.array([1.0, 4.0, 0.5]), every & (lead > 0), lead, 9.0)
+    assert [part.tolist() for part in found] == [[-0.5], [3.0], [0.5]]
+    found = without_asking(values, np.array([2.0, 0.0, 0.0]), every, lead, 1.0)
+    assert found[2].tolist() == [0.0]  # a guess above the greatest gain is nothing to lose
+
+
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 2)), min_size=1, max_size=9), st.floats(0, 1))
+def test_the_stake_is_at_most_the_cost_and_as_a_has_by_people_or_without_asking(
+    pairs: list[tuple[float, float]], answered: float
+) -> None:
+    values, costs = (np.array([pair[place] for pair in pairs]) for place in (0, 1))
+    found = stakes_of(values, costs, np.array([answered, answered]))
+    assert found.tolist() == [max(min(max(value, answered), cost), 0.0) for value, cost in pairs]
+    assert stakes_of(values, costs, np.empty(0)).tolist() == np.minimum(np.maximum(values, 0), costs).tolist()
