@@ -60,7 +60,7 @@ class World:
             stakes_of(facts.guessed[self.order], facts.costs[self.order], facts.value[answered]),
             facts.true[self.queries[facts.known[self.queries]]],
             n_left_out,
-            n_clusters,
+            sizes,
         )
 
 
@@ -95,11 +95,8 @@ def rates(facts: Facts, n_queries: int, n: int, count: int, truth: float | None 
     return rates_of([of.mean() for of in deciding], of_truth, len(deciding) / count)
 
 
-def clustered(facts: Facts, n_queries: int, n: int, count: int, effective: bool | None = True) -> Rates:
-    """Return the rates where whole clusters are sampled; ``effective``: None leaves the clusters undeclared.
-
-    With False their number counts, with True that of equal ones that say as much, (sum size)^2 / sum size^2.
-    """
+def clustered(facts: Facts, n_queries: int, n: int, count: int, *, declared: bool = True) -> Rates:
+    """Return the rates where whole clusters are sampled; ``declared``: whether somebody says which."""
     sizes = np.bincount(facts.cluster)
     first = np.append(0, np.cumsum(sizes))
     rng, means = np.random.default_rng([n_queries, n]), []
@@ -107,11 +104,8 @@ def clustered(facts: Facts, n_queries: int, n: int, count: int, effective: bool 
         chosen = rng.permutation(sizes.size)[:n_queries]
         chosen = chosen[: int(np.searchsorted(np.cumsum(sizes[chosen]), n_queries, side="right")) or 1]
         queries = np.concatenate([np.arange(first[c], first[c + 1]) for c in chosen])
-        of_sample = sizes[chosen].astype(np.float64)
-        by_size = of_sample.sum() ** 2 / np.square(of_sample).sum()
-        n_clusters = None if effective is None else by_size if effective else float(chosen.size)
         world = World(queries, rng.permutation(queries[~facts.known[queries]]))
-        means.append(world.drawn(facts, n, n_clusters=n_clusters).mean())
+        means.append(world.drawn(facts, n, sizes=sizes[chosen] if declared else None).mean())
     return rates_of(means, facts.truth)
 
 

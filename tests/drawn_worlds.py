@@ -113,12 +113,12 @@ class Population:
         control = np.where(known, true, control)
         return Facts(true, control, known, guessed, costs, value, self.is_open.sum(axis=1), self.cluster)
 
-    def harmed(self, share: float, *, blank: bool = False) -> Population:
+    def harmed(self, share: float, *, blank: bool = False, seed: int = 17) -> Population:
         """Return the queries where B shows ten other items in a share of them: A's equals without asking, but no good.
 
         Under a judge each has the grade of A's item at its rank. Without one nobody has judged them.
         """
-        rows = np.flatnonzero(np.random.default_rng(17).random(len(self.gains)) < share)
+        rows = np.flatnonzero(np.random.default_rng(seed).random(len(self.gains)) < share)
         a, b = self.ranks
         of_a = np.argsort(np.where(a[rows] > 0, a[rows], N_ITEMS), axis=1, kind="stable")
         shown, other = of_a[:, :K], of_a[:, K : 2 * K]
@@ -212,6 +212,22 @@ def under_a_judge(
     true, said, guess = (np.where(seen, by_grade[of.astype(np.int64)], 0.0) for of in (grades, said, judged))
     of_people = Population(said, (a, b), guess, guess, seen, cluster, float(by_grade[-1]))
     return of_people, replace(of_people, gains=true)
+
+
+@lru_cache(maxsize=1)
+def candidates(kind: str, count: int, better_in: str = "equal") -> list[Population]:
+    """Return the same queries and the same A with several candidates, under a judge."""
+    rng = np.random.default_rng([3, *kind.encode()])
+    grades, a, _, cluster = questions(rng, better_in)
+    shared, found = 0.7 * rng.normal(size=a.shape), []
+    for _ in range(count):
+        b = a if better_in == "alike" else 0.65 * grades + shared
+        b = b + (0.3 if better_in == "alike" else 0.71) * rng.normal(size=a.shape)
+        ranks = first_ranks(a), first_ranks(b)
+        seen = (ranks[0] > 0) | (ranks[1] > 0)
+        guess = np.where(seen, judged_by(kind, grades, *ranks, np.random.default_rng(4)), 0.0)
+        found.append(Population(np.where(seen, grades, 0.0), ranks, guess, guess, seen, cluster))
+    return found
 
 
 def cluster_sizes(name: str, rng: np.random.Generator) -> Ranks:

@@ -180,8 +180,8 @@ class DrawnQueries:
     are fully answered. ``control``: float64, shape (n,), of the same queries without asking. ``others``: float64, of
     the open queries that are not among these, without asking. ``stakes``: float64, what each open query could cost B
     at most, in any order (``stakes_of``). ``known``: float64, exact, of queries in which nothing is open.
-    ``n_left_out``: how many queries were drawn before the last answered one and are not fully answered. ``n_clusters``:
-    how many clusters all queries form, None where each is one.
+    ``n_left_out``: how many queries were drawn before the last answered one and are not fully answered.
+    ``cluster_sizes``: how many of all queries, also of the known ones, each cluster has, None where each is one.
     """
 
     answered: Floats
@@ -190,7 +190,7 @@ class DrawnQueries:
     stakes: Floats
     known: Floats
     n_left_out: int = 0
-    n_clusters: float | None = None
+    cluster_sizes: Index | None = None
 
     @property
     def n_open(self) -> int:
@@ -222,8 +222,8 @@ class DrawnQueries:
 
         With R open of N queries, y answered and j the control: estimate = R/N (mean(y - w j) + w mean_R(j)) +
         sum(known)/N. The weight w of the control is the slope of y on j, with 5 queries of slope 1. The allowance
-        stands for one further query that loses the standard deviation of a query, or the mean stake of the 2.5 R/n
-        queries with most at stake. The variance is that of y - w j among the drawn ones, and that of all N queries as a
+        stands for one further query, and those left out, that each lose the standard deviation of a query, or the mean
+        stake of the 2.5 R/n queries with most at stake. The variance is that of y - w j among the drawn ones, and that of all N queries as a
         sample of such queries (or of clusters). The order of the queries does not change a bit. Raises: ValueError
         without any query, for arrays that do not fit, and for a NaN or an infinity.
 
@@ -249,15 +249,20 @@ class DrawnQueries:
         estimate = share * mean + float(known.sum()) / total
         spread = max(_variance(y), of_control)
         n_at_stake = math.ceil(_AT_STAKE * n_open / n) if n else n_open
-        further = max(math.sqrt(spread), _mean(stakes[-n_at_stake:])) / (n + 1)
         unseen = 1 - n / n_open if n_open else 0.0
-        left_out = self.n_left_out / max(n + self.n_left_out, 1) * math.sqrt(spread)
-        allowance = share * (further * math.sqrt(unseen) + left_out)
+        further = math.sqrt(unseen) / (n + 1) + self.n_left_out / max(n + self.n_left_out, 1)
+        allowance = share * further * max(math.sqrt(spread), _mean(stakes[-n_at_stake:]))
         between = share * spread + (1 - share) * of_known + share * (1 - share) * (mean - _mean(known, mean)) ** 2
         of_draw = float(np.square(e - _mean(e)).sum()) / max(n - 2, 1) * unseen / max(n, 1) * share**2
-        error = math.sqrt(of_draw + between / (self.n_clusters or total) + allowance**2)
+        error = math.sqrt(of_draw + between / self._n_independent(total) + allowance**2)
         estimate, allowance, error = np.ldexp([estimate, allowance, error], unit).tolist()
         return DrawnMean(estimate, weight, allowance, error, n - 2)
+
+    def _n_independent(self, total: int) -> float:
+        """Return how many clusters of one size say as much as these: a large one weighs by the square of its size."""
+        if self.cluster_sizes is None:
+            return float(total)
+        return float(self.cluster_sizes.sum()) ** 2 / float(np.square(self.cluster_sizes).sum())
 
 
 def _mean(values: Floats, of_none: float = 0.0) -> float:

@@ -39,7 +39,7 @@ queries = st.builds(
 )
 
 
-def written_plainly(of: DrawnQueries) -> tuple[float, float, float]:
+def written_plainly(of: DrawnQueries, n_clusters: float | None = None) -> tuple[float, float, float]:
     """Return the estimate and its bounds at .05 and .01, as the design has them."""
     y, j, n, r = of.answered, of.control, of.answered.size, of.n_open
     every = [*j, *of.others]
@@ -54,11 +54,11 @@ def written_plainly(of: DrawnQueries) -> tuple[float, float, float]:
     spread = max(np.var(y, ddof=1), var_j)
     most = np.mean(sorted(of.stakes)[-math.ceil(2.5 * r / n) :])
     m = of.n_left_out
-    h = share * (max(spread**0.5, most) / (n + 1) * (1 - n / r) ** 0.5 + m / (n + m) * spread**0.5)
+    h = share * max(spread**0.5, most) * ((1 - n / r) ** 0.5 / (n + 1) + m / (n + m))
     of_known = np.var(of.known) if len(of.known) else 0
     apart = (mean - np.mean(of.known)) ** 2 if len(of.known) else 0
     between = share * spread + (1 - share) * of_known + share * (1 - share) * apart
-    error = (s2 * (1 / n - 1 / r) * share**2 + between / (of.n_clusters or total) + h * h) ** 0.5
+    error = (s2 * (1 / n - 1 / r) * share**2 + between / (n_clusters or total) + h * h) ** 0.5
     return (
         estimate,
         estimate - h - stats.t.ppf(0.95, n - 2) * error,
@@ -66,11 +66,11 @@ def written_plainly(of: DrawnQueries) -> tuple[float, float, float]:
     )
 
 
-@given(queries, st.sampled_from([None, 5, 7.5]))
-def test_estimate_and_bounds_are_those_of_the_formula(of: DrawnQueries, n_clusters: float | None) -> None:
-    of = replace(of, n_clusters=n_clusters)
-    found = of.mean()
-    assert (found.estimate, found.lower(), found.upper()) == pytest.approx(written_plainly(of), rel=1e-9, abs=1e-12)
+@given(queries, st.sampled_from([None, [4, 4, 4, 4, 4], [6, 1, 1, 1, 1]]))
+def test_estimate_and_bounds_are_those_of_the_formula(of: DrawnQueries, sizes: list[int] | None) -> None:
+    found = replace(of, cluster_sizes=None if sizes is None else np.array(sizes)).mean()
+    wanted = written_plainly(of, sizes and {4: 5.0, 6: 2.5}[sizes[0]])
+    assert (found.estimate, found.lower(), found.upper()) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
 @given(queries, st.integers(0, 2**32))
@@ -137,7 +137,7 @@ def test_more_at_stake_more_left_out_and_fewer_clusters_widen_both_bounds(of: Dr
     wider = (
         replace(of, stakes=of.stakes + 1),
         replace(of, n_left_out=of.n_left_out + 1),
-        replace(of, n_clusters=(of.n_open + of.known.size) / 2),
+        replace(of, cluster_sizes=np.full((of.n_open + of.known.size) // 2, 2)),
     )
     for other in wider:
         found = other.mean()
