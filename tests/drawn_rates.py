@@ -46,9 +46,7 @@ class World:
     queries: Ranks
     order: Ranks
 
-    def drawn(
-        self, facts: Facts, n: int, left_out: Ranks | None = None, n_clusters: float | None = None
-    ) -> DrawnQueries:
+    def drawn(self, facts: Facts, n: int, left_out: Ranks | None = None, sizes: Ranks | None = None) -> DrawnQueries:
         """Return what is there when the first n open queries are answered but ``left_out``, places in the order."""
         answered = self.order[:n] if left_out is None else np.delete(self.order[:n], left_out)
         open_ = np.isin(self.order, answered, invert=True)

@@ -223,9 +223,9 @@ class DrawnQueries:
         With R open of N queries, y answered and j the control: estimate = R/N (mean(y - w j) + w mean_R(j)) +
         sum(known)/N. The weight w of the control is the slope of y on j, with 5 queries of slope 1. The allowance
         stands for one further query, and those left out, that each lose the standard deviation of a query, or the mean
-        stake of the 2.5 R/n queries with most at stake. The variance is that of y - w j among the drawn ones, and that of all N queries as a
-        sample of such queries (or of clusters). The order of the queries does not change a bit. Raises: ValueError
-        without any query, for arrays that do not fit, and for a NaN or an infinity.
+        stake of the 2.5 R/n queries with most at stake. The variance is that of y - w j among the drawn ones, and that
+        of all N queries as a sample of such queries (or of clusters). The order of the queries does not change a bit.
+        Raises: ValueError without any query, for arrays that do not fit, and for a NaN or an infinity.
 
         >>> y, j = np.array([0.5, -0.25, 0.0, 0.25]), np.array([0.25, -0.5, 0.0, 0.5])
         >>> found = DrawnQueries(y, j, np.array([0.25, 0.0]), np.full(6, 0.25), np.zeros(2)).mean()
