@@ -144,8 +144,8 @@ def families(all_facts: Sequence[Facts], n_queries: int, n: int, count: int, n_b
         means = [world.drawn(facts, n).mean() for facts in all_facts]
         first = len(means) - n_better
         truths = [facts.truth - 0.1 * (place >= first) for place, facts in enumerate(all_facts)]
-        above = holm([mean.p_above(truth) for mean, truth in zip(means, truths, strict=True)])
-        below = holm([mean.p_below(facts.truth) for mean, facts in zip(means, all_facts, strict=True)])
+        above = holm([mean.p_above(truth, len(means)) for mean, truth in zip(means, truths, strict=True)])
+        below = holm([mean.p_below(of.truth, len(means)) for mean, of in zip(means, all_facts, strict=True)])
         passed += any(p is not None and p < 0.05 for p in above[:first])
         failed += any(p is not None and p < 0.01 for p in below)
     return passed / count, failed / count

@@ -21,7 +21,7 @@ from ndcg_tracker.statistics.drawn_queries import without_asking, worth_of_holes
 
 Ranks = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Measure = Literal["ndcg", "R", "RR"]
+Measure = Literal["ndcg", "R", "RR", "Success"]
 
 K, N_ITEMS, N_QUERIES = 10, 60, 12_000
 GREATEST = 3.0
@@ -71,7 +71,16 @@ def reciprocal_rank(gains: Floats, ranks: Ranks) -> Floats:
     return np.where(first <= K, 1 / first, 0)
 
 
-VALUES: dict[Measure, Callable[[Floats, Ranks], Floats]] = {"ndcg": ndcg, "R": recall, "RR": reciprocal_rank}
+def success(gains: Floats, ranks: Ranks) -> Floats:
+    return ((gains > 0) & (ranks > 0)).any(axis=1).astype(np.float64)
+
+
+VALUES: dict[Measure, Callable[[Floats, Ranks], Floats]] = {
+    "ndcg": ndcg,
+    "R": recall,
+    "RR": reciprocal_rank,
+    "Success": success,
+}
 
 
 def first_ranks(scores: Floats) -> Ranks:

@@ -17,7 +17,7 @@ from hashlib import blake2b
 import numpy as np
 
 from ndcg_tracker.rankings import Floats, Index, Mask
-from ndcg_tracker.statistics.t_distribution import lower_tail, quantile, two_sided_p
+from ndcg_tracker.statistics.t_distribution import lower_tail, quantile
 from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, finite
 
 LEAST_DRAWN = 30
@@ -139,21 +139,24 @@ class DrawnMean:
         """The interval at 95%; None where nothing can be inferred, also where nothing varies."""
         return (self.lower(0.025), self.upper(0.025)) if self._varies else None
 
-    @property
-    def p_value(self) -> float | None:
-        """The smallest level, above 0, whose two-sided interval excludes 0; None where there is no interval."""
+    def p_value(self, n_tests: int = 1) -> float | None:
+        """Return the smallest level, above 0, whose two-sided interval excludes 0; None where there is no interval.
+
+        ``n_tests``: how many tests are corrected together (``many_tests.holm``). At smaller levels a larger share of
+        the queries may lose all without being drawn, so the allowance grows with their number, in proportion to log(20
+        n_tests).
+        """
         if not self._varies:
             return None
-        beyond = max(abs(self.estimate) - self.allowance, 0.0)
-        return max(two_sided_p(beyond / self.error, self.df), SMALLEST_P_VALUE)
+        return min(max(2 * self._tail(abs(self.estimate), n_tests), SMALLEST_P_VALUE), 1.0)
 
-    def p_above(self, bound: float) -> float:
+    def p_above(self, bound: float, n_tests: int = 1) -> float:
         """Return the smallest level whose lower bound is above ``bound``: for Holm's procedure over several PASSes."""
-        return self._tail(self.estimate - self.allowance - bound)
+        return self._tail(self.estimate - bound, n_tests)
 
-    def p_below(self, bound: float) -> float:
+    def p_below(self, bound: float, n_tests: int = 1) -> float:
         """Return the smallest level whose upper bound is below ``bound``: for Holm's procedure over several FAILs."""
-        return self._tail(bound - self.estimate - self.allowance)
+        return self._tail(bound - self.estimate, n_tests)
 
     @property
     def _varies(self) -> bool:
@@ -164,12 +167,13 @@ class DrawnMean:
             return math.inf
         return self.allowance + quantile(1 - level, self.df) * self.error
 
-    def _tail(self, distance: float) -> float:
+    def _tail(self, distance: float, n_tests: int) -> float:
+        beyond = distance - self.allowance * (1 + math.log(n_tests) / math.log(20))
         if self.df < 1:
             return 1.0
         if self.error == 0:
-            return float(distance <= 0)
-        return lower_tail(-distance / self.error, self.df)
+            return float(beyond <= 0)
+        return lower_tail(-beyond / self.error, self.df)
 
 
 @dataclass(frozen=True)

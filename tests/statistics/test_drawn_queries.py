@@ -87,7 +87,7 @@ def test_another_scale_of_the_metric_scales_all_but_the_weight(of: DrawnQueries,
     parts = (scale * part for part in (of.answered, of.control, of.others, of.stakes, of.known))
     one, scaled = of.mean(), DrawnQueries(*parts, of.n_left_out).mean()
     assert scaled == DrawnMean(scale * one.estimate, one.weight, scale * one.allowance, scale * one.error, one.df)
-    assert scaled.p_value == one.p_value
+    assert scaled.p_value() == one.p_value()
 
 
 @given(queries)
@@ -121,14 +121,15 @@ def test_bounds_interval_and_probabilities_agree(of: DrawnQueries) -> None:
         assert found.p_above(found.lower(level)) == pytest.approx(level)
         assert found.p_below(found.upper(level)) == pytest.approx(level)
     assert found.interval == (found.lower(0.025), found.upper(0.025))
-    assert found.p_value is not None
-    if found.p_value < 1:
-        ends = found.lower(found.p_value / 2), found.upper(found.p_value / 2)
+    p_value = found.p_value()
+    assert p_value is not None
+    if p_value < 1:
+        ends = found.lower(p_value / 2), found.upper(p_value / 2)
         assert min(map(abs, ends)) == pytest.approx(0, abs=1e-9)
     else:
         assert abs(found.estimate) <= found.allowance
     (low, high) = found.interval
-    assert (low > 0 or high < 0) == (found.p_value < 0.05)
+    assert (low > 0 or high < 0) == (p_value < 0.05)
 
 
 @given(queries)
@@ -144,6 +145,16 @@ def test_more_at_stake_more_left_out_and_fewer_clusters_widen_both_bounds(of: Dr
         assert found.estimate == one.estimate
         assert found.lower() < one.lower()
         assert found.upper() > one.upper()
+
+
+@given(queries, st.integers(2, 40))
+def test_among_several_tests_the_allowance_grows_with_the_logarithm_of_their_number(of: DrawnQueries, n: int) -> None:
+    found = of.mean()
+    longer = replace(found, allowance=found.allowance * math.log(20 * n) / math.log(20))
+    assert found.p_above(-0.02, n) == pytest.approx(longer.p_above(-0.02))
+    assert found.p_below(0.02, n) == pytest.approx(longer.p_below(0.02))
+    assert found.p_value(n) == pytest.approx(longer.p_value())
+    assert found.p_above(-0.02, n) >= found.p_above(-0.02)
 
 
 def test_a_control_that_tells_nothing_weighs_little_and_a_perfect_one_leaves_the_sample_of_queries() -> None:
@@ -166,7 +177,7 @@ def test_below_three_drawn_queries_there_is_an_estimate_and_no_inference(n: int)
     of = DrawnQueries(y, y - 0.25, np.array([0.5, -0.5]), np.zeros(n + 2), none)
     found = of.mean()
     assert found.interval is None
-    assert found.p_value is None
+    assert found.p_value() is None
     assert (found.lower(), found.upper(), found.p_above(-1), found.p_below(1)) == (-math.inf, math.inf, 1, 1)
     without_asking = np.concatenate([y - 0.25, [0.5, -0.5]]).mean()
     assert found.estimate == pytest.approx(without_asking + (0.25 if n else 0), abs=0.03)
@@ -175,15 +186,15 @@ def test_below_three_drawn_queries_there_is_an_estimate_and_no_inference(n: int)
 def test_where_nothing_varies_there_is_no_p_value() -> None:
     drawn, none = np.full(30, 0.1), np.empty(0)
     equal = DrawnQueries(drawn, drawn, np.full(9, 0.1), np.zeros(39), none).mean()
-    assert equal.p_value is None
+    assert equal.p_value() is None
     assert equal.interval is None
     assert equal.lower() == pytest.approx(0.1)
     tied = DrawnQueries(np.zeros(30), np.zeros(30), np.zeros(9), np.zeros(39), np.zeros(5)).mean()
-    assert (tied.estimate, tied.lower(), tied.upper(), tied.p_value) == (0, 0, 0, None)
+    assert (tied.estimate, tied.lower(), tied.upper(), tied.p_value()) == (0, 0, 0, None)
     assert (tied.p_above(-0.02), tied.p_above(0), tied.p_below(0.02), tied.p_below(0)) == (0, 1, 0, 1)
     at_stake = DrawnQueries(np.zeros(30), np.zeros(30), np.zeros(9), np.ones(39), np.zeros(5)).mean()
     assert at_stake.lower() < 0
-    assert at_stake.p_value == 1
+    assert at_stake.p_value() == 1
 
 
 def drawn_of(n: int, n_others: int, n_left_out: int = 0, apart: int = 30) -> DrawnQueries:
