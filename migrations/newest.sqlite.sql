@@ -317,7 +317,7 @@ CREATE TABLE designs (
 	greatest_grade DOUBLE, 
 	created_at_utc TEXT NOT NULL, 
 	answered_after_run_id INTEGER, 
-	answered_after_label_set_id INTEGER, 
+	answered_after_label_set_id INTEGER, kind TEXT DEFAULT 'items' NOT NULL, 
 	CONSTRAINT ck_designs_counts CHECK (number >= 1 AND budget >= 1 AND planned_budget >= budget), 
 	CONSTRAINT ck_designs_looks CHECK (look >= 1 AND look <= n_looks), 
 	CONSTRAINT ck_designs_greatest_grade_finite CHECK (abs(greatest_grade) <= 1.7e308), 
@@ -332,7 +332,7 @@ CREATE TABLE drawn_items (
 	item_key TEXT NOT NULL, 
 	probability DOUBLE, 
 	grade DOUBLE, 
-	answered_at_utc TEXT, 
+	answered_at_utc TEXT, answered_after_run_id INTEGER, 
 	CONSTRAINT pk_drawn_items PRIMARY KEY (design_id, group_id, item_key), 
 	CONSTRAINT ck_drawn_items_probability CHECK (probability > 0 AND probability <= 1), 
 	CONSTRAINT ck_drawn_items_grade_finite CHECK (abs(grade) <= 1.7e308), 
@@ -631,4 +631,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0027')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0028')

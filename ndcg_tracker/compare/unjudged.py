@@ -51,7 +51,7 @@ def open_deltas(
     in one run. Items are read once, and only if they are needed. With arms, each run is compared with each, and the
     ends are the means over these pairs.
     """
-    sides = _Sides(tx, both)
+    sides = _Sides(tx, both, next((of.graded for of in results if of.graded is not None), None))
     pairs = zip(both.metrics, results, strict=True)
     return [_open(sides, metric, of_metric, coverage, worth) for metric, of_metric in pairs]
 
@@ -82,9 +82,10 @@ def _open(
 class _Sides:
     """The items of all runs of two arms with their labels, read when they are wanted."""
 
-    def __init__(self, tx: ReadTransaction, both: RunPair) -> None:
+    def __init__(self, tx: ReadTransaction, both: RunPair, graded: LabelLists | None = None) -> None:
         self.tx = tx
         self.both = both
+        self._graded = graded
         every = {label_set.version: label_set for label_set in tx.labels.sets(both.dataset_id, None)}
         self._chain = [both.baseline.label_set]
         while (before := every.get(self._chain[-1].extends or 0)) is not None:
@@ -97,8 +98,8 @@ class _Sides:
 
     @cached_property
     def labels(self) -> LabelLists:
-        """The labels of both."""
-        return self.tx.labels.lists(self.both.baseline.label_set.id)
+        """The labels of both, with the answers that count as labels."""
+        return self._graded or self.tx.labels.lists(self.both.baseline.label_set.id)
 
     @cached_property
     def judged(self) -> list[list[JudgedRanking]]:

@@ -269,6 +269,8 @@ class _Import:
             row["after_decision_id"] = max(covered, default=0)
         for table in self._used if name == "designs" else ():
             self._used[table] = max(self._used[table], row[f"answered_after_{table[:-1]}_id"] or 0)
+        if name == "drawn_items":
+            self._used["runs"] = max(self._used["runs"], row["answered_after_run_id"] or 0)
         return row
 
     def _owned(self, name: str, row: Row) -> list[Any]:

@@ -9,6 +9,7 @@ from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge, Option, OwnNam
 from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
+    Fresh,
     LabelsVersion,
     Margin,
     MissingGroups,
@@ -97,6 +98,7 @@ Limits = Annotated[
     ),
 ]
 
+TrustJudge = Annotated[bool, Option("Decide by the labels of --judge alone, although nobody checks them.")]
 SealedDataset = Annotated[str, Option("The sealed dataset that has both runs.", metavar="NAME")]
 SealedBaseline = Annotated[
     str | None, Option("Run to compare against.", metavar="RUN", default="the one that the split has fixed")
@@ -138,24 +140,25 @@ def gate(
     unjudged: OfUnjudged = _RANGE,
     judge: Judge = None,
     check_with: CheckWith = None,
+    fresh: Fresh = False,
 ) -> GateResult:
     """Decide whether a candidate may replace a baseline, and record the decision.
 
     Parameters: ``candidate``, ``baseline``: run references; a baseline given as ``@alias`` is pinned. ``margin``: the
     allowed drop in scope "population", or "auto" to learn it from ``repeats`` (run references) or from the runs with
     the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way non-inferiority) or "set" (exact
-    arithmetic against ``tolerance``, by default 0). If the alias has a policy (``set_policy``), its
-    rules hold; only stricter ones may be given. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
-    ``acknowledged_by``: by whom. ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``:
-    see ``compare``. ``by``: a group attribute: FAIL if one of its slices of 25 groups or more is shown to have dropped
-    by more than ``slice_margin`` (Holm), and no PASS if one regressed that is not shown to have dropped by less.
-    ``strict_slices``: no PASS if any slice is not shown to have dropped by less. ``max_harm``: such as ".3:2%": PASS
-    only if at most 2% of groups like these lose more than .3 (an exact bound at 95%); FAIL if more do, in all or in a
-    slice (Holm). ``limits``: on measures of the runs, which are tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a
-    candidate whose latency is more than a tenth higher, ``"-5"`` one whose number is more than 5 lower. ``check_with``:
-    see ``compare``; PASS and FAIL are those of the corrected difference, and there is neither with fewer than 100
-    answers that differ from the judge. Raises: InputError for options that do not go together; ReferenceNotFoundError;
-    NotComparableError, with the command that fixes it.
+    arithmetic against ``tolerance``, by default 0). If the alias has a policy (``set_policy``), its rules hold; only
+    stricter ones may be given. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden, ``acknowledged_by``: by whom.
+    ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``: see ``compare``. ``by``: a
+    group attribute: FAIL if one of its slices of 25 groups or more is shown to have dropped by more than
+    ``slice_margin`` (Holm), and no PASS if one regressed that is not shown to have dropped by less. ``strict_slices``:
+    no PASS if any slice is not shown to have dropped by less. ``max_harm``: such as ".3:2%": PASS only if at most 2% of
+    groups like these lose more than .3 (an exact bound at 95%); FAIL if more do, in all or in a slice (Holm).
+    ``limits``: on measures of the runs, which are tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose
+    latency is more than a tenth higher, ``"-5"`` one whose number is more than 5 lower. ``check_with``, ``fresh``: see
+    ``compare``; PASS and FAIL are those by drawn answers, from 30 answered queries on. Under a named judge whom nobody
+    checks the decision is INCONCLUSIVE, unless the policy trusts the judge. Raises: InputError for options that do not
+    go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.compare.limits import HarmLimit, Limit
     from ndcg_tracker.questions.gate.gather import GateResult, gated
@@ -184,6 +187,7 @@ def gate(
         unjudged=unjudged,
         judge=judge,
         check_with=check_with,
+        fresh=fresh,
         named=frozenset(name for name, value in rules.items() if not isinstance(value, OwnName)),
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
@@ -244,6 +248,7 @@ def set_policy(
     unjudged: OfUnjudged = "range",
     judge: Judge = None,
     check_with: CheckWith = None,
+    trust_judge: TrustJudge = False,
     labels: LabelsVersion = None,
     missing: MissingGroups = "error",
     cluster: ClusterBy = None,
@@ -258,7 +263,8 @@ def set_policy(
     owner of the database sets them, moves such an alias or resets its budget. Parameters: as of ``gate``, and
     ``budget``: the chance that any candidate that is worse by the margin PASSes, and likewise of any false FAIL, over
     all decisions at the alias since it was moved or its budget reset. ``looks``: how many decisions share the budget;
-    after the last, every decision is INCONCLUSIVE. Without it, decision i takes 6 / (pi^2 i^2) of the budget.
+    after the last, every decision is INCONCLUSIVE. ``trust_judge``: decide by the labels of ``judge`` alone, although
+    nobody checks them. Without ``looks``, decision i takes 6 / (pi^2 i^2) of the budget.
     ``set_by``: who decided it. Raises: InputError for rules that do not go together; ReferenceNotFoundError.
     """
     rules = {name: value for name, value in locals().items() if name not in ("self", "alias", "dataset", "set_by")}
@@ -304,7 +310,7 @@ def gate_report(self: HasStore, result: GateResult, *, output: str = "report.htm
         cluster=None if clusters is None else clusters.attribute,
         labels=version if check is None else None,
         judge=None if check is None else comparison.label_set.judge,
-        check_with=None if check is None else check.sampled.checked_by,
+        check_with=None if check is None or check.aim == "holes" else check.checked_by,
         output=output,
     )
     return drawn.with_notes(comparison.notes)

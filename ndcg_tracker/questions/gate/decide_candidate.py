@@ -30,7 +30,7 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Gated, GateFacts, drift_since_pin
-from ndcg_tracker.statistics.t_test import Information
+from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if is_open and results.tie_effect is not None:
         notes.append(ties_note(results.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))
-    n_labels, outcome = _labels_needed(decision, comparison)
     return Gated(
         _without_inference(comparison) if question.scope == "set" else comparison,
         decision,
@@ -75,8 +74,6 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         ties_could_change_decision=is_open,
         regressed_slices=regressed,
         judge_alone=basis.judge_alone,
-        n_labels_needed=n_labels,
-        n_labels_needed_for=outcome,
         look=basis.look,
         policy=basis.policy,
         restarted=basis.restarted,
@@ -99,28 +96,6 @@ def advisable(decision: GateDecision, mean: float | None) -> GateDecision:
     return decision if is_small else replace(decision, margin_needed=None)
 
 
-def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int, Decision] | tuple[None, None]:
-    """Return about how many more answers would decide, and how, if the mean stays the same; None if not known.
-
-    A bound at q standard errors decides once these are so small that it clears the margin, or 0.
-    """
-    check, delta = comparison.metrics[0].check, decision.delta
-    if check is None or delta is None or decision.decision != "inconclusive":
-        return None, None
-    lower, upper = decision.t_lower, decision.t_upper
-    ways: list[tuple[int, Decision]] = []
-    levels = 1 - (decision.pass_level or 0.0), decision.fail_alpha or 0.0
-    for outcome, room, now, alpha in (
-        ("pass", delta + decision.margin, None if lower is None else delta - lower, levels[0]),
-        ("fail", -delta, None if upper is None else upper - delta, levels[1]),
-    ):
-        enough = Information(0, 0, 0.0, of_labels=True).enough_for(alpha)
-        n = None if not now or room <= 0 else check.labels_for(room / now, enough)
-        if n is not None:
-            ways.append((n, "pass" if outcome == "pass" else "fail"))
-    return min(ways, default=(None, None))
-
-
 def told_with(decision: GateDecision) -> set[Kind]:
     """Return the notes on labels that a decision itself already contains."""
     if decision.open is None or decision.open.stop not in (None, "positives", "hands", "logs"):
@@ -134,7 +109,17 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
     if look is not None and not look.level:
         n = facts.results.gain.size
         return GateDecision("inconclusive", "population", float(question.margin or 0.0), n, metric.delta, is_spent=True)
-    decision = _of_parts(question, facts)
+    check, number = facts.results.check, 0
+    if facts.results.is_drawn and look is None:
+        number = facts.basis.drawn_look
+    if check is not None and (not check.decides or number > len(LEVELS_OF_LOOKS)):
+        undecided = GateDecision("inconclusive", "population", float(question.margin or 0.0), metric.n, metric.delta)
+        return replace(undecided, drawn=check, drawn_look=number)
+    decision = replace(_of_parts(question, facts), drawn=check, drawn_look=number)
+    if facts.basis.judge_alone and not question.trust_judge and not decision.is_identical:
+        return replace(
+            decision, decision="inconclusive", judge_alone=facts.basis.judge_alone, n_needed=None, margin_needed=None
+        )
     left = facts.results.open
     if left is None:
         return decision
@@ -243,6 +228,9 @@ def _of_whole(question: GateQuestion, facts: GateFacts) -> GateDecision:
             1 + (question.by is not None) + (question.max_harm is not None)
         )  # that lead to FAIL; PASS needs all of them
         alphas = {"fail_alpha": look.level / n_ways, "pass_level": 1 - look.level}
+    elif results.is_drawn:
+        level = LEVELS_OF_LOOKS[facts.basis.drawn_look - 1]
+        alphas = {"fail_alpha": level / 5, "pass_level": 1 - level}
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     if question.scope == "set":
         sign = -1.0 if facts.is_lower_better else 1.0

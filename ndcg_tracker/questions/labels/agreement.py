@@ -1,7 +1,7 @@
 """Two judges of one dataset: how far they agree, by how much one errs for each run, and which verdicts turn.
 
-If one of them answered designs that check the other one (``labels sample``), only the drawn pairs count, each with the
-weight 1 / probability. So the result does not depend on which pairs were asked for.
+If one of them answered designs that check the other one (``labels sample``), only these pairs count: those of whole
+queries equally, and those that an older version drew one by one with the weight 1 / probability.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import judged, matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.runs.designs import known_apart
 from ndcg_tracker.runs.labels import HeldLabels, judges_of, numbered_labels
 from ndcg_tracker.runs.scoring import stored_scores, stored_weights
 from ndcg_tracker.statistics.many_tests import holm
@@ -230,23 +229,16 @@ def _drawn(tx: ReadTransaction, dataset_id: int, two: Sequence[str]) -> _Drawn |
 
 
 def _answers(tx: ReadTransaction, designs: Sequence[DesignRecord], judge: str, checked_by: str) -> _Drawn:
-    """Return the answers to some designs.
-
-    Designs of one seed draw by the same random numbers, so any of them draws a pair with the largest of its
-    probabilities. Designs of another seed are a separate sample. A pair counts once for each sample that drew it. A
-    pair that was known when it was drawn counts in that sample with certainty, with weight 1.
-    """
+    """Return the answers to some designs; a pair counts by the largest of its probabilities."""
     grade_of: dict[tuple[int, str], float] = {}
-    probabilities: dict[tuple[int, str], dict[str, float]] = {}
+    probabilities: dict[tuple[int, str], float] = {}
     for design in designs:
         for item in tx.designs.items(design.id):
-            of_seeds = probabilities.setdefault((item.group_id, item.item_key), {})
-            of_seeds[design.seed] = max(item.probability, of_seeds.get(design.seed, 0.0))
+            pair = item.group_id, item.item_key
+            probabilities[pair] = max(item.probability, probabilities.get(pair, 0.0))
             if item.grade is not None:
-                grade_of[item.group_id, item.item_key] = item.grade
-        for known in known_apart(tx, design):
-            probabilities.setdefault(known, {})[design.seed] = 1.0
-    weights = [sum(1 / probability for probability in probabilities[answered].values()) for answered in grade_of]
+                grade_of[pair] = item.grade
+    weights = [1 / probabilities[answered] for answered in grade_of]
     ids = np.array([group_id for group_id, _ in grade_of], dtype=np.int64)
     keys = tx.groups.keys(designs[0].dataset_id, ids), Keys.from_strings([item for _, item in grade_of])
     numbers = tuple(design.number for design in designs)

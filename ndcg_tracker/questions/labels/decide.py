@@ -470,31 +470,30 @@ class SampledItem:
 
 @dataclass(frozen=True, slots=True)
 class LabelsSample:
-    """A design: the items that people should grade, to check a judge on differences between runs.
+    """A sample of whole queries of two runs: the items in them that people should grade.
 
-    ``label_set``: the judge's. ``budget``: how many items are drawn on average up to the present ``look``;
-    ``planned_budget``: up to the last of ``n_looks``. ``not_tuned``: whether somebody declared that what was stored
-    after the first answer does not depend on answers. ``greatest_grade``: of people, None if it is the judge's.
-    ``n_apart``: how many items tell a candidate and the baseline apart; ``n_known``: how many of these people had
-    answered before. ``n_drawn``: how many of the others were drawn; ``n_answered``: how many of these people graded,
-    for this design or another. ``items``: the remaining items, in random order.
+    ``design``: its number, ``label_set``: the labels of the judge whom it checks, or those with the holes; ``checks``:
+    the judge, None for holes. ``n_groups``: how many queries there are, ``n_open`` of them have open items.
+    ``n_drawn``: how many are in the sample, ``n_items``: with so many items, ``n_answered`` of these are graded
+    already. ``needed``: how many queries a verdict needs, and about how many items these have. ``half_width``: up to
+    about so wide is the 95% interval on either side, None if that is not known. ``items``: the rest, query by query, in
+    the order of the sample.
     """
 
     design: int
     dataset: str
     baseline: RunRef
-    candidates: tuple[RunRef, ...]
+    candidate: RunRef
     label_set: LabelSetRef
+    checks: str | None
     metric: str
     budget: int
-    look: int
-    n_looks: int
-    planned_budget: int
-    not_tuned: bool
-    greatest_grade: float | None
-    n_apart: int
-    n_known: int
+    n_groups: int
+    n_open: int
     n_drawn: int
+    n_items: int
     n_answered: int
+    needed: tuple[int, int]
+    half_width: float | None
     items: tuple[SampledItem, ...]
     notes: tuple[Note, ...] = ()
