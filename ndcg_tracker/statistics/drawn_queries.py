@@ -234,7 +234,7 @@ class DrawnQueries:
         >>> y, j = np.array([0.5, -0.25, 0.0, 0.25]), np.array([0.25, -0.5, 0.0, 0.5])
         >>> found = DrawnQueries(y, j, np.array([0.25, 0.0]), np.full(6, 0.25), np.zeros(2)).mean()
         >>> round(found.estimate, 4), round(found.weight, 4), round(found.lower(), 4), round(found.upper(), 4)
-        (0.1093, 0.9933, -0.2928, 1.0273)
+        (0.1066, 0.8203, -0.2808, 0.9896)
         """
         n, n_open, total = self.answered.size, self.n_open, self.n_open + self.known.size
         if total == 0 or self.control.size != n or self.stakes.size != n_open:
@@ -282,6 +282,6 @@ def _weight(y: Floats, j: Floats, of_control: float) -> float:
     """Return the weight of the control: the slope of y on j, in part 1, and 1 where the control does not vary."""
     if not of_control > 0:
         return 1.0
-    together = float(((y - _mean(y)) * (j - _mean(j))).sum())
-    n = max(y.size - 1, 0) + _PSEUDO_QUERIES
-    return float(np.clip((together + _PSEUDO_QUERIES * of_control) / (n * of_control), 0.0, _LARGEST_WEIGHT))
+    apart, pseudo = j - _mean(j), _PSEUDO_QUERIES * of_control
+    slope = (float(((y - _mean(y)) * apart).sum()) + pseudo) / (float(np.square(apart).sum()) + pseudo)
+    return min(max(slope, 0.0), _LARGEST_WEIGHT)
