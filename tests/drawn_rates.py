@@ -332,7 +332,7 @@ def by_people_who_err(people: str, count: int, *, against_the_truth: bool) -> It
                 yield cell(f"{kind}, {in_}", size, count, lambda c, f=facts, s=size, t=truth: rates(f, *s, c, truth=t))
 
 
-def rows(of: Of, count: int) -> Iterator[tuple[str, list[Cell], bool]]:
+def table_rows(of: Of, count: int) -> Iterator[tuple[str, list[Cell], bool]]:
     """Return the rows of the table: what is done, the rates in all worlds, and whether these are promised."""
     every = list(plain(of, count))
     for size in SIZES:
