@@ -24,6 +24,7 @@ from drawn_worlds import (
     under_a_judge,
     with_holes,
 )
+from populations import Floats
 
 from ndcg_tracker.statistics.drawn_queries import LEAST_APART, LEVELS_OF_LOOKS, DrawnMean, DrawnQueries, stakes_of
 from ndcg_tracker.statistics.many_tests import holm
@@ -65,13 +66,21 @@ class World:
 
     def drawn(self, facts: Facts, n: int, left_out: Ranks | None = None, sizes: Ranks | None = None) -> DrawnQueries:
         """Return what is there when the first n open queries are answered but ``left_out``, places in the order."""
-        answered = self.order[:n] if left_out is None else np.delete(self.order[:n], left_out)
-        others = self.order[n:] if left_out is None else np.append(self.order[n:], self.order[left_out])
-        stakes = stakes_of(facts.guessed[self.order], facts.costs[self.order], facts.value[answered])
-        known = facts.true[self.queries[facts.known[self.queries]]]
-        n_left_out = 0 if left_out is None else left_out.size
+        places = np.arange(0) if left_out is None else left_out
+        answered = np.delete(self.order[:n], places)
+        others = np.append(self.order[n:], self.order[places])
+
+        def stakes(queries: Ranks) -> Floats:
+            return stakes_of(facts.guessed[queries], facts.costs[queries], facts.value[answered])
+
         return DrawnQueries(
-            facts.true[answered], facts.control[answered], facts.control[others], stakes, known, n_left_out, sizes
+            facts.true[answered],
+            facts.control[answered],
+            facts.control[others],
+            stakes(self.order),
+            facts.true[self.queries[facts.known[self.queries]]],
+            stakes(self.order[places]),
+            sizes,
         )
 
 
