@@ -26,7 +26,7 @@ Measure = Literal["ndcg", "R", "RR", "Success"]
 K, N_ITEMS, N_QUERIES = 10, 60, 12_000
 GREATEST = 3.0
 DISCOUNTS = np.append(0.0, 1 / np.log2(np.arange(K) + 2))  # by rank, 0 for outside
-MEASURES: tuple[Measure, ...] = ("ndcg", "R", "RR")
+MEASURES: tuple[Measure, ...] = ("ndcg", "R", "RR", "Success")
 JUDGES = ("symmetric", "lenient", "strict", "misses", "binary", "for A", "for B", "unfair to A")
 PEOPLE = ("one grade off in 10%", "one grade off in 20%", "lenient")
 SKILLS = {"two nights": 1.21, "two nights, less alike": 1.2, "newcomer": 1.05, "semantic": 0.95, "finder": 0.5}
@@ -146,7 +146,7 @@ class Population:
             return replace(self, ranks=(a, b), **parts)
         judged = self.judged.copy()
         judged[at] = False
-        return _holes(parts["gains"], judged, a, b)
+        return holes(parts["gains"], judged, a, b)
 
 
 def questions(
@@ -204,8 +204,8 @@ def said_by(people: str, grades: Floats, rng: np.random.Generator) -> Floats:
 @lru_cache(maxsize=1)
 def under_a_judge(
     kind: str, better_in: str = "heavy", *, exponential: bool = False, people: str = "", sizes: str = ""
-) -> tuple[Population, Population]:
-    """Return the queries under a judge's labels, with people's labels and with the true ones.
+) -> Population:
+    """Return queries under a judge's labels.
 
     ``exponential``: gains of 2^grade - 1. ``people``: how they err. ``sizes``: of clusters (``cluster_sizes``).
     """
@@ -218,9 +218,8 @@ def under_a_judge(
         judged = judged[np.unique(cluster, return_index=True)[1]][cluster]
     said = said_by(people, grades, rng) if people else grades
     by_grade = np.exp2(np.arange(4)) - 1 if exponential else np.arange(4.0)
-    true, said, guess = (np.where(seen, by_grade[of.astype(np.int64)], 0.0) for of in (grades, said, judged))
-    of_people = Population(said, (a, b), guess, guess, seen, cluster, float(by_grade[-1]))
-    return of_people, replace(of_people, gains=true)
+    gains, guess = (np.where(seen, by_grade[of.astype(np.int64)], 0.0) for of in (said, judged))
+    return Population(gains, (a, b), guess, guess, seen, cluster, float(by_grade[-1]))
 
 
 @lru_cache(maxsize=1)
@@ -243,7 +242,7 @@ def cluster_sizes(name: str, rng: np.random.Generator) -> Ranks:
     """Return the sizes of clusters of about 12,000 queries: "4" each, or unequal ones."""
     if name.isdigit():
         return np.full(N_QUERIES // int(name), int(name))
-    choices = {"1 to 8": [1, 2, 3, 4, 5, 6, 7, 8], "mostly 1, some 20": [1] * 19 + [20]}[name]
+    choices = {"1 to 8": [1, 2, 3, 4, 5, 6, 7, 8], "1 or 20": [1] * 19 + [20]}[name]
     return rng.choice(choices, int(N_QUERIES / np.mean(choices)))
 
 
@@ -262,15 +261,15 @@ def with_holes(name: str) -> Population:
         world = make(np.random.default_rng(5), N_QUERIES, SKILLS[name])
         a, b = (first_ranks(scores) for scores in (world.old, world.new))
         is_there = np.isfinite(world.old) | np.isfinite(world.new)
-        return _holes(np.where(is_there, world.grades, 0.0), np.asarray(world.is_judged), a, b)
+        return holes(np.where(is_there, world.grades, 0.0), np.asarray(world.is_judged), a, b)
     grades, *scores, _ = questions(rng, name)
     a, b = map(first_ranks, scores)
     is_judged = ((a > 0) & (rng.random(grades.shape) < 0.8)) | (rng.random(grades.shape) < 0.1)
     is_judged[np.arange(len(grades)), grades.argmax(axis=1)] = True  # without a relevant label a query has no value
-    return _holes(grades, is_judged, a, b)
+    return holes(grades, is_judged, a, b)
 
 
-def _holes(grades: Floats, is_judged: Mask, a: Ranks, b: Ranks) -> Population:
+def holes(grades: Floats, is_judged: Mask, a: Ranks, b: Ranks, greatest: float = GREATEST) -> Population:
     """Return a population; an item at the same place in both stays as judged: it moves only the ideal."""
     seen = (a > 0) | (b > 0)
     is_open = ~is_judged & seen & (a != b)
@@ -282,4 +281,4 @@ def _holes(grades: Floats, is_judged: Mask, a: Ranks, b: Ranks) -> Population:
     guess[seen] = worth
     guess = np.where(is_open, guess, labelled)
     people = np.where(is_judged | is_open, grades, 0.0)
-    return Population(people, (a, b), guess, labelled, is_open, np.arange(len(grades)), judged=is_judged)
+    return Population(people, (a, b), guess, labelled, is_open, np.arange(len(grades)), greatest, is_judged)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import numpy as np
@@ -184,7 +184,8 @@ class DrawnQueries:
     are fully answered. ``control``: float64, shape (n,), of the same queries without asking. ``others``: float64, of
     the open queries that are not among these, without asking. ``stakes``: float64, what each open query could cost B
     at most, in any order (``stakes_of``). ``known``: float64, exact, of queries in which nothing is open.
-    ``n_left_out``: how many queries were drawn before the last answered one and are not fully answered.
+    ``left_out``: float64, the stakes of queries that were drawn before the last answered one and are not fully
+    answered. They are among the others.
     ``cluster_sizes``: how many of all queries, also of the known ones, each cluster has, None where each is one.
     """
 
@@ -193,7 +194,7 @@ class DrawnQueries:
     others: Floats
     stakes: Floats
     known: Floats
-    n_left_out: int = 0
+    left_out: Floats = field(default_factory=lambda: np.empty(0))
     cluster_sizes: Index | None = None
 
     @property
@@ -214,7 +215,7 @@ class DrawnQueries:
     @property
     def are_many_left_out(self) -> bool:
         """Whether more than one in eight of the drawn queries are not fully answered."""
-        return self.n_left_out > MOST_LEFT_OUT * (self.answered.size + self.n_left_out)
+        return self.left_out.size > MOST_LEFT_OUT * (self.answered.size + self.left_out.size)
 
     def decides(self, *, least_apart: int = 0) -> bool:
         """Whether a verdict can be given; ``least_apart``: how many drawn queries must differ, 5 for Success@k."""
@@ -226,23 +227,25 @@ class DrawnQueries:
 
         With R open of N queries, y answered and j the control: estimate = R/N (mean(y - w j) + w mean_R(j)) +
         sum(known)/N. The weight w of the control is the slope of y on j, with 5 queries of slope 1. The allowance
-        stands for one further query, and those left out, that each lose the standard deviation of a query, or the mean
-        stake of the 2.5 R/n queries with most at stake. The variance is that of y - w j among the drawn ones, and that
-        of all N queries as a sample of such queries (or of clusters). The order of the queries does not change a bit.
+        stands for one further query that loses the standard deviation of a query, or the mean stake of the 2.5 R/n
+        queries with most at stake; and for those left out, which lose their stakes. The variance is that of y - w j
+        among the drawn ones, and that of all N queries as a sample of such queries (or of clusters). The order of the
+        queries does not change a bit.
         Raises: ValueError without any query, for arrays that do not fit, and for a NaN or an infinity.
 
         >>> y, j = np.array([0.5, -0.25, 0.0, 0.25]), np.array([0.25, -0.5, 0.0, 0.5])
         >>> found = DrawnQueries(y, j, np.array([0.25, 0.0]), np.full(6, 0.25), np.zeros(2)).mean()
         >>> round(found.estimate, 4), round(found.weight, 4), round(found.lower(), 4), round(found.upper(), 4)
-        (0.1093, 0.9933, -0.2928, 1.0273)
+        (0.1066, 0.8203, -0.2808, 0.9896)
         """
         n, n_open, total = self.answered.size, self.n_open, self.n_open + self.known.size
         if total == 0 or self.control.size != n or self.stakes.size != n_open:
             raise ValueError("each drawn query needs a control, each open one a stake, and there must be a query")
-        every = [finite(part) for part in (self.answered, self.control, self.others, self.stakes, self.known)]
+        parts = (self.answered, self.control, self.others, self.stakes, self.known, self.left_out)
+        every = [finite(part) for part in parts]
         unit = int(np.frexp(max(np.abs(part).max(initial=0.0) for part in every))[1])  # no square is infinite
         y, j, *rest = (np.ldexp(part, -unit) for part in every)
-        others, stakes, known = map(np.sort, rest)
+        others, stakes, known, left_out = map(np.sort, rest)
         order = np.lexsort((j, y))
         y, j = y[order], j[order]
         control, share = np.sort(np.concatenate([j, others])), n_open / total
@@ -254,8 +257,8 @@ class DrawnQueries:
         spread = max(_variance(y), of_control)
         n_at_stake = math.ceil(_AT_STAKE * n_open / n) if n else n_open
         unseen = 1 - n / n_open if n_open else 0.0
-        further = math.sqrt(unseen) / (n + 1) + self.n_left_out / max(n + self.n_left_out, 1)
-        allowance = share * further * max(math.sqrt(spread), _mean(stakes[-n_at_stake:]))
+        further = max(math.sqrt(spread), _mean(stakes[-n_at_stake:])) * math.sqrt(unseen) / (n + 1)
+        allowance = share * (further + float(left_out.sum()) / max(n + left_out.size, 1))
         between = share * spread + (1 - share) * of_known + share * (1 - share) * (mean - _mean(known, mean)) ** 2
         of_draw = float(np.square(e - _mean(e)).sum()) / max(n - 2, 1) * unseen / max(n, 1) * share**2
         error = math.sqrt(of_draw + between / self._n_independent(total) + allowance**2)
@@ -282,6 +285,6 @@ def _weight(y: Floats, j: Floats, of_control: float) -> float:
     """Return the weight of the control: the slope of y on j, in part 1, and 1 where the control does not vary."""
     if not of_control > 0:
         return 1.0
-    together = float(((y - _mean(y)) * (j - _mean(j))).sum())
-    n = max(y.size - 1, 0) + _PSEUDO_QUERIES
-    return float(np.clip((together + _PSEUDO_QUERIES * of_control) / (n * of_control), 0.0, _LARGEST_WEIGHT))
+    apart, pseudo = j - _mean(j), _PSEUDO_QUERIES * of_control
+    slope = (float(((y - _mean(y)) * apart).sum()) + pseudo) / (float(np.square(apart).sum()) + pseudo)
+    return min(max(slope, 0.0), _LARGEST_WEIGHT)
