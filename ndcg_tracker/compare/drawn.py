@@ -175,13 +175,14 @@ class DrawnDeltas:
     def queries(self, clusters: Index | None = None) -> DrawnQueries:
         """Return what is known of the mean."""
         rest = ~self.known
+        stakes = stakes_of(self.values[rest], self.costs[rest], self.exact[self.drawn])
         return DrawnQueries(
             self.delta[self.drawn],
             self.control[self.drawn],
             self.control[rest & ~self.drawn],
-            stakes_of(self.values[rest], self.costs[rest], self.exact[self.drawn]),
+            stakes,
             self.delta[self.known],
-            int(self.left_out.sum()),
+            stakes[self.left_out[rest]],
             None if clusters is None else np.bincount(clusters),
         )
 
