@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.decide import CLOSING, PairedResults, closing_note
+from ndcg_tracker.compare.drawn import why_not_drawn
 from ndcg_tracker.compare.limits import SliceStatus, checked_limits
 from ndcg_tracker.compare.results import Comparison, NotComparable, OpenDeltas, is_undecided, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
@@ -30,8 +31,9 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Gated, GateFacts, drift_since_pin
-from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
-from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
+from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN, LEVELS_OF_LOOKS
+from ndcg_tracker.words.notes import Fact, Kind, Note, command_line, labels_command, sentence
+from ndcg_tracker.words.texts import sample_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side
@@ -318,6 +320,11 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, 
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
     n_items = None if runs.is_repeated else left.n_items
+    dataset, is_told = comparison.dataset, any(note.kind == "few_drawn" for note in comparison.notes)
+    if left.stop is None and n_items and why_not_drawn(question.metric) is None and not (is_told or question.judge):
+        facts: dict[str, Fact] = {"n": min(LEAST_DRAWN, comparison.groups.paired)}
+        command = sample_command(names, "", dataset, metric=metric)
+        return [Note("draw_queries", facts, command), closing_note(comparison, None, (), metric, names, n_items)]
     return [closing_note(comparison, left.stop, left.hands, metric, names, n_items)]
 
 

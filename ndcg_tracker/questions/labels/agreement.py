@@ -94,6 +94,12 @@ class GradePairs:
         """All pairs."""
         return np.ones(self.lists[0].n_items, dtype=np.bool_)
 
+    def rows(self) -> tuple[tuple[str, str, float, float], ...]:
+        """Return group, item, and the grades of the judge in doubt and of the other one."""
+        first, second = self.lists if self.is_first else self.lists[::-1]
+        names = self.keys.take(self.groups).to_list(), first.item_keys.to_list()
+        return tuple(zip(*names, first.grades.tolist(), second.grades.tolist(), strict=True))
+
     @property
     def keys(self) -> Keys:
         """The ids of the groups."""
@@ -242,8 +248,9 @@ def _answers(tx: ReadTransaction, designs: Sequence[DesignRecord], judge: str, c
     ids = np.array([group_id for group_id, _ in grade_of], dtype=np.int64)
     keys = tx.groups.keys(designs[0].dataset_id, ids), Keys.from_strings([item for _, item in grade_of])
     numbers = tuple(design.number for design in designs)
+    of_items = any(design.kind == "items" for design in designs)
     return _Drawn(
-        DrawnAnswers(judge, checked_by, numbers, len(grade_of), len(probabilities) - len(grade_of)),
+        DrawnAnswers(judge, checked_by, numbers, len(grade_of), len(probabilities) - len(grade_of), of_items),
         LabelLists.from_rows(*keys, np.array(list(grade_of.values()), dtype=np.float64)),
         LabelLists.from_rows(*keys, np.array(weights, dtype=np.float64)),
         frozenset(run.run_id for design in designs for run in design.runs),
@@ -314,6 +321,7 @@ def judges_agreement(
         run_errors(pairs, _first_ranks(tx, showing, metric, both[0])),
         slices,
         0 if under is None else under[0].n_items,
+        pairs.rows(),
     )
 
 

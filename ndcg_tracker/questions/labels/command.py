@@ -201,6 +201,10 @@ def judges_agreement(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="JUDGE", help="One or two judges, as with --judge.")
     ] = None,
+    export_pairs: Annotated[
+        str | None,
+        typer.Option("--export-pairs", metavar="FILE", help="Also write both grades of each item, as CSV."),
+    ] = None,
     format: options.Output = "text",
 ) -> None:
     """Show how far two judges agree, and for which runs one errs.
@@ -210,14 +214,16 @@ def judges_agreement(
     Also shows how the order of the runs and the verdicts differ between the judges, on the pairs that both labelled.
 
     If one judge answered designs of labels sample that check the other one, agreement and errors use these answers
-    alone, weighted by 1 / probability.
+    alone; those to designs of single items, of an older version, are weighted by 1 / probability.
 
     Example: ndcg-track labels agreement gpt ann
     """
-    from ndcg_tracker.questions.labels.say import agreement_said
+    from ndcg_tracker.questions.labels.say import agreement_said, pairs_csv
+    from ndcg_tracker.render.whole_file import whole_file
 
-    with options.tracker() as tracker:
+    with options.tracker() as tracker, whole_file(export_pairs, "--export-pairs") as write:
         agreement = replace_fields(asked, positional=(*(names or ()), *asked.positional)).of(tracker.labels_agreement)
+        write(pairs_csv(agreement))
     options.show_answer(agreement_said(agreement), format)
 
 

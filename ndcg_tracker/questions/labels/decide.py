@@ -318,13 +318,17 @@ class SliceAgreement:
 
 @dataclass(frozen=True, slots=True)
 class DrawnAnswers:
-    """The answers of ``checked_by`` to ``designs`` that check ``judge``; ``n``: how many, ``n_open``: still to come."""
+    """The answers of ``checked_by`` to ``designs`` that check ``judge``; ``n``: how many, ``n_open``: still to come.
+
+    ``of_items``: whether some drew single items, so that each answer weighs 1 / probability.
+    """
 
     judge: str
     checked_by: str
     designs: tuple[int, ...]
     n: int
     n_open: int
+    of_items: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,10 +340,11 @@ class JudgesAgreement:
     would show which items each judge saw. ``kendall_tau``: of the two orders (tau-b), None if undefined. ``n_pairs``:
     pairs of runs that were compared under both; ``turned``: those with different verdicts.
 
-    ``answers``: if there are any, ``diff``, ``kappa`` and all errors use only these, weighted by 1 / probability. The
-    runs are still evaluated under versions of labels, if both judges have some. Errors are the grade of ``judge`` minus
-    that of ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among its first ranks.
-    ``slices``: of groups by an attribute. ``n_labels``: how many labels of both judges the runs are evaluated under.
+    ``answers``: if there are any, ``diff``, ``kappa`` and all errors use only these; those of single items are weighted
+    by 1 / probability. The runs are still evaluated under versions of labels, if both judges have some. Errors are the
+    grade of ``judge`` minus that of ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among
+    its first ranks. ``slices``: of groups by an attribute. ``n_labels``: how many labels of both judges the runs are
+    evaluated under. ``pairs``: group and item of all pairs, with the grades of ``judge`` and of ``against``.
     """
 
     diff: LabelsDiff
@@ -357,6 +362,7 @@ class JudgesAgreement:
     signed_errors: tuple[RunError, ...] = ()
     slices: tuple[SliceAgreement, ...] = ()
     n_labels: int = 0
+    pairs: tuple[tuple[str, str, float, float], ...] = ()
 
     @property
     def n_opposite(self) -> int:

@@ -171,7 +171,7 @@ def grade_tables(diff: LabelsDiff) -> list[Table]:
         return Painted("" if (grade, other) == (None, None) else text)
 
     rows = [["none" if grade is None else f"{grade:g}", *(cell(grade, other) for other in across)] for grade in across]
-    title = f"grades{', weighted' if is_drawn else ''}: rows from {first}, columns from {second}"
+    title = f"{'shares of grades' if is_drawn else 'grades'}: rows from {first}, columns from {second}"
     heads = columns("", *(f">{level:g}" for level in levels), *([] if is_drawn else [">none"]))
     return [Table(heads, rows, title)]
 
@@ -199,7 +199,13 @@ def _turned_shape(pair: TurnedVerdict) -> dict[str, object]:
 @shape_of(JudgesAgreement)
 def _agreement_shape(agreement: JudgesAgreement) -> dict[str, object]:
     counts = {"n_opposite": agreement.n_opposite, "n_under_one_judge": agreement.n_under_one_judge}
-    return {**fields_of(agreement), **counts}
+    return {**fields_of(agreement, "pairs"), **counts}
+
+
+def pairs_csv(agreement: JudgesAgreement) -> str:
+    """Return CSV with the grades of both judges side by side, for whoever tunes the prompt of one."""
+    names = [judge or "unnamed" for judge in (agreement.judge, agreement.against)]
+    return csv_text(["group", "item", *names], agreement.pairs)
 
 
 def agreement_report(agreement: JudgesAgreement) -> Report:
@@ -258,7 +264,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
     if agreement.signed_error.n:
         legend.append(_error_legend(agreement))
-    if answers is not None:
+    if answers is not None and answers.of_items:
         legend.append(
             "weighted: each answer counts 1 / probability, so these figures are about the items that "
             f"{_designs(answers)} could draw; an item that tells no two runs apart is not among them"
@@ -290,7 +296,8 @@ def _designs(answers: DrawnAnswers) -> str:
 def _answers_sentence(agreement: JudgesAgreement, answers: DrawnAnswers) -> str:
     """Return which answers were used, and how far the judge agrees with them."""
     n_used = agreement.signed_error.n
-    used = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to {_designs(answers)}, weighted by 1/probability"
+    used = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to {_designs(answers)}"
+    used += ", weighted by 1/probability" if answers.of_items else ""
     without = answers.n - n_used
     if without:
         used += f" ({without:,} of them for items without a grade of {judge_words(answers.judge)})"
