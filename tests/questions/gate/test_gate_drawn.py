@@ -63,7 +63,8 @@ def test_under_a_judge_whom_nobody_checks_nothing_is_decided(tracker: nt.Tracker
         "nobody has checked judge 'llama', on whose labels it would rest",
     )
     tracker.set_alias("prod", "A", dataset="shop")
-    command.done("policy", "set", "prod", "--margin", "0.5", "--judge", "llama", "--trust-judge", "--dataset", "shop")
+    rules = ("--margin", "0.5", "--judge", "llama", "--trust-judge", "--dataset", "shop")
+    assert command("policy", "set", "prod", *rules).code == 0
     trusted = tracker.gate("B", baseline="@prod", dataset="shop")
     assert trusted.decision == "pass"
 

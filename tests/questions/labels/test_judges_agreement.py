@@ -315,7 +315,7 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
     assert (found["n_opposite"], found["n_under_one_judge"]) == (0, 0)
     rows = list(csv.DictReader(io.StringIO(command.done(*ask, "--format", "csv"))))
     assert sum(float(row["share"]) for row in rows) == pytest.approx(1)
-    assert sum(int(row["n"]) for row in rows) == 138
+    assert sum(int(row["n"]) for row in rows) == 148
     assert "**grade of llama minus grade of human**" in command.done(*ask, "--format", "markdown")
     assert command.refused("labels", "agreement", "--by", "product") == (
         "no group of dataset 'default' has an attribute 'product'; the attributes are: lang"
