@@ -180,11 +180,11 @@ _CONDITIONS: dict[str, dict[str, str]] = {
         + _ARE_REPEATS.format("json_extract(o.value, '$.repeats')") + " END) END)": "has runs that no decision has",
     },
     "designs": {
+        f"n_looks <= 100 AND planned_budget <= {LARGEST_BUDGET}": "has too many looks or items",
+        "greatest_grade > 0": "has a greatest_grade that cannot be",
         "kind IN ('items', 'judge', 'holes')": "has a kind that no design has",
         "kind = 'items' OR (n_looks = 1 AND planned_budget = budget AND NOT not_tuned AND greatest_grade IS NULL)":
             "is of whole queries, but has a plan as if it were not",
-        f"n_looks <= 100 AND planned_budget <= {LARGEST_BUDGET}": "has too many looks or items",
-        "greatest_grade > 0": "has a greatest_grade that cannot be",
         "(checked_by IS NULL) = (answered_after_run_id IS NULL) AND "
         "(checked_by IS NULL) = (answered_after_label_set_id IS NULL)": "has one of who, after which run, and after "
         "which labels it was answered, but not all",
