@@ -256,40 +256,6 @@ class VersionsComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class RunUnderJudges:
-    """The mean of a run under the labels of two judges."""
-
-    run: str
-    first: float
-    second: float
-
-
-@dataclass(frozen=True, slots=True)
-class PairVerdict:
-    """The verdict on two runs, with the p-value corrected over all pairs of runs (Holm)."""
-
-    delta: float | None
-    p_adjusted: float | None
-    verdict: Verdict | None
-    low_information: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TurnedVerdict:
-    """Two runs on which two judges' labels give different verdicts."""
-
-    baseline: str
-    candidate: str
-    first: PairVerdict
-    second: PairVerdict
-
-    @property
-    def is_opposite(self) -> bool:
-        """Whether one judge's labels say improved and the other's regressed; otherwise only one says either."""
-        return {self.first.verdict, self.second.verdict} == {"improved", "regressed"}
-
-
-@dataclass(frozen=True, slots=True)
 class RunError:
     """By how much a judge's grades are above another's among the first ranks of a run, on average.
 
@@ -335,25 +301,16 @@ class DrawnAnswers:
 class JudgesAgreement:
     """Two judges of one dataset, by the latest labels of each, or by answers to designs.
 
-    ``diff``: their labels side by side. ``kappa``: None if undefined. ``runs``: those with stored items, evaluated
-    under the labels that both judges gave, best first under the first judge. Other labels do not count, because they
-    would show which items each judge saw. ``kendall_tau``: of the two orders (tau-b), None if undefined. ``n_pairs``:
-    pairs of runs that were compared under both; ``turned``: those with different verdicts.
-
-    ``answers``: if there are any, ``diff``, ``kappa`` and all errors use only these; those of single items are weighted
-    by 1 / probability. The runs are still evaluated under versions of labels, if both judges have some. Errors are the
-    grade of ``judge`` minus that of ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among
-    its first ranks. ``slices``: of groups by an attribute. ``n_labels``: how many labels of both judges the runs are
-    evaluated under. ``pairs``: group and item of all pairs, with the grades of ``judge`` and of ``against``.
+    ``diff``: their labels side by side. ``kappa``: None if undefined. ``metric``: up to its cutoff items are first
+    ranks. ``answers``: if there are any, all figures use only these; those of single items are weighted by 1 /
+    probability. Errors are the grade of ``judge`` minus that of ``against``: ``signed_error`` over all pairs,
+    ``signed_errors`` for each run among its first ranks. ``slices``: of groups by an attribute. ``pairs``: group and
+    item of all pairs, with the grades of ``judge`` and of ``against``.
     """
 
     diff: LabelsDiff
     kappa: Kappa | None
     metric: str
-    runs: tuple[RunUnderJudges, ...]
-    kendall_tau: float | None
-    n_pairs: int
-    turned: tuple[TurnedVerdict, ...]
     notes: tuple[Note, ...] = ()
     judge: str = ""
     against: str = ""
@@ -361,18 +318,7 @@ class JudgesAgreement:
     signed_error: SignedError = field(default_factory=partial(SignedError, 0))
     signed_errors: tuple[RunError, ...] = ()
     slices: tuple[SliceAgreement, ...] = ()
-    n_labels: int = 0
     pairs: tuple[tuple[str, str, float, float], ...] = ()
-
-    @property
-    def n_opposite(self) -> int:
-        """How many pairs of runs one judge's labels call improved and the other's regressed."""
-        return sum(pair.is_opposite for pair in self.turned)
-
-    @property
-    def n_under_one_judge(self) -> int:
-        """How many pairs of runs the labels of one judge tell apart but those of the other do not."""
-        return len(self.turned) - self.n_opposite
 
 
 def concluded(verdict: Verdict | None) -> Verdict | None:

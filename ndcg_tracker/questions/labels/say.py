@@ -17,7 +17,7 @@ from ndcg_tracker.compare.say import (
     sign,
     style_of,
 )
-from ndcg_tracker.compare.say_tables import VERDICT_STYLES, delta_cell, whose
+from ndcg_tracker.compare.say_tables import whose
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     DrawnAnswers,
@@ -25,10 +25,8 @@ from ndcg_tracker.questions.labels.decide import (
     JudgesAgreement,
     LabelsDiff,
     LabelVersion,
-    PairVerdict,
     RunError,
     SliceAgreement,
-    TurnedVerdict,
     VersionsComparison,
     VersionVerdict,
 )
@@ -38,7 +36,7 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Format, Paper, Report, Table, columns, heading, marks, to_the_second
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.similarity import SignedError
-from ndcg_tracker.words.notes import renamed, told
+from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, counted, in_a_row, interval, judge_words, percent, points
 
 MOST_GRADES = 12
@@ -191,15 +189,9 @@ def agreement_said(agreement: JudgesAgreement) -> Said:
     return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), names)
 
 
-@shape_of(TurnedVerdict)
-def _turned_shape(pair: TurnedVerdict) -> dict[str, object]:
-    return {**fields_of(pair), "is_opposite": pair.is_opposite}
-
-
 @shape_of(JudgesAgreement)
 def _agreement_shape(agreement: JudgesAgreement) -> dict[str, object]:
-    counts = {"n_opposite": agreement.n_opposite, "n_under_one_judge": agreement.n_under_one_judge}
-    return {**fields_of(agreement, "pairs"), **counts}
+    return fields_of(agreement, "pairs")
 
 
 def pairs_csv(agreement: JudgesAgreement) -> str:
@@ -209,10 +201,9 @@ def pairs_csv(agreement: JudgesAgreement) -> str:
 
 
 def agreement_report(agreement: JudgesAgreement) -> Report:
-    """Return the report of two judges: kappa and grades, the order of the runs under each, and verdicts that turn."""
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``compare.for_people``
+    """Return the report of two judges: kappa, grades against grades, and errors by run and slice."""
 
-    diff, metric = agreement.diff, familiar_name(agreement.metric, "")
+    diff = agreement.diff
     first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
     labels = labels_diff_report(diff)
     kappa, answers = "weighted kappa is undefined", agreement.answers
@@ -220,47 +211,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         ci = "" if agreement.kappa.ci is None else f" {interval(agreement.kappa.ci)}"
         kappa = f"weighted kappa {agreement.kappa.value:.3f}{ci}"
     sentences = [(labels.headline or "") if answers is None else _answers_sentence(agreement, answers)]
-    if agreement.kendall_tau is not None:
-        sentences.append(
-            f"{metric} of {counted(len(agreement.runs), 'run')} under the {counted(agreement.n_labels, 'label')} that "
-            f"both gave: Kendall's tau of the two orders {agreement.kendall_tau:.3f}"
-        )
-    if agreement.n_pairs:
-        sentences.append(
-            f"verdicts on {counted(agreement.n_pairs, 'pair')} of runs: {agreement.n_opposite:,} opposite, "
-            f"{agreement.n_under_one_judge:,} under one judge alone"
-        )
     tables = [*(labels.tables if answers is None else labels.tables[1:]), *_error_tables(agreement)]
-    if agreement.runs:
-        rows = [
-            [
-                run.run,
-                points(run.first),
-                f"{1 + sum(other.first > run.first for other in agreement.runs)}",
-                points(run.second),
-                f"{1 + sum(other.second > run.second for other in agreement.runs)}",
-            ]
-            for run in agreement.runs
-        ]
-        heads = (*columns("run", f">{first}", ">rank", f">{second}"), Column("other rank", "rank", right=True))
-        tables.append(Table(heads, rows, f"{metric} under the labels of each that both gave"))
-    if agreement.turned:
-        turned_rows = [
-            [
-                pair.baseline,
-                pair.candidate,
-                *_pair_cells(pair.first),
-                *_pair_cells(pair.second),
-                "opposite" if pair.is_opposite else "under one judge alone",
-            ]
-            for pair in agreement.turned
-        ]
-        heads = (
-            *columns("baseline", "candidate", f">{first}", "verdict", f">{second}"),
-            Column("other verdict", "verdict"),
-            Column("opposite", ""),
-        )
-        tables.append(Table(heads, turned_rows, "verdicts that turn", names=(0, 1)))
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
     if agreement.signed_error.n:
         legend.append(_error_legend(agreement))
@@ -269,17 +220,13 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
             "weighted: each answer counts 1 / probability, so these figures are about the items that "
             f"{_designs(answers)} could draw; an item that tells no two runs apart is not among them"
         )
-    if agreement.n_pairs:
-        legend.append(
-            f"verdicts: paired t-test, Holm-corrected for {counted(agreement.n_pairs, 'pair')} at once under each judge"
-        )
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
         sentences=sentences,
         tables=tables,
         legend=legend,
         facts=labels.facts if answers is None else [],
-        notes=[told(renamed(note, {agreement.metric: metric})) for note in agreement.notes],
+        notes=list(map(told, agreement.notes)),
     )
 
 
@@ -350,11 +297,6 @@ def _error_legend(agreement: JudgesAgreement) -> str:
     has_alone = any(run.alone is not None for run in agreement.signed_errors)
     alone = "; alone: of items that no other run has there" if has_alone else ""
     return f"error: the mean {ranks}{alone}; 95% interval: t over groups"
-
-
-def _pair_cells(pair: PairVerdict) -> list[object]:
-    words = _verdict(pair.verdict, low=pair.low_information)
-    return [delta_cell(pair.delta, pair.verdict), Painted(words, VERDICT_STYLES.get(pair.verdict))]
 
 
 def versions_said(versions: VersionsComparison) -> Said:
