@@ -20,12 +20,12 @@ def fill_designs(tracker: nt.Tracker) -> None:
     tracker.ingest(WORLD["other"], labels=OF_LLAMA, judge="llama", name="first", dataset="books")
     for name, frame in WORLD.items():
         tracker.ingest(frame, labels=OF_LLAMA, judge="llama", name=name, dataset="shop")
-    tracker.labels_sample(*PAIR, budget=700, seed="s", **OF_JUDGE)
+    tracker.labels_sample(*PAIR, budget=420, seed="s", **OF_JUDGE)
     answer(tracker, 1)
-    tracker.labels_sample("dense", "other", budget=60, **OF_JUDGE)
+    tracker.labels_sample("dense", "other", budget=440, **OF_JUDGE)
     answer(tracker, 2)
     tracker.ingest(WORLD["other"], labels=OF_LLAMA, judge="llama", name="tuned", dataset="shop")
-    tracker.labels_sample("dense", "tuned", budget=400, **OF_JUDGE)
+    tracker.labels_sample("dense", "tuned", budget=480, **OF_JUDGE)
     answer(tracker, 3, n=4)
     with tracker.store().write() as tx:
         first, *_ = tx.designs.all(tx.datasets.known("shop").id)

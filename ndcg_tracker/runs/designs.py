@@ -235,7 +235,7 @@ def _checked_answers(
             )
         if not scale.holds(grade):
             raise InputError(
-                f"{what}: grade {grade:g} is off the scale, {scale.words}",
+                f"grade {grade:g} of {what} is off the scale, {scale.words}",
                 where=place(group, item),
                 advice="correct it, or leave it empty",
             )

@@ -362,8 +362,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "fewer_judged": _fewer_judged,
     "none_judged": "the {run} has no judged item there at all: are its ids written as in the labels?".format,
     "agreement_without_items": lambda n, first: (
-        f"left out: {counted(n, 'run')} without stored items, such as {first}; a run without items cannot be evaluated "
-        "under the labels that both judges gave"
+        f"left out: {counted(n, 'run')} without stored items, such as {first}; without its items, nothing is known "
+        "about the errors in its first ranks"
     ),
     "no_common_pair": (
         "no pair of group and item has a grade from both judges; to draw some for the other judge to grade"

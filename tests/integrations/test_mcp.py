@@ -95,7 +95,7 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
     "leaderboard": ("leaderboard bm25 dense --dataset shop", {"runs": ["bm25", "dense"], "dataset": "shop"}),
     "history": ("history --dataset shop", {"dataset": "shop"}),
     "labels_needed": ("labels needed bm25 dense --budget 3", {**PAIR, "budget": 3}),
-    "labels_sample": ("labels sample bm25 dense --budget 9", {**PAIR, "budget": 9}),
+    "labels_sample": ("labels sample bm25 dense --budget 9", {"baseline": "bm25", "candidate": "dense", "budget": 9}),
     "evaluate": (
         "evaluate bm25.csv --labels labels.csv --metric ndcg@3",
         {"file": "bm25.csv", "labels": "labels.csv", "metrics": "ndcg@3"},

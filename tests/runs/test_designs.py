@@ -43,9 +43,9 @@ def test_people_may_grade_on_a_finer_scale_than_a_judge(tracker: nt.Tracker, ask
     ("given", "call", "refusal"),
     [
         (lambda pairs: frame(pairs[:1], 5), {},
-         "{first}: grade 5 is off the scale, whole grades 0 to 4; correct it, or leave it empty"),
+         "grade 5 of {first} is off the scale, whole grades 0 to 4; correct it, or leave it empty"),
         (lambda pairs: frame(pairs[:1], 0.5), {},
-         "{first}: grade 0.5 is off the scale, whole grades 0 to 4; correct it, or leave it empty"),
+         "grade 0.5 of {first} is off the scale, whole grades 0 to 4; correct it, or leave it empty"),
         (lambda pairs: frame([("q1", "never")], 1), {},
          "group 'q1', item 'never' was not drawn by design 1; leave it out, or add it as a label with extend=True"),
         (lambda pairs: frame(pairs[:1], 1), {"judge": None},

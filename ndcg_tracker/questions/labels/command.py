@@ -271,12 +271,13 @@ def sampled_labels(
         NeededFormat | None, typer.Option("--format", help="How to write the items.", show_default="text, csv with -o")
     ] = None,
 ) -> None:
-    """Draw whole queries for people to grade, to check a judge or to fill holes.
+    """Draw whole queries for people to grade.
 
-    With --judge, the answers say how far the judge's labels can be trusted: compare and gate with --check-with give the
-    verdict by them, however good the judge is. Without --judge, they fill the holes of people's labels, and count by
-    themselves. The queries come in one permanent random order; a larger --budget adds to it, and only what nobody
-    has answered is written. Store the answers with labels add --design.
+    They check a judge, or fill the holes of people's labels. With --judge, the answers say how far the judge's labels
+    can be trusted: compare and gate with --check-with give the verdict by them, however good the judge is. Without
+    --judge, they fill the holes of people's labels, and count by themselves. The queries come in one permanent random
+    order; a larger --budget adds to it, and only what nobody has answered is written. Store the answers with labels add
+    --design.
 
     Example: ndcg-track labels sample bm25 dense --judge gpt --budget 400 -o ask.csv
     """
