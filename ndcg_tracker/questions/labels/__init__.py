@@ -30,7 +30,7 @@ Judges = Annotated[
     str,
     Option("A judge; give one or two.", ("--judge",), metavar="NAME", default="the only two", is_optional=True),
 ]
-ByMetric = Annotated[str, Option("The metric by which runs are compared.", ("--metric", "-m"))]
+ByMetric = Annotated[str, Option("Errors are among the first ranks up to its cutoff.", ("--metric", "-m"))]
 TopContested = Annotated[int, Option("How many labels with different grades to show.", least=0)]
 SlicesOfJudges = Annotated[
     str | None, Option("Also show agreement and error in the slices of this attribute of groups.", metavar="ATTRIBUTE")
@@ -104,15 +104,15 @@ def labels_agreement(
     top: TopContested = 10,
     by: SlicesOfJudges = None,
 ) -> JudgesAgreement:
-    """Return how far two judges agree, by how much one errs for each run, and how the runs fare under each.
+    """Return how far two judges agree, and by how much one errs for each run.
 
     The latest labels of each judge count. If one judge answered designs that check the other one (``labels_sample``),
     agreement and errors use these answers alone; those to designs of single items are weighted by 1 / probability.
 
     Parameters: ``judges``: two judges. One judge is compared with the only other one, or with the unnamed judge;
-    without any, the only two judges are compared. ``metric``: the metric by which runs are ordered and compared, under
-    the labels of the pairs that both judges labelled; errors are those among the ranks up to its cutoff. ``top``: how
-    many labels with different grades to keep. ``by``: an attribute of groups, for agreement and error in each slice.
+    without any, the only two judges are compared. ``metric``: errors are those among the ranks up to its cutoff.
+    ``top``: how many labels with different grades to keep. ``by``: an attribute of groups, for agreement and error in
+    each slice.
     Raises: InputError if it is not clear which two judges are meant, if one has neither labels nor answers, or if no
     group has the attribute.
     """

@@ -211,7 +211,6 @@ def judges_agreement(
 
     Compares the latest labels of a named judge with those of the unnamed judge, or of another named judge. Shows
     weighted kappa, a table of grades against grades, and by how much one judge errs among the first ranks of each run.
-    Also shows how the order of the runs and the verdicts differ between the judges, on the pairs that both labelled.
 
     If one judge answered designs of labels sample that check the other one, agreement and errors use these answers
     alone; those to designs of single items, of an older version, are weighted by 1 / probability.

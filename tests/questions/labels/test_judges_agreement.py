@@ -100,7 +100,7 @@ def test_answers_to_a_design_are_enough_and_count_by_their_probability(judged: n
     found = judged.labels_agreement("llama", "human")
     check(found, {pair: 1 / p for pair, p in probability_of.items()}, ("dense", "stylish"))
     assert found.answers == DrawnAnswers("llama", "human", (1,), len(probability_of), 0)
-    assert (found.judge, found.against, found.runs, found.turned, found.notes) == ("llama", "human", (), (), ())
+    assert (found.judge, found.against, found.notes) == ("llama", "human", ())
     assert judged.labels_agreement() == judged.labels_agreement("human") == found
     turned_around = judged.labels_agreement("human", "llama")
     assert (turned_around.diff.first.judge, turned_around.judge) == ("human", "llama")
@@ -147,18 +147,21 @@ def test_all_items_drawn_say_what_labels_of_all_say(judged: nt.Tracker) -> None:
     assert (by_labels.judge, by_labels.against, by_labels.answers) == ("llama", "all", None)
 
 
-def test_labels_that_the_other_judge_has_beside_answers_rank_the_runs_and_nothing_else(judged: nt.Tracker) -> None:
+def test_labels_that_the_other_judge_has_beside_answers_do_not_count(judged: nt.Tracker) -> None:
     answered(judged, "stylish", 150)
     alone = judged.labels_agreement("llama", "human")
     judged.add_labels(graded(TRUE), judge="human")
-    found = judged.labels_agreement("llama", "human")
-    assert (found.kappa, found.signed_errors, found.diff) == (alone.kappa, alone.signed_errors, alone.diff)
-    assert [run.run for run in found.runs] == ["stylish", "dense", "other"]
-    assert found.n_pairs == 3
-    assert (found.n_opposite, found.n_under_one_judge) == (0, len(found.turned))
-    assert found.n_labels == len(TRUE) > found.diff.labels.in_both
-    text = " ".join(agreement_said(found).in_format("text").split())
-    assert f"ndcg@10 of 3 runs under the {len(TRUE)} labels that both gave: Kendall's tau" in text
+    assert judged.labels_agreement("llama", "human") == alone
+
+
+def test_both_grades_of_each_item_are_written_side_by_side(
+    judged: nt.Tracker, command: CommandLine, folder: Path
+) -> None:
+    pairs = answered(judged, "stylish", 150)
+    command.done("labels", "agreement", "llama", "human", "--export-pairs", str(folder / "pairs.csv"))
+    rows = list(csv.DictReader((folder / "pairs.csv").read_text().splitlines()))
+    told = {(row["group"], row["item"]): (float(row["llama"]), float(row["human"])) for row in rows}
+    assert told == {pair: (JUDGED[pair], TRUE[pair]) for pair in pairs}
 
 
 def test_slices_of_groups(judged: nt.Tracker) -> None:
@@ -312,7 +315,6 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
     assert [set(run) for run in found["signed_errors"]] == [{"run", "n", "error", "ci", "alone"}] * 2
     assert set(found["signed_errors"][0]["alone"]) == {"n", "error", "ci"}
     assert {row["value"] for row in found["slices"]} == {"de", "fr", None}
-    assert (found["n_opposite"], found["n_under_one_judge"]) == (0, 0)
     rows = list(csv.DictReader(io.StringIO(command.done(*ask, "--format", "csv"))))
     assert sum(float(row["share"]) for row in rows) == pytest.approx(1)
     assert sum(int(row["n"]) for row in rows) == 148
