@@ -122,11 +122,11 @@ def test_every_tool_answers_what_its_command_prints(
         assert text.startswith(printed.out.rstrip("\n")), name
         hints = agent.tools[name].annotations
         assert hints is not None
-        assert (hints.read_only_hint, hints.destructive_hint) == (True, False)
+        assert (hints.read_only_hint, hints.destructive_hint) == (name != "labels_sample", False)
     assert rows_in() == before
 
 
-def test_the_gate_alone_records(shop_of_agents: tuple[CommandLine, Agent], rows_in: Callable[[], str]) -> None:
+def test_the_gate_alone_records_decisions(shop_of_agents: tuple[CommandLine, Agent], rows_in: Callable[[], str]) -> None:
     command, agent = shop_of_agents
     hints = agent.tools["gate"].annotations
     assert hints is not None
