@@ -126,7 +126,9 @@ def test_every_tool_answers_what_its_command_prints(
     assert rows_in() == before
 
 
-def test_the_gate_alone_records_decisions(shop_of_agents: tuple[CommandLine, Agent], rows_in: Callable[[], str]) -> None:
+def test_the_gate_alone_records_decisions(
+    shop_of_agents: tuple[CommandLine, Agent], rows_in: Callable[[], str]
+) -> None:
     command, agent = shop_of_agents
     hints = agent.tools["gate"].annotations
     assert hints is not None
