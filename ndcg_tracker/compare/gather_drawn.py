@@ -53,7 +53,7 @@ _NAMED = 100
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of people that count, as labels, and of each the newest run before it (-1: of an older design)."""
+    """The answers of people that count, as labels, and of each the latest run before it (-1: of an older design)."""
 
     who: Who
     seed: str

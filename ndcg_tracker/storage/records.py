@@ -242,7 +242,7 @@ class DesignRecord:
 class DrawnItemRecord:
     """An item of a design; ``grade``: the grade that people gave, None before that.
 
-    ``answered_after_run_id``: the newest run before the grade was stored, None for answers to older designs.
+    ``answered_after_run_id``: the latest run before the grade was stored, None for answers to older designs.
     """
 
     group_id: int
