@@ -191,6 +191,9 @@ class DesignReads:
         """Return the designs of a dataset by number."""
         table, of_designs = schema.designs, schema.design_runs
         here = table.c.dataset_id == dataset_id
+        rows = self._session.rows(sa.select(table).where(here).order_by(table.c.number))
+        if not rows:
+            return []
         joined = of_designs.join(table, table.c.id == of_designs.c.design_id)
         query = (
             sa.select(of_designs).select_from(joined).where(here).order_by(of_designs.c.design_id, of_designs.c.place)
@@ -198,7 +201,6 @@ class DesignReads:
         runs: dict[int, tuple[DesignRunRecord, ...]] = {}
         for row in self._session.rows(query):
             runs[row.design_id] = (*runs.get(row.design_id, ()), DesignRunRecord(row.run_id, row.run))
-        rows = self._session.rows(sa.select(table).where(here).order_by(table.c.number))
         return [DesignRecord(**row._mapping, runs=runs[row.id]) for row in rows]
 
     def items(self, design_id: int) -> list[DrawnItemRecord]:
