@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 
 import attackers
 import budgets as budgeted
-import judged_scenarios as scenarios
-from judged_rates import BIASED, BUDGETS, JUDGES, KINDS, SIZES, UNBIASED, Cell, cells
+from drawn_rates import SKILLS, Of, decisions, table_rows
+from drawn_worlds import with_holes
 from populations import NOISE, RATED, Null, graded
 from rates import (
     BEFORE,
@@ -174,81 +174,46 @@ def price(samples: int) -> None:
             row(f"{name}, {margin}", *(old if old == new else f"{old} / {new}" for old, new in rates))
 
 
-def mean_and_highest(rates: Iterable[float | None]) -> str:
-    """Return the mean of rates and in parentheses the highest; nothing where the gate decides in too few worlds."""
-    known = [rate for rate in rates if rate is not None]
-    return f"{told(sum(known) / len(known))} ({told(max(known))})" if known else "-"
-
-
-def span(numbers: Iterable[float], digits: int) -> str:
-    """Return the lowest and the highest of some numbers, without the zero before the point."""
-    known = list(numbers)
-    low, high = (f"{end:,.{digits}f}" for end in (min(known), max(known)))
-    low, high = (end.removeprefix("0") if digits else end for end in (low, high))
-    return low if low == high else f"{low} to {high}"
-
-
 def judges(worlds: int) -> None:
-    """Verdicts under a judge that people checked, over judges without and with bias, of equal and different systems."""
-    columns = ("informative", "false verdicts", "false PASS", "false FAIL", "equal in ndcg, called different")
-    head(
-        "groups, agreement, labels",
-        (*columns, "judge alone, by bias", "people alone", "width", "width, people alone", "worth"),
-    )
-    for n in SIZES:
-        for agreement in (0.5, 0.7, 0.9):
-            alike = [judge for judge in JUDGES if judge.agreement == agreement]
-            found = {(judge.bias, kind): cells(judge, kind, n, worlds) for judge in alike for kind in KINDS}
-            for place, budget in enumerate(BUDGETS):
-                every = {key: of[place] for key, of in found.items()}
-                in_ndcg = [cell for (_, kind), cell in every.items() if kind != "equal in dcg"]
-                row(
-                    f"{n:,}, {told(agreement, 1)}, {budget}",
-                    span((cell.informative for cell in every.values()), 0),
-                    mean_and_highest(cell.false for cell in every.values()),
-                    mean_and_highest(cell.false_pass for cell in every.values()),
-                    mean_and_highest(cell.false_fail for cell in every.values()),
-                    mean_and_highest(cell.verdicts for (_, kind), cell in every.items() if kind == "equal in ndcg"),
-                    " / ".join(told(every[judge.bias, "equal"].false_by_judge, 2) for judge in alike),
-                    mean_and_highest(cell.false_by_people for cell in every.values()),
-                    span((cell.corrected.width for cell in in_ndcg), 3),
-                    span((cell.people.width for cell in in_ndcg), 3),
-                    span((cell.work for cell in in_ndcg), 0),
+    """How often the bounds of drawn queries miss under a judge: the mean over all worlds, and the highest."""
+    drawn_queries("judges", worlds)
+
+
+def holes(worlds: int) -> None:
+    """The same where people's labels have holes, and PASS / FAIL at a margin of .02 by the number of answers."""
+    drawn_queries("holes", worlds)
+    print()
+    budgets = (50, 100, 200, 400)
+    head("candidate, queries", (f"{budget} answers" for budget in budgets))
+    for name in SKILLS:
+        facts = with_holes(name).facts()
+        for n_queries in (150, 300):
+            cells = []
+            for budget in budgets:
+                found = decisions(facts, n_queries, budget, worlds)
+                few = f", {found.too_few:.0%} too few" if found.too_few > 0.005 else ""
+                cells.append(f"{told(found.passed, 2)} / {told(found.failed, 3)} ({found.n_answered:.0f}{few})")
+            row(f"{name} ({facts.truth:+.3f}), {n_queries}", *cells)
+
+
+def drawn_queries(of: Of, worlds: int) -> None:
+    head("drawn queries", ("worlds", "lower bound", "upper bound", "95% interval", "half-width of ndcg@10"))
+    for name, cells, _ in table_rows(of, worlds):
+        found = [cell.rates for cell in cells]
+        deciding = [one for one in found if one.decided >= 0.5]
+        widths = [cell.rates.width for cell in cells if cell.name.endswith(", ndcg")]
+        row(
+            name,
+            len(cells),
+            *(
+                f"{told(sum(rates) / len(rates))} ({told(max(every))})" if rates[0] == rates[0] else ""
+                for rates, every in (
+                    ([getattr(one, bound) for one in deciding], [getattr(one, bound) for one in found])
+                    for bound in ("lower", "upper", "either")
                 )
-
-
-def answers(worlds: int) -> None:
-    """What may be done with the answers to a drawn sample, under a judge without bias / with bias."""
-    head("groups, labels, what is done", ("coverage", "false PASS", "false FAIL", "bias", "width"))
-    judges = (UNBIASED, BIASED)
-
-    def row_of(name: str, found: list[Cell]) -> None:
-        rates = [(cell.coverage, cell.false_pass, cell.false_fail, cell.bias, cell.corrected.width) for cell in found]
-        row(name, *(" / ".join("-" if one is None else told(one) for one in both) for both in zip(*rates, strict=True)))
-
-    for n, budget in ((600, 800), (100, 400)):
-        of = (n, budget, worlds)
-        plans: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {
-            ("a second candidate, its own design", "- both designs"): [
-                scenarios.second_candidate(it, *of) for it in judges
-            ],
-            ("users of five groups, by clusters", "- by groups"): [scenarios.users(it, *of) for it in judges],
-            ("tuned by .3, the same numbers", "- fresh ones"): [scenarios.tuned(it, *of, 0.3) for it in judges],
-            ("tuned by 1, the same numbers", "- fresh ones"): [scenarios.tuned(it, *of, 1.0) for it in judges],
-            ("best of 40, the same numbers", "- in these groups", "- fresh numbers"): [
-                scenarios.best_of_many(it, *of) for it in judges
-            ],
-        }
-        for names, found in plans.items():
-            for place, name in enumerate(names):
-                row_of(f"{n}, {budget}, {name}", [cells[place] for cells in found])
-        for k in (5, 20):
-            seen = [scenarios.looks(it, *of, k) for it in judges]
-            for name, rates in (
-                (f"{k} looks that share 5%", [1 - one.shared for one in seen]),
-                ("- at 5% each", [1 - one.each for one in seen]),
-            ):
-                row(f"{n}, {budget}, {name}", " / ".join(map(told, rates)), "", "", "", "")
+            ),
+            told(sum(widths) / len(widths)) if widths and widths[0] == widths[0] else "",
+        )
 
 
 def budget(worlds: int) -> None:
@@ -302,7 +267,7 @@ TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "suites": (suites, 2_000),
     "price": (price, 5_000),
     "judges": (judges, 2_000),
-    "answers": (answers, 1_000),
+    "holes": (holes, 2_000),
     "budget": (budget, 2_000),
     "far": (far, 1_000),
     "sealed": (sealed, 1_000),

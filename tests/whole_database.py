@@ -1,5 +1,6 @@
 """Databases with all that a database may hold."""
 
+from dataclasses import replace
 from typing import Any
 
 from judged_worlds import world
@@ -15,20 +16,26 @@ OF_JUDGE: dict[str, Any] = {"judge": "llama", "dataset": "shop"}
 
 
 def fill_designs(tracker: nt.Tracker) -> None:
-    """Store designs of every kind: in looks, with what is kept apart, with random numbers of their own, unanswered."""
+    """Store designs of every kind: that check a judge, in part, that fill holes, and of single items."""
     tracker.ingest(WORLD["other"], labels=OF_LLAMA, judge="llama", name="first", dataset="books")
     for name, frame in WORLD.items():
         tracker.ingest(frame, labels=OF_LLAMA, judge="llama", name=name, dataset="shop")
-    tracker.labels_sample(*PAIR, budget=120, looks=2, seed="s", scale=4, **OF_JUDGE)
+    tracker.labels_sample(*PAIR, budget=420, seed="s", **OF_JUDGE)
     answer(tracker, 1)
-    unseen = {"group": ["q1", "q7"], "item": ["d9", "new"], "label": [1, 0]}
-    tracker.add_answers(unseen, design=1, judge="human", dataset="shop", keep_others=True)
-    tracker.labels_sample("dense", "other", budget=60, looks=2, scale=4, **OF_JUDGE)
+    tracker.labels_sample("dense", "other", budget=440, **OF_JUDGE)
     answer(tracker, 2)
     tracker.ingest(WORLD["other"], labels=OF_LLAMA, judge="llama", name="tuned", dataset="shop")
-    tracker.labels_sample("dense", "tuned", budget=40, scale=4, **OF_JUDGE)
+    tracker.labels_sample("dense", "tuned", budget=480, **OF_JUDGE)
     answer(tracker, 3, n=4)
-    tracker.labels_sample("stylish", "tuned", budget=90, scale=4, not_tuned=True, **OF_JUDGE)
+    with tracker.store().write() as tx:
+        first, *_ = tx.designs.all(tx.datasets.known("shop").id)
+        item = tx.designs.items(first.id)[0]
+        answered = {"group_id": item.group_id, "grade": 2.0, "answered_at_utc": first.created_at_utc}
+        of_old = {"kind": "items", "n_looks": 2, "greatest_grade": 4.0, "not_tuned": True}
+        old = tx.write.designs.insert(replace(first, planned_budget=800, **of_old))
+        of_old = answered | {"design_id": old.id, "answered_after_run_id": None}
+        rows = [{"item_key": item.item_key, "probability": 0.25}, {"item_key": "new", "probability": None}]
+        tx.write.copies.insert("drawn_items", [of_old | row for row in rows])
 
 
 def answer(tracker: nt.Tracker, design: int, n: int | None = None, grade: int | None = None) -> None:
@@ -43,7 +50,7 @@ def answer(tracker: nt.Tracker, design: int, n: int | None = None, grade: int | 
 
 
 def items_of(tracker: nt.Tracker, dataset: str = "shop") -> dict[int, dict[tuple[str, str], tuple[Any, ...]]]:
-    """Return probability, grade and time of what each design drew and of what is kept apart."""
+    """Return probability, grade and time of what each design drew."""
     with tracker.store().read() as tx:
         ids, keys = tx.groups.all(tx.datasets.known(dataset).id)
         key_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
@@ -52,10 +59,6 @@ def items_of(tracker: nt.Tracker, dataset: str = "shop") -> dict[int, dict[tuple
             found[design.number] = {
                 (key_of[item.group_id], item.item_key): (item.probability, item.grade, item.answered_at_utc)
                 for item in tx.designs.items(design.id)
-            }
-            found[design.number] |= {
-                (key_of[item.group_id], item.item_key): (None, item.grade, item.answered_at_utc)
-                for item in tx.designs.kept_apart(design.id)
             }
         return found
 

@@ -1,7 +1,7 @@
 """Which ids are one item under a version of the labels.
 
 Revision ID: 0029
-Revises: 0027
+Revises: 0028
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0029"
-down_revision: str | None = "0027"
+down_revision: str | None = "0028"
 branch_labels: str | None = None
 depends_on: str | None = None
 

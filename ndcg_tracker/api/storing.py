@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.rankings.ranking import LabelLists
-    from ndcg_tracker.runs.answers import Answers
+    from ndcg_tracker.runs.designs import Answers
     from ndcg_tracker.runs.exchange import Imported
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
     from ndcg_tracker.runs.ingest import IngestResult, RunDetails
@@ -348,39 +348,37 @@ def add_answers(
     answers: object,
     *,
     design: int,
-    judge: str,
+    judge: str | None = None,
     dataset: str = DEFAULT_DATASET,
     group: str | None = None,
     item: str | None = None,
     label: str | None = None,
     source: str | None = None,
-    keep_others: bool = False,
 ) -> Answers:
     """Store the grades that people gave to the items of a design (see ``labels_sample``); all of them or none.
 
-    The answers are not a version of the labels: they only serve to check a judge. An item without a grade, or one that
-    a file marks as ``unsure``, remains to be answered. Parameters: ``answers``: a path, a table or a nested dict, as
-    ``add_labels`` takes them. ``group``, ``item`` and ``label``: names of its columns. ``design``: its number in the
-    dataset. ``judge``: who gave them. ``source``: the file that a table was read from, so that errors can name the
-    line. ``keep_others``: store answers to items that were not drawn, separately; they do not count in a verdict.
-    Returns: how many were new, and how many items still have no answer. Raises: InputError for an item that was not
-    drawn and a grade off the scale; ConflictError for another answer to the same item, and for answers by somebody
-    else.
+    The answers are not a version of the labels. An item without a grade, or one that a file marks as ``unsure``,
+    remains to be answered, and its query does not count until then. Parameters: ``answers``: a path, a table or a
+    nested dict, as ``add_labels`` takes them. ``group``, ``item`` and ``label``: names of its columns. ``design``: its
+    number in the dataset. ``judge``: who gave them, needed if they check a judge. ``source``: the file that a table was
+    read from, so that errors can name the line. Returns: how many were new, and how many items still have no answer.
+    Raises: InputError for an item that was not drawn and a grade off the scale; ConflictError for another answer to the
+    same item, and for answers by somebody else.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_one_judge, path_of
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.reading import read_labels_by_judge
     from ndcg_tracker.ingest.records import place_of_pair
-    from ndcg_tracker.runs.answers import answered_design
+    from ndcg_tracker.runs.designs import answered_design
 
     columns, path = Columns(group=group, item=item, label=label), path_of(answers)
     if path is None:
         given = labels_given(answers, columns, are_answers=True)
     else:
-        _, given = labels_of_one_judge(read_labels_by_judge(path, columns=columns, unsure=True), judge, path)
+        _, given = labels_of_one_judge(read_labels_by_judge(path, columns=columns, unsure=True), judge or "", path)
     place = partial(place_of_pair, source if path is None else path)
     with self.store().write("content") as tx:
-        return answered_design(tx, dataset, design, judge, given, place, keep_others=keep_others)
+        return answered_design(tx, dataset, design, judge, given, place)
 
 
 def set_groups(

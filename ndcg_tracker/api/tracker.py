@@ -33,10 +33,10 @@ from ndcg_tracker.compare.options import (
     Ci,
     ClusterBy,
     Equivalence,
+    Fresh,
     IdsAreStable,
     LabelsVersion,
     MissingGroups,
-    OfUnanswered,
     Test,
     TieBounds,
     Top,
@@ -234,7 +234,7 @@ class Tracker:
         labels: LabelsVersion = None,
         judge: Judge = None,
         check_with: CheckWith = None,
-        unanswered: OfUnanswered = "refuse",
+        fresh: Fresh = False,
     ) -> ComparisonResult:
         """Compare a baseline with one or more candidates, group by group, under the latest labels that they share.
 
@@ -252,10 +252,10 @@ class Tracker:
         (two one-sided t-tests). ``by``: a group attribute (``set_groups``): also compare slice by slice. ``cluster``: a
         group attribute whose values mark groups that depend on each other, such as those of one user or session.
         ``labels``: a version of the labels, or "newest" (see also ``compare_versions``). ``judge``: whose labels, by
-        default the unnamed judge's, else those of the only judge. ``check_with``: who answered a sample of the
-        items that make the runs differ (``labels_sample``, ``add_answers``). These answers correct the difference by
-        the judge's labels, so that the verdict does not depend on how good the judge is. ``unanswered``: "judge"
-        uses the judge's labels for drawn items without an answer. Raises: ReferenceNotFoundError; InputError for
+        default the unnamed judge's, else those of the only judge. ``check_with``: who answered a sample of whole
+        queries (``labels_sample``, ``add_answers``). The verdict is then by these answers, however good the judge is.
+        Without a judge, answers to the holes of people's labels count by themselves. ``fresh``: leave out the queries
+        that were answered before the later run was stored. Raises: ReferenceNotFoundError; InputError for
         methods that do not apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult, compared
@@ -274,7 +274,7 @@ class Tracker:
             judge=judge,
             ids_are_stable=ids_are_stable,
             check_with=check_with,
-            unanswered=unanswered,
+            fresh=fresh,
         )
         with self.store().read() as tx:
             comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))

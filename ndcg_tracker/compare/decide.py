@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ndcg_tracker.compare.check import CheckedDeltas, judge_check
+from ndcg_tracker.compare.drawn import DrawnCheck
 from ndcg_tracker.compare.inference import GROUPS_ONLY, NOTHING, Chance, Methods, infer, metric_warnings
 from ndcg_tracker.compare.pair import Pairing
 from ndcg_tracker.compare.results import (
@@ -37,6 +37,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.distribution_free import share_upper_bound
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
@@ -61,9 +62,9 @@ class PairedResults:
     about that), None if it is compared. ``chance``: the repeats in arms, or clusters of the paired groups by the
     attribute ``clustered_by``. ``direction``: which values are better. ``open``: what unjudged items leave open.
     ``unreached``: a note that labels do not reach both runs, None if they do. ``same_lists``: bool,
-    shape (n,), whether both lists of a group are the same, None if unknown. ``checked``: what people said about the
-    judge of these labels, None if nobody checks the judge. With ``checked``, the differences are the corrected ones,
-    and the baseline's results are 0.
+    shape (n,), whether both lists of a group are the same, None if unknown. ``check``: what drawn answers say, None
+    without any; then ``chance`` says which groups are exact. ``graded``: labels with answers that are too few to
+    decide, None for the stored labels.
     """
 
     metric: str
@@ -83,7 +84,25 @@ class PairedResults:
     open: OpenDeltas | None = None
     unreached: Note | None = None
     same_lists: Mask | None = None
-    checked: CheckedDeltas | None = None
+    check: DrawnCheck | None = None
+    graded: LabelLists | None = None
+
+    def of(self, places: Index) -> PairedResults:
+        """Return the same for some of the groups."""
+        pairing = self.pairing
+        groups = replace(
+            pairing,
+            group_ids=pairing.group_ids[places],
+            baseline=pairing.baseline[places],
+            candidate=pairing.candidate[places],
+        )
+        weights = None if self.weights is None else self.weights[places]
+        return replace(self, pairing=groups, weights=weights, chance=self.chance.of(places))
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether only drawn groups are exact, so that nothing is known about the others."""
+        return self.chance.drawn is not None
 
     @property
     def gain(self) -> Floats:
@@ -142,8 +161,8 @@ def compare_runs(
         raise ValueError("a comparison needs at least one metric")
     metrics = compare_metrics(results, methods)
     first = results[0]
-    if first.shown_only is not None or first.checked is not None:
-        top = 0  # no value says which group is worse: of no quality, or the correction of few labels of many
+    if first.shown_only is not None or first.is_drawn:
+        top = 0  # no value says which group is worse: of no quality, or not labelled by people
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
     has_ties = any(metric.tie_effect is not None and metric.tie_effect.is_open for metric in metrics)
@@ -279,14 +298,13 @@ def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int,
 def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     """Return one metric's comparison, as if it were the only one."""
     pairing = results.pairing
-    delta, weights, chance, checked = pairing.delta, results.weights, results.chance, results.checked
+    delta, weights, chance = pairing.delta, results.weights, results.chance
     if weights is not None and not weights.all():
         counts = np.flatnonzero(checked_weights(delta, weights))
         delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
-        checked = None if checked is None else checked.of(counts)
     test, variance = chance.test(delta, weights)
     n_wins, n_losses = int((delta > 0).sum()), int((delta < 0).sum())
-    counted = checked is None
+    counted = not results.is_drawn
     if results.direction == "lower":
         n_wins, n_losses = n_losses, n_wins
     if test.n and results.means is not None:
@@ -295,9 +313,9 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     else:
         means = _means(pairing, results.weights) if test.n and counted else (None, None)
         mean = test.mean
-    same = test.n > 0 and not n_wins + n_losses
+    same = test.n > 0 and not n_wins + n_losses and counted
     neither = results.not_judged == "nothing_judged"
-    identical = same and not neither and (checked is None or not checked.sampled.n_apart)
+    identical = same and not neither
     unknown = "no_group" if not test.n else results.not_judged if same or not neither else None
     if unknown is None and results.unreached is not None and results.unreached.kind == "other_ids":
         unknown = "other_ids"
@@ -305,7 +323,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         unknown = None
     inferred = test.n > 1 and not same and results.no_inference is None and not unknown
     information = chance.information(delta, weights)
-    inference = infer(delta, weights, test, methods, results.metric, n_looks=chance.n_looks) if inferred else NOTHING
+    inference = infer(delta, weights, test, methods, results.metric) if inferred else NOTHING
     return MetricComparison(
         metric=results.metric,
         baseline=means[0],
@@ -321,8 +339,8 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         ties=test.n - n_wins - n_losses if counted else None,
         losses=n_losses if counted else None,
         effect_size=test.effect_size if inferred and counted else None,
-        detectable_delta=possible(detectable_delta(test, alpha=ALPHA / chance.n_looks), results.limits)
-        if inferred and test.t is not None
+        detectable_delta=possible(detectable_delta(test, alpha=ALPHA), results.limits)
+        if inferred and test.t is not None and counted
         else None,
         warnings=()
         if unknown == "other_ids"
@@ -356,7 +374,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         judged=None if results.open is None else results.open.share,
         open=_open_verdict(results, methods),
         rare_loss=_rare_loss(results) if (inferred or same) and not unknown and weights is None and counted else None,
-        check=None if checked is None else judge_check(checked, delta, test, chance, weights),
+        check=results.check,
     )
 
 
@@ -409,7 +427,7 @@ def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
     values = (pairing.baseline, pairing.candidate)
     weights, limits, chance = results.weights, results.limits, results.chance
     rows = compare_slices(*values, by.values, weights, limits=limits, chance=chance, direction=results.direction)
-    if results.checked is None:
+    if not results.is_drawn:
         return rows
     return tuple(replace(row, baseline=None, candidate=None, wins=None, ties=None, losses=None) for row in rows)
 
@@ -425,7 +443,10 @@ def _within(equivalence: Equivalence | None, limits: tuple[float, float] | None)
 
 def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:
     """Return the metrics with p-values corrected over all of them, and the verdicts that follow."""
-    p_values = [metric.p_value for metric in metrics]
+    n_tests = sum(metric.p_value is not None for metric in metrics)
+    p_values = [
+        metric.p_value if metric.check is None else metric.check.p_value(metric.p_value, n_tests) for metric in metrics
+    ]
     return tuple(
         replace(
             metric,

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.gather_check import AskedAnswers, checked_results, sample_notes, sampled_pair
+from ndcg_tracker.compare.gather_drawn import answers_of, answers_to_holes, checked_pair, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -22,7 +22,7 @@ from ndcg_tracker.compare.gather_results import (
 )
 from ndcg_tracker.compare.inference import Methods
 from ndcg_tracker.compare.item_changes import item_moves
-from ndcg_tracker.compare.options import Missing, Unanswered, Unjudged, Version
+from ndcg_tracker.compare.options import Missing, Unjudged, Version
 from ndcg_tracker.compare.reach import coverage as coverage_by_labels
 from ndcg_tracker.compare.results import (
     WELL_JUDGED,
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.compare.chart import ComparisonChart
+    from ndcg_tracker.compare.gather_drawn import Answers
     from ndcg_tracker.compare.report_facts import PairReports
     from ndcg_tracker.rankings import Index
     from ndcg_tracker.render.chart import Chart
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 _USUAL_TOP = 10
 MOVES = 3
 """At most this many items are kept for each of the worst and best groups."""
-_T_ALONE = "differences corrected by people's answers: they can be outside [-1, 1], so only the paired t-test is valid"
+_T_ALONE = "drawn queries: only their own bounds are valid"
 _ROUNDING = 1e-12
 _GROUPS_READ = 10_000
 """About so many groups are enough to see that labels changed."""
@@ -88,7 +89,8 @@ class CompareOptions:
     ``resolved_pair``. ``unjudged``: how much an unjudged item may be worth, None to look only where it may matter.
     ``ids_are_stable``: whether to take labelled items that vanished for gone, although new ids are in their places.
     ``reads_items``: whether to look how far labels reach both runs (see ``coverage``). ``check_with``: who answered a
-    sample that checks the judge. ``unanswered``: whether to use the judge's grade for drawn items without an answer.
+    sample that checks the judge. ``fresh``: leave out groups that were answered before the later run was stored.
+    ``fills_holes``: whether answers may fill the holes of labels.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -105,7 +107,8 @@ class CompareOptions:
     ids_are_stable: bool = False
     reads_items: bool = True
     check_with: str | None = None
-    unanswered: Unanswered = "refuse"
+    fresh: bool = False
+    fills_holes: bool = True
 
     def words(self) -> tuple[str, ...]:
         """Return these options as a command takes them: metrics, labels, missing groups, clusters."""
@@ -114,24 +117,17 @@ class CompareOptions:
             ("--labels", None if self.labels is None else str(self.labels)),
             ("--judge", self.judge),
             ("--check-with", self.check_with),
-            ("--unanswered", None if self.unanswered == "refuse" else self.unanswered),
             ("--missing", None if self.missing == "error" else self.missing),
             ("--cluster", self.cluster),
         )
-        return (*metrics, *(word for option, value in chosen if value is not None for word in (option, value)))
+        fresh = ("--fresh",) if self.fresh else ()
+        return (*metrics, *(word for option, value in chosen if value is not None for word in (option, value)), *fresh)
 
     def __post_init__(self) -> None:
         """Refuse labels that are not a version (InputError)."""
         if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
             advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
             raise InputError(f"labels {self.labels!r} is not a version", advice=advice)
-        if self.unanswered not in get_args(Unanswered):
-            raise InputError(f"unknown unanswered {self.unanswered!r}", advice="choose refuse or judge", joint=": ")
-        if self.check_with is None and self.unanswered != "refuse":
-            raise InputError(
-                f"{argument('unanswered')} belongs to {argument('check_with')}",
-                advice="say who answered, or leave it out",
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +137,12 @@ class ComparedPair:
     both: RunPair
     comparison: Comparison
     results: list[PairedResults]
+
+    @property
+    def decided_by(self) -> str | None:
+        """Who gave the answers that decide about the first metric, None where labels alone do."""
+        check = self.results[0].check
+        return self.both.checked_by if check is None else check.checked_by
 
 
 def compared(
@@ -181,7 +183,7 @@ def changed_labels(tx: ReadTransaction, both: RunPair, names: Sequence[str], opt
     ``names``: of all runs that are compared.
     """
     used = both.baseline.label_set
-    if both.are_labels_named or both.samples or used.judge in NO_LABELS_HERE:
+    if both.are_labels_named or both.checked_by is not None or used.judge in NO_LABELS_HERE:
         return []
     label_sets, notes = tx.labels.sets(both.dataset_id, used.judge), list[Note]()
     place = label_sets.index(used)
@@ -216,8 +218,7 @@ def _changed(
 def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
     """Return two arms under the labels, and with the answers that check them, that were asked for."""
     if options.check_with is not None:
-        answers = AskedAnswers(options.check_with, options.unanswered)
-        return sampled_pair(tx, baseline, candidate, options.metrics, options.judge, answers)
+        return checked_pair(tx, baseline, candidate, options.metrics, options.judge, options.check_with)
     return resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
 
 
@@ -249,13 +250,13 @@ def _check_sampled(options: CompareOptions, *arms: Arm) -> None:
         raise InputError(f"a judge is checked on single runs, not on arm {repeated[0]!r}", advice="name runs")
     options.methods.check_t_only(_T_ALONE)
     if options.top not in (0, _USUAL_TOP):
-        why = "a sample of labels corrects a mean, but does not say which group is the worst"
+        why = "drawn queries tell about the mean, not which group is the worst"
         what = f"{argument('top')} does not go with {argument('check_with')}: {why}"
         raise InputError(what, advice="leave it out")
     asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
     for name, is_given in asked.items():
         if is_given:
-            why = "the design fixed the labels" if name == "labels" else "it shows groups under the labels of one judge"
+            why = "the judge's newest count" if name == "labels" else "it shows groups under the labels of one judge"
             raise InputError(
                 f"{argument(name)} does not go with {argument('check_with')}: {why}", advice="leave it out"
             )
@@ -308,16 +309,18 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         options.methods.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
-    if both.samples:
-        each = zip(both.samples, both.metrics, strict=True)
-        results = [checked_results(tx, both, sample, metric, options.missing) for sample, metric in each]
-        more, coverage = sample_notes(both), tuple[JudgedShare, ...]()
-    else:
-        results, more, coverage = _stored(tx, both, options, pruned)
+    results, more, coverage = _stored(tx, both, options, pruned)
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(of_metric, clusters) for of_metric in results]
-    if options.reads_items and not (pruned and options.unjudged is None) and not both.samples:
+    answers = _answers(tx, both, options, pruned)
+    if answers is not None:
+        each = zip(both.metrics, results, strict=True)
+        answered = [with_answers(tx, both, metric, of, answers, fresh=options.fresh) for metric, of in each]
+        results = [of_metric for of_metric, _ in answered]
+        more += [note for _, notes in answered[:1] for note in notes]
+        more += old_designs_note(tx, both, answers) if both.checked_by is not None else []
+    if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
         results, of_labels = coverage_by_labels(
             tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable
         )
@@ -349,6 +352,17 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         tie_groups, n_open = _open_groups(tx, both, options.top)
         comparison = replace(comparison, tie_groups=tie_groups, n_tie_groups=n_open)
     return ComparedPair(both, comparison, results)
+
+
+def _answers(tx: ReadTransaction, both: RunPair, options: CompareOptions, pruned: Sequence[Note]) -> Answers | None:
+    """Return the answers that check the judge of two runs or fill the holes of their labels, None for none."""
+    judge = both.baseline.label_set.judge
+    if both.checked_by is not None:
+        return answers_of(tx, both.dataset_id, both.checked_by)
+    is_asked = options.fills_holes and options.labels is None and options.unjudged in (None, "range")
+    if not is_asked or pruned or both.is_repeated or judge in NO_LABELS_HERE:
+        return None
+    return answers_to_holes(tx, both.dataset_id, judge)
 
 
 def _stored(
@@ -562,7 +576,7 @@ class ComparisonResult(Answer):
 
         checked_kind(kind, by)
         if self._is_checked and kind not in ("forest", "slices"):
-            what = f"chart {kind!r} shows single groups, but answers to a sample say nothing about these"
+            what = f"chart {kind!r} shows single groups, but people answered only drawn ones"
             raise InputError(what, advice="choose forest or slices")
         if self.reports_of is None:
             raise InputError("this comparison has no database behind it", advice="get one from Tracker.compare")
@@ -579,5 +593,5 @@ class ComparisonResult(Answer):
 
     @property
     def _is_checked(self) -> bool:
-        """Whether people's answers correct the differences, so that nothing is known about single groups."""
-        return any(metric.check is not None for comparison in self.comparisons for metric in comparison.metrics)
+        """Whether only drawn groups are exact, so that nothing is known about the others."""
+        return any(metric.is_drawn for comparison in self.comparisons for metric in comparison.metrics)

@@ -7,6 +7,7 @@ from typing import get_args
 
 import numpy as np
 
+from ndcg_tracker.compare.drawn import DrawnDeltas
 from ndcg_tracker.compare.options import CiMethod, TestName
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index, Mask
@@ -34,8 +35,8 @@ from ndcg_tracker.statistics.t_test import (
 )
 from ndcg_tracker.words.notes import Fact, Note
 
-ALPHA, LEVEL = 0.05, 0.95
-"""The level of tests of equivalence, and that of two-sided intervals."""
+ALPHA = 0.05
+"""The level of tests of equivalence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +80,24 @@ class Chance:
     """The sources of chance in a t-test apart from independent groups; with neither, it is the plain paired t-test.
 
     ``repeats``: the results of each run of both arms, float64, shapes (k_a, n) and (k_b, n). ``clusters``: int64, shape
-    (n,), the number of each group's cluster. ``informative``: int64, shape (n,), how many drawn labels of each group
-    have another gain than the grade of the judge that they check, None if no judge is checked. ``n_looks``: how many
-    verdicts on a growing sample share the level.
+    (n,), the number of each group's cluster. ``drawn``: which groups were drawn, so that their differences are exact,
+    None if all are; ``least_apart``: how many of these must differ.
     """
 
     repeats: tuple[Floats, Floats] | None = None
     clusters: Index | None = None
-    informative: Index | None = None
-    n_looks: int = 1
+    drawn: DrawnDeltas | None = None
+    least_apart: int = 0
 
     @property
     def is_plain(self) -> bool:
         """Whether independent groups are the only source of chance."""
-        return self.repeats is None and self.clusters is None and self.informative is None
+        return self.repeats is None and self.clusters is None and self.drawn is None
 
     @property
     def may_bet(self) -> bool:
-        """Whether betting bounds apply: they cover neither repeats nor corrected differences."""
-        return self.repeats is None and self.informative is None
+        """Whether betting bounds apply: they cover neither repeats nor drawn groups."""
+        return self.repeats is None and self.drawn is None
 
     def of(self, places: Index | Mask) -> Chance:
         """Return the same for some of the groups."""
@@ -105,8 +105,8 @@ class Chance:
         return Chance(
             None if repeats is None else (repeats[0][:, places], repeats[1][:, places]),
             None if clusters is None else np.unique(clusters[places], return_inverse=True)[1],
-            None if self.informative is None else self.informative[places],
-            self.n_looks,
+            None if self.drawn is None else self.drawn.of(places),
+            self.least_apart,
         )
 
     def between(self, baseline: Floats, candidate: Floats) -> Chance:
@@ -121,21 +121,14 @@ class Chance:
         return replace(self, repeats=(baseline, candidate + by))
 
     def test(self, delta: Floats, weights: Floats | None) -> tuple[TTest, VarianceParts | None]:
-        """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated.
-
-        With several looks, p is multiplied by their number, and the interval holds for all looks together.
-        """
-        level = 1 - (1 - LEVEL) / self.n_looks
-        parts = None
+        """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated."""
+        if self.drawn is not None:
+            return self.drawn.test(self.clusters, self.least_apart), None
         if self.repeats is not None:
-            test, parts = crossed_t(*self.repeats, weights, level=level)
-        elif self.clusters is not None:
-            test = clustered_t(delta, self.clusters, weights, level=level)
-        else:
-            test = paired_t(delta, level=level) if weights is None else weighted_t(delta, weights, level=level)
-        if test.p_value is not None and self.n_looks > 1:
-            test = replace(test, p_value=min(1.0, self.n_looks * test.p_value))
-        return test, parts
+            return crossed_t(*self.repeats, weights)
+        if self.clusters is not None:
+            return clustered_t(delta, self.clusters, weights), None
+        return (paired_t(delta) if weights is None else weighted_t(delta, weights)), None
 
     def independent(self, delta: Floats, weights: Floats | None) -> tuple[Floats, Floats | None]:
         """Return independent differences and their weights: those of clusters if there are any."""
@@ -152,9 +145,7 @@ class Chance:
         if self.clusters is not None and sizes is not None:
             n = clusters_that_count(found.n_nonzero, sizes[differences != 0])
             found = replace(found, n_nonzero=n, of_clusters=True, as_equal=n < found.n_nonzero)
-        if self.informative is None or found.are_few:
-            return found
-        return replace(found, n_nonzero=int(self.informative.sum()), of_labels=True)
+        return found if self.drawn is None else replace(found, is_drawn=True)
 
 
 GROUPS_ONLY = Chance()
@@ -176,14 +167,12 @@ class Inference:
 NOTHING = Inference(None, None, None)
 
 
-def infer(
-    delta: Floats, weights: Floats | None, test: TTest, methods: Methods, metric: str = "", *, n_looks: int = 1
-) -> Inference:
+def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, metric: str = "") -> Inference:
     """Return the inference on a (weighted) mean of differences; at least two must count, and one must not be 0.
 
     Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), > 0, or None. ``test``: their
-    t-test. ``metric``: its text, for messages. ``n_looks``: how many verdicts share the level. Raises: InputError for a
-    Wilcoxon test with weights, and for a betting interval of differences beyond -1 to 1.
+    t-test. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test with weights, and for a betting
+    interval of differences beyond -1 to 1.
 
     >>> from ndcg_tracker.statistics.t_test import paired_t
     >>> delta = np.array([0.5, 0.25, 0.125])
@@ -212,14 +201,7 @@ def infer(
     else:
         ci = test.ci
     margin = methods.equivalence
-    return Inference(p_value, ci, None if margin is None else _equivalence(test, margin, n_looks))
-
-
-def _equivalence(test: TTest, margin: float, n_looks: int) -> Equivalence:
-    """Return the test of equivalence; of several looks as ``Chance.test`` does."""
-    found = equivalence_test(test, margin, alpha=ALPHA / n_looks)
-    p_value = None if found.p_value is None else min(1.0, n_looks * found.p_value)
-    return replace(found, p_value=p_value)
+    return Inference(p_value, ci, None if margin is None else equivalence_test(test, margin, alpha=ALPHA))
 
 
 def metric_warnings(
@@ -238,7 +220,7 @@ def metric_warnings(
     warnings = [Note("weightless", {"n": n_weightless})] if n_weightless else []
     if information.n == 0:
         warnings.append(Note("no_group"))
-    elif information.n_nonzero == 0 and not information.of_labels:
+    elif information.n_nonzero == 0 or information.is_drawn:
         pass
     elif no_inference is not None:
         warnings.append(no_inference)
@@ -282,16 +264,12 @@ def skewed_note(information: Information) -> Note:
     facts: dict[str, Fact] = {"n": information.n, "skewness": information.skewness}
     if information.of_clusters:
         facts["of_clusters"] = True
-    if information.of_labels:
-        facts["of_labels"] = True
     return Note("low_information", facts)
 
 
 def few_note(information: Information, enough: int) -> Note:
     """Return the note that fewer differences than enough are nonzero."""
     facts: dict[str, Fact] = {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough}
-    if information.of_labels:
-        facts |= {"of_labels": True}
-    elif information.of_clusters:
+    if information.of_clusters:
         facts |= {"of_clusters": True, "as_equal": information.as_equal}
     return Note("low_information", facts)

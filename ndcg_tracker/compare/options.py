@@ -23,9 +23,6 @@ CiMethod = Literal["t", "bootstrap", "betting"]
 Unjudged = Literal["range", "zero"]
 """How much an unjudged item is worth in a verdict: up to the mean gain at its rank, or nothing."""
 
-Unanswered = Literal["refuse", "judge"]
-"""What to do with drawn items without an answer: refuse a verdict, or use the judge's grade."""
-
 Scope = Literal["population", "set"]
 """The groups that the decision of a gate is about."""
 
@@ -95,6 +92,6 @@ CheckWith = Annotated[
     str | None,
     Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME"),
 ]
-OfUnanswered = Annotated[
-    Unanswered, Option("What to do with drawn items without an answer: refuse a verdict, or use the judge's grade.")
+Fresh = Annotated[
+    bool, Option("Leave out the queries that people answered for labels sample before the later run was stored.")
 ]

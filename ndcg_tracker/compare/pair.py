@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import numpy as np
@@ -39,6 +39,10 @@ class Pairing:
     def delta(self) -> Floats:
         """Candidate minus baseline of every paired group: float64, shape (n,)."""
         return np.asarray(self.candidate - self.baseline)
+
+    def with_values(self, baseline: Floats, candidate: Floats) -> Pairing:
+        """Return the same groups with other results."""
+        return replace(self, baseline=baseline, candidate=candidate)
 
 
 def pair(

@@ -59,7 +59,7 @@ def coverage(
     groups, and less than 95% judged, or clearly more judged in one run. ``is_stable``: vanished items are
     only told. Items are read once, and only if they are needed.
     """
-    sides = _Sides(tx, both)
+    sides = _Sides(tx, both, next((of.graded for of in results if of.graded is not None), None))
     own = [not (metric.is_external or metric.shown_only) for metric in both.metrics]
     ids = results[own.index(True)].pairing.group_ids if any(own) else None
     told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=is_stable)
@@ -69,12 +69,14 @@ def coverage(
     if worth == "zero" and not is_other:
         return list(results), notes
     unreached = next(iter([*(told if is_other else []), *origin]), None)
-    return [
-        replace(of, unreached=unreached, open=None if is_other else _open(sides, metric, of, shares, worth))
-        if is_own
-        else of
-        for metric, of, is_own in zip(both.metrics, results, own, strict=True)
-    ], notes
+    told_of = []
+    for metric, of, is_own in zip(both.metrics, results, own, strict=True):
+        if is_own and (is_other or of.check is None):
+            left = None if is_other else _open(sides, metric, of, shares, worth)
+            told_of.append(replace(of, unreached=unreached, open=left))
+        else:  # drawn answers settle what labels leave open
+            told_of.append(of)
+    return told_of, notes
 
 
 def _open(
@@ -101,9 +103,10 @@ def _open(
 class _Sides:
     """The items of all runs of two arms with their labels, read when they are wanted."""
 
-    def __init__(self, tx: ReadTransaction, both: RunPair) -> None:
+    def __init__(self, tx: ReadTransaction, both: RunPair, graded: LabelLists | None = None) -> None:
         self.tx = tx
         self.both = both
+        self._graded = graded
 
     @cached_property
     def has_items(self) -> bool:
@@ -112,13 +115,19 @@ class _Sides:
 
     @cached_property
     def labels(self) -> LabelLists:
-        """The labels of both."""
-        return self.tx.labels.lists(self.both.baseline.label_set.id)
+        """The labels of both, with the answers that count as labels."""
+        return self._graded or self.tx.labels.lists(self.both.baseline.label_set.id)
 
     @cached_property
     def judged(self) -> list[list[JudgedRanking]]:
         """The runs of both arms with their labels."""
         return self._judged(self.labels)
+
+    @cached_property
+    def _has_zero(self) -> bool:
+        if self._graded is not None:
+            return bool((self._graded.grades == 0).any())
+        return self.tx.labels.has_judged_zero(self.both.baseline.label_set.id)
 
     def some_judged(self, group_ids: Index) -> list[list[JudgedRanking]]:
         """Return these lists of some groups, where there are very many."""
@@ -138,7 +147,7 @@ class _Sides:
             return "items"
         if results.means is not None:
             return "measure"
-        if not self.tx.labels.has_judged_zero(self.both.baseline.label_set.id):
+        if not self._has_zero:
             return "positives"
         if not is_asked and results.pairing.group_ids.size > MOST_GROUPS:
             return "size"
@@ -168,7 +177,7 @@ class _Sides:
         shown = dict.fromkeys(name for of in chain for name in (of.from_runs or {}).get("runs", ()))
         runs = [side.run.name for sides in self.both.sides_of for side in sides]
         unseen = [run for run in runs if run not in shown]
-        are_logs = bool(shown and unseen) and not self.tx.labels.has_judged_zero(self.both.baseline.label_set.id)
+        are_logs = bool(shown and unseen) and not self._has_zero
         notes = [Note("never_shown", {"runs": [*shown], "unseen": unseen})] if are_logs else []
         for after, before in pairwise(chain if self.has_items else chain[:1]):
             if after.hand != before.hand:

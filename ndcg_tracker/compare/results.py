@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ndcg_tracker.compare.check import JudgeCheck
+from ndcg_tracker.compare.drawn import DrawnCheck
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
@@ -312,8 +312,8 @@ class MetricComparison:
     are better; if lower values are, a group with a delta below 0 is a win. ``judged``: the judged share of the first
     ranks of both runs, None if it is not known. ``open``: what unjudged items leave open, None if nothing is open or
     nobody looked. ``rare_loss``: the losses that the groups cannot rule out, None if groups are weighted, unknown or
-    identical. ``check``: the check of the judge by people, None unless requested; with it, delta is corrected, and the
-    means, wins, ties and losses are not known. An undefined number is None.
+    identical. ``check``: what drawn answers say, None without any; unless all groups are answered, the means, wins,
+    ties and losses are then not known. An undefined number is None.
     """
 
     metric: str
@@ -348,17 +348,26 @@ class MetricComparison:
     judged: JudgedShare | None = None
     open: OpenVerdict | None = None
     rare_loss: RareLoss | None = None
-    check: JudgeCheck | None = None
+    check: DrawnCheck | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether unknown labels could change the verdict."""
-        return self.has_other_ids or (self.open is not None and self.open.turning(self.verdict) is not None)
+        if self.has_other_ids:
+            return True
+        if self.check is not None and not self.check.decides:
+            return self.verdict == "no_difference_detected"
+        return self.open is not None and self.open.turning(self.verdict) is not None
 
     @property
     def has_other_ids(self) -> bool:
         """Whether one run has other ids than the labels, so that the difference is one of ids."""
         return self.not_comparable == "other_ids"
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether only drawn groups are exact, so that nothing is known about the others."""
+        return self.check is not None and not self.check.is_complete
 
     @property
     def told(self) -> ToldVerdict | None:

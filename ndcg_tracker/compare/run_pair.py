@@ -26,7 +26,6 @@ from ndcg_tracker.words.notes import Fact, Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import (
-        DesignRecord,
         EvaluationRecord,
         LabelSetRecord,
         RunRecord,
@@ -62,33 +61,12 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """The answers that correct a judge's difference between two runs in a metric.
-
-    ``label_set``: the judge's labels, with the fixed ideal. ``designs``: the designs that drew with the same random
-    numbers, the deciding one last; an item counts with the largest of their probabilities. ``n_looks``: how many
-    verdicts on a growing sample share the level. ``n_unanswered``: how many drawn items use the judge's grade.
-    """
-
-    checked_by: str
-    label_set: LabelSetRecord
-    designs: tuple[DesignRecord, ...]
-    n_looks: int
-    n_unanswered: int
-
-    @property
-    def own(self) -> DesignRecord:
-        """The design that decides."""
-        return self.designs[-1]
-
-
-@dataclass(frozen=True, slots=True)
 class RunPair:
     """Two arms of one dataset, their runs each under a label set, and the metrics that are asked of all.
 
     ``sides_of``: the runs of baseline and candidate, one each unless an arm repeats a system. ``metrics``: groups are
     reported by the first. ``newest_version``: of the dataset's labels. ``are_labels_named``: whether a version was
-    asked for. ``samples``: the answers of people that correct these labels, by metric; none where nobody asked.
+    asked for. ``checked_by``: whose answers check these labels, None where nobody asked.
     """
 
     arms: tuple[Arm, Arm]
@@ -96,7 +74,7 @@ class RunPair:
     metrics: tuple[Metric, ...]
     newest_version: int
     are_labels_named: bool = False
-    samples: tuple[Sample, ...] = ()
+    checked_by: str | None = None
 
     @classmethod
     def of(

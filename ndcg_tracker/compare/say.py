@@ -16,7 +16,15 @@ from ndcg_tracker.compare.results import (
     OpenVerdict,
     Verdict,
 )
-from ndcg_tracker.compare.say_check import CHECK_LEGEND, check_facts, check_table, checked_by, favours, if_right
+from ndcg_tracker.compare.say_drawn import (
+    CHECK_LEGEND,
+    check_facts,
+    check_table,
+    checked_by,
+    favours,
+    few_words,
+    is_drawn,
+)
 from ndcg_tracker.compare.say_tables import (
     IDENTICAL,
     VERDICT_STYLES,
@@ -87,9 +95,8 @@ _CSV_COLUMNS = {
         "verdict_low=open.low.verdict verdict_high=open.high.verdict is_open judge=label_set.judge "
         "worst_loss=rare_loss.worst share_of_more=rare_loss.share checked_by=check.checked_by "
         "judge_delta=check.judge.delta judge_ci_low=check.judge.ci.0 judge_ci_high=check.judge.ci.1 "
-        "people_delta=check.people.delta people_ci_low=check.people.ci.0 people_ci_high=check.people.ci.1 "
         "favour=check.favour.delta favour_ci_low=check.favour.ci.0 favour_ci_high=check.favour.ci.1 "
-        "n_answers=check.n_drawn n_informative=check.n_informative"
+        "n_drawn=check.n_answered n_left_out=check.n_left_out n_missing=check.n_missing"
     ),
 }
 
@@ -262,8 +269,8 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
             painted = [Painted(text, style_of(metric)) for text in told_so]
             evidence = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), _beside(metric)]
             rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *evidence])
-    is_checked = bool(checked_by(first))
-    last = "judge alone" if is_checked else "w/t/l"
+    is_checked = any(map(is_drawn, comparisons))
+    last = "alone" if is_checked else "w/t/l"
     heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", f">{last}")]
     spare = ("mean", "w/t/l")
     heads = [replace(column, is_spare=column.name in spare) for column in heads]
@@ -284,6 +291,8 @@ def _beside(metric: MetricComparison) -> str:
     """Return how many groups won, tied and lost; of a judge whom people check, the difference by its labels alone."""
     if metric.check is not None:
         return points(metric.check.judged.delta, signed=True)
+    if metric.wins is None:
+        return UNDEFINED
     return f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
 
 
@@ -359,16 +368,17 @@ def finding(metric: MetricComparison) -> str:
         return f"{metric.metric} cannot be compared" + (f": {why}" if why else "")
     if metric.verdict == "identical":
         return f"{metric.metric} is identical on {'all ' if metric.n > 1 else 'the '}{counted(metric.n, 'group')}"
+    if few := few_words(metric.check):
+        return f"open: {few} ({metric.metric} {points(metric.delta, signed=True)} so far)"
     if metric.p_value is None:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}, which no test can judge"
     if metric.verdict == "no_difference_detected":
         few = "; low information" if metric.has_low_information else ""
         undetected = f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
-        return undetected + unless(metric.verdict, metric.open) + if_right(metric.check)
+        return undetected + unless(metric.verdict, metric.open)
     unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
     return (
         f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{unless(metric.verdict, metric.open)}"
-        f"{if_right(metric.check)}"
     )
 
 
@@ -401,7 +411,7 @@ def sign(metric: MetricComparison) -> str:
 
 def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> Table:
     """Return the table of means, differences and p-values, and of the evidence that at least one metric has."""
-    if checked_by(comparison):
+    if is_drawn(comparison):
         return check_table(comparison, lambda metric: metric_footnotes(metric, comparisons))
     evidence: list[tuple[str, Callable[[MetricComparison], str | None]]] = [
         ("wins", lambda metric: None if metric.wins is None else f"{metric.wins:,}"),
@@ -512,7 +522,7 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     """Return how to read the numbers of these comparisons, which share one correction of their p-values."""
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
     lines = evidence_words(comparisons)
-    if any(metric.check is not None for metric in metrics):
+    if any(metric.is_drawn for metric in metrics):
         return ["; ".join([CHECK_LEGEND, *marks_of(metrics)]), *lines[1:]]
     if all(metric.p_value is None for metric in metrics):
         return lines
@@ -532,7 +542,7 @@ def _could_bet(metric: MetricComparison) -> bool:
     """Return whether the verdict rests on a t interval of few nonzero differences."""
     is_detected = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
     n_moved = (metric.wins or 0) + (metric.losses or 0)
-    return is_detected and metric.check is None and (metric.has_low_information or n_moved < enough_for(0.05))
+    return is_detected and not metric.is_drawn and (metric.has_low_information or n_moved < enough_for(0.05))
 
 
 def _count_footnotes(groups: GroupCounts) -> list[str]:

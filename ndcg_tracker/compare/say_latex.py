@@ -15,7 +15,7 @@ from ndcg_tracker.compare.say import (
     metric_footnotes,
     runs,
 )
-from ndcg_tracker.compare.say_check import CHECK_LEGEND, checked_by
+from ndcg_tracker.compare.say_drawn import CHECK_LEGEND, is_drawn
 from ndcg_tracker.compare.say_tables import evidence_words, interval_name, is_judged, test_name
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
@@ -48,7 +48,7 @@ def comparison_latex(*stored: Comparison) -> str:
         raise InputError(what, advice=advice)
     comparisons = [for_people(comparison) for comparison in stored]
     first, *others = comparisons
-    of_checked = bool(checked_by(first))
+    of_checked = is_drawn(first)
     footnotes: list[str] = []
     rows = _rows_of_runs(comparisons, footnotes) if others else _rows_of_metrics(first, footnotes)
     metrics = [metric for of_metric in _by_metric(comparisons).values() for _, metric in of_metric]

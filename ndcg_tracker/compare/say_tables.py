@@ -119,7 +119,7 @@ def _equivalence_in_words(equivalence: Equivalence) -> str:
 
 def detectable_cell(metric: MetricComparison) -> str | None:
     """Return the detectable difference, None if one was detected; "none": not even the largest is detectable."""
-    if metric.verdict != "no_difference_detected" or metric.p_value is None or metric.check is not None:
+    if metric.verdict != "no_difference_detected" or metric.p_value is None or metric.is_drawn:
         return None
     return _UNDETECTABLE if metric.detectable_delta is None else points(metric.detectable_delta)
 
@@ -171,13 +171,13 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     if n_hidden > 0:
         shown = [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
     footnotes: list[str] = []
-    numbers = [name for name in _NUMBERS if name not in (">baseline", ">candidate") or first.check is None]
+    numbers = [name for name in _NUMBERS if name not in (">baseline", ">candidate") or not first.is_drawn]
     table = Table(
         (
             Column("", attribute, right=False),
             *(replace(column, is_spare=column.name == "candidate") for column in columns(*numbers)),
         ),
-        [_slice_cells(row, with_means=first.check is None) for row in shown],
+        [_slice_cells(row, with_means=not first.is_drawn) for row in shown],
         f"{first.metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), 'slice')})",
         marks=[marks(_slice_footnotes(row), footnotes) for row in shown],
         legend=_slice_legend(slices, comparison.metrics),

@@ -348,14 +348,15 @@ TOOLS: Mapping[str, _Tool] = {
     "leaderboard": _Tool(Tracker.leaderboard),
     "history": _Tool(Tracker.history, _history),
     "labels_needed": _Tool(Tracker.labels_needed),
+    "labels_sample": _Tool(Tracker.labels_sample, but=("seed",), writes=True),
     "evaluate": _Tool(_evaluate_file, _evaluate_file),
     "sql": _Tool(Tracker.query, _sql, told_by=Tracker.sql, but=("timeout_seconds",)),
     "labels_agreement": _Tool(Tracker.labels_agreement, _agreement),
     "diff": _Tool(Tracker.diff),
     "gate": _Tool(_gate, _gate, writes=True),
 }
-"""The tools by name. An agent cannot choose the rules of a gate, override a decision, or ask for one that does not
-count."""
+"""The tools by name. An agent cannot choose the rules of a gate, override a decision, ask for one that does not count,
+or choose which queries people are asked about."""
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _OUTPUT = {

@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import items_with, matched_items, weight_of_rank, weights_of_rows
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
 from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, level_counts
@@ -29,15 +28,6 @@ from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
-
-_CHECKED_AXES = {
-    "weights": ("none", "group"),
-    "empty_weight": ("group",),
-    "missing": ("zero",),
-    "extra": ("skip",),
-    "label_type": ("f64",),
-    "arithmetic": ("f64",),
-}
 
 
 def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
@@ -235,24 +225,6 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
         reached = (numerator + gain * weights) / ideals
         low, high = np.minimum(low, reached), np.maximum(high, reached)
     return np.asarray(high - low)
-
-
-def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
-    """Raise InputError for a metric whose difference is not a sum over items, or with an axis that is not supported."""
-    advice = f"use {argument('metric', 'ndcg@10')}"
-    stop = what_stops(metric, grades, n_groups)
-    is_sum = metric.measure in (*SUMS, "ndcg") or (metric.measure, metric.cutoff) == ("Success", 1)
-    if not is_sum or stop == "measure":
-        raise InputError(
-            f"a difference in {metric.requested_as or metric} is not a sum over items, so judgments of a sample cannot "
-            "correct it",
-            advice=advice,
-        )
-    other = next(
-        (f"{axis}={metric[axis]}" for axis, values in _CHECKED_AXES.items() if metric[axis] not in values), stop
-    )
-    if other is not None:
-        raise InputError(f"checking a judge does not support {other}", where=metric.requested_as, advice=advice)
 
 
 @dataclass(frozen=True)

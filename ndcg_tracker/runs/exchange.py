@@ -292,6 +292,8 @@ class _Import:
         elif not self._is_whole and name == "evaluations":
             row["metric_id"] = self._tx.write.evaluations.metric_id(row["metric"])
             row |= self._tx.write.evaluations.names(row["run_id"], row["label_set_id"])
+        if name == "drawn_items":
+            self._used["runs"] = max(self._used["runs"], row["answered_after_run_id"] or 0)
         return row
 
     def _owned(self, name: str, row: Row) -> list[Any]:

@@ -50,7 +50,15 @@ _MADE = {
 }
 """The tables with further rows, for what rows of other files name."""
 _RUN, _SIDES = ("dataset", "run"), ("baseline_run_id", "candidate_run_id")
-_DEFAULTS = {"judge": "", "cutoff": 0, "item_key": "", "group_id": 0, "n_groups": 0, "packed_group_ids": b""}
+_DEFAULTS = {
+    "judge": "",
+    "cutoff": 0,
+    "item_key": "",
+    "group_id": 0,
+    "n_groups": 0,
+    "packed_group_ids": b"",
+    "kind": "items",
+}
 """What null was, and what older programs did not say, in columns that have no null today."""
 
 _Key = tuple[Any, ...]

@@ -14,7 +14,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.groups_share import stored_share
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT
-from ndcg_tracker.runs.designs import LARGEST_BUDGET, MOST_LOOKS, Scale
+from ndcg_tracker.runs.designs import LARGEST_BUDGET, Scale
 from ndcg_tracker.runs.samples import checked_sample
 from ndcg_tracker.storage.checks import check_group_keys, checked_commit, checked_name, checked_object, checked_time
 from ndcg_tracker.storage.copying import COLUMNS, Conditions, kind_of
@@ -71,6 +71,21 @@ class Rules:
         of_dataset = (of["dataset_id"] == design["dataset_id"] for of in self._rows["designs"].values())
         return bool(design["number"] == sum(of_dataset) + 1)
 
+    def _has_order(self, design: Row) -> bool:
+        """Return whether a design has the seed of the first one of its dataset, as those of whole queries do."""
+        of_dataset = [of for of in self._rows["designs"].values() if of["dataset_id"] == design["dataset_id"]]
+        return design["kind"] == "items" or not of_dataset or of_dataset[0]["seed"] == design["seed"]
+
+    def _was_stored(self, item: Row) -> bool:
+        """Return whether a grade of a design of whole queries says after which run it was stored."""
+        design = self._rows["designs"][item["design_id"]]
+        is_told = item["answered_after_run_id"] is not None
+        return (
+            is_told == (item["grade"] is not None)
+            if design["kind"] != "items"
+            else not is_told or item["grade"] is not None
+        )
+
     def _has_group(self, text: Row) -> bool:
         return text["group_id"] == 0 or text["group_id"] in self._rows["groups"]
 
@@ -85,13 +100,9 @@ class Rules:
         if item["grade"] is None:
             return True
         if design["id"] not in self._scales:
-            judge = self._rows["label_sets"][design["label_set_id"]]["judge"]
-            grades = self._tx.labels.lists(design["label_set_id"]).grades
-            try:
-                scale = Scale.of(judge, grades if grades.size else np.zeros(1), design["greatest_grade"])
-            except InputError:
-                return False
-            self._scales[design["id"]] = scale
+            self._scales[design["id"]] = Scale.of_design(
+                self._tx, design["label_set_id"], design["kind"], design["greatest_grade"]
+            )
         return self._scales[design["id"]].holds(item["grade"])
 
     def _is_of_a_run(self, item: Row) -> bool:
@@ -111,13 +122,14 @@ _KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or 
 _REMEMBERED = ("label_sets", "runs", "designs", "design_runs")
 _FORMS: dict[str, Callable[[str], str | None]] = {"sampled": checked_sample, "groups_share": stored_share}
 _NAMES = ("name", "alias", "suite", "judge", "added_by", "checked_by")
+_MAY_BE_EMPTY = ("judge", "checked_by")
 
 
 def _check(table: str, column: str, value: Any) -> None:
     """Raise for a value that a column cannot have."""
     if column.endswith("_utc"):
         checked_time(value)
-    elif column in _NAMES and (value or column != "judge"):
+    elif column in _NAMES and (value or column not in _MAY_BE_EMPTY):
         checked_name(table[:-1] if column == "name" else column, value)
     elif isinstance(value, dict):
         checked_object(column, value)
@@ -168,8 +180,11 @@ _CONDITIONS: dict[str, dict[str, str]] = {
         + _ARE_REPEATS.format("json_extract(o.value, '$.repeats')") + " END) END)": "has runs that no decision has",
     },
     "designs": {
-        f"n_looks <= {MOST_LOOKS} AND planned_budget <= {LARGEST_BUDGET}": "has too many looks or items",
+        f"n_looks <= 100 AND planned_budget <= {LARGEST_BUDGET}": "has too many looks or items",
         "greatest_grade > 0": "has a greatest_grade that cannot be",
+        "kind IN ('items', 'judge', 'holes')": "has a kind that no design has",
+        "kind = 'items' OR (n_looks = 1 AND planned_budget = budget AND NOT not_tuned AND greatest_grade IS NULL)":
+            "is of whole queries, but has a plan as if it were not",
         "(checked_by IS NULL) = (answered_after_run_id IS NULL) AND "
         "(checked_by IS NULL) = (answered_after_label_set_id IS NULL)": "has one of who, after which run, and after "
         "which labels it was answered, but not all",
@@ -179,10 +194,14 @@ _CONDITIONS: dict[str, dict[str, str]] = {
 _OTHER_ROWS: dict[str, Sequence[tuple[Callable[[Rules, Any], bool], str]]] = {
     "prunings": [(Rules._has_its_groups, "has another number of groups than its run")],
     "texts": [(Rules._has_group, "names a group that is not there")],
-    "designs": [(Rules._is_next, "does not follow the design before it")],
+    "designs": [
+        (Rules._is_next, "does not follow the design before it"),
+        (Rules._has_order, "has another seed than the first design of its dataset"),
+    ],
     "drawn_items": [
         (Rules._is_on_scale, "has a grade off the scale of its design"),
         (Rules._is_of_a_run, "is an item that no run of its design ranks"),
+        (Rules._was_stored, "does not say after which run its grade was stored"),
     ],
 }
 """By table: what must be true of a row among other rows, and what a row does that does not keep it."""

@@ -32,7 +32,7 @@ class TTest:
     ``n``: the differences that count. ``mean``: None where n is 0. ``sd``: their standard deviation, None where n <
     2. ``t``, ``p_value`` (two-sided, never 0) and ``ci`` (low, high) are None where nothing can be inferred: with n <
     2, and if all differences are equal. ``standard_error``: of the mean, None where ``sd`` is; ``df``: its degrees of
-    freedom, 0 where it is None.
+    freedom, 0 where it is None. ``allowance``: how much further away each bound is (``drawn_queries``).
     """
 
     n: int
@@ -43,6 +43,7 @@ class TTest:
     ci: tuple[float, float] | None = None
     standard_error: float | None = None
     df: float = 0.0
+    allowance: float = 0.0
 
     @property
     def effect_size(self) -> float | None:
@@ -237,7 +238,7 @@ def _t_bound(test: TTest, side: int, level: float) -> float | None:
         raise ValueError(f"level must be between 0 and 1, not {level}")
     if test.t is None or test.mean is None or test.standard_error is None:
         return None
-    return test.mean + side * quantile(level, test.df) * test.standard_error
+    return test.mean + side * (test.allowance + quantile(level, test.df) * test.standard_error)
 
 
 def finite(numbers: Floats) -> Floats:
@@ -287,7 +288,7 @@ def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equi
     low, high = t_lower_bound(test, level=1 - alpha), t_upper_bound(test, level=1 - alpha)
     if low is None or high is None or test.mean is None or test.standard_error is None:
         return Equivalence(margin, None, None, False)
-    nearest = (abs(test.mean) - margin) / test.standard_error
+    nearest = (abs(test.mean) + test.allowance - margin) / test.standard_error
     p_value = max(lower_tail(nearest, test.df), SMALLEST_P_VALUE)
     return Equivalence(margin, p_value, (low, high), p_value < alpha)
 
@@ -310,8 +311,6 @@ FEW_DIFFERENCES = 25
 """Fewer nonzero differences are low information for a two-sided t-test at 5%."""
 MUCH_SKEWNESS = 2.0
 """A sample skewness beyond which a two-sided t-test needs 25 skewness^2 groups."""
-ENOUGH_LABELS = 100
-"""A one-sided t bound at 1% is trusted with this many drawn labels whose gain differs from the judge's."""
 SKEWNESS_OF_MEAN = 0.1
 """The largest |skewness| / sqrt(n) at which a one-sided t bound at 1% is trusted."""
 
@@ -383,8 +382,8 @@ class Information:
     """The information in the differences of ``n`` groups, or clusters of them: how many are nonzero, their skewness.
 
     ``of_strata``: whether it is that of ``stratified.strata_information``. ``as_equal``: whether ``n_nonzero`` is the
-    number of equal clusters that say as much (``clusters_that_count``). ``of_labels``: whether it is how many drawn
-    labels gain something else than by the judge whom they check (``statistics.drawn``).
+    number of equal clusters that say as much (``clusters_that_count``). ``is_drawn``: whether the groups are drawn
+    ones, whose bounds allow for rare losses themselves (``statistics.drawn_queries``).
     """
 
     n: int
@@ -393,7 +392,7 @@ class Information:
     of_clusters: bool = False
     of_strata: bool = False
     as_equal: bool = False
-    of_labels: bool = False
+    is_drawn: bool = False
 
     @property
     def is_low(self) -> bool:
@@ -407,42 +406,29 @@ class Information:
 
     @property
     def are_few(self) -> bool:
-        """Whether fewer than 25 differences are nonzero, though some are, or so few labels check a judge."""
-        return (self.n_nonzero > 0 or self.of_labels) and self.n_nonzero < FEW_DIFFERENCES
+        """Whether fewer than 25 differences are nonzero, though some are."""
+        return not self.is_drawn and 0 < self.n_nonzero < FEW_DIFFERENCES
 
     @property
     def is_skewed(self) -> bool:
         """Whether |skewness| is above 2, and the groups are fewer than 25 skewness^2."""
-        is_much = self.n_nonzero > 0 and abs(self.skewness) > MUCH_SKEWNESS
+        is_much = self.n_nonzero > 0 and abs(self.skewness) > MUCH_SKEWNESS and not self.is_drawn
         return is_much and self.n < 25 * self.skewness**2
 
     def are_few_at(self, alpha: float) -> bool:
         """Whether fewer differences are nonzero than a one-sided bound at level ``alpha`` needs, though some are."""
-        return (self.n_nonzero > 0 or self.of_labels) and self.n_nonzero < self.enough_for(alpha)
-
-    def enough_for(self, alpha: float) -> int:
-        """Return from how many on a one-sided t bound at level ``alpha`` is trusted: see ``enough_for``.
-
-        Of labels that check a judge 100 are enough down to the level 1%, below it more in proportion to ln(1 / alpha).
-
-        >>> of_labels = Information(600, 90, 0.0, of_labels=True)
-        >>> [of_labels.enough_for(alpha) for alpha in (0.05, 0.01, 0.001)], of_labels.is_low_at(0.05)
-        ([100, 100, 150], True)
-        """
-        if not self.of_labels:
-            return enough_for(alpha)
-        return max(ENOUGH_LABELS, round(ENOUGH_LABELS * math.log(alpha) / math.log(0.01)))
+        return not self.is_drawn and 0 < self.n_nonzero < enough_for(alpha)
 
     def is_low_at(self, alpha: float) -> bool:
         """Whether a one-sided t bound at level ``alpha`` may err too often: see ``enough_for`` and ``skewness_for``."""
         is_skewed = self.n_nonzero > 0 and abs(self.skewness) / math.sqrt(self.n) > skewness_for(alpha)
-        return self.are_few_at(alpha) or is_skewed
+        return not self.is_drawn and (self.are_few_at(alpha) or is_skewed)
 
     def groups_for(self, alpha: float) -> int:
         """How many groups would be enough for level ``alpha``, if further ones are like these; 0 if nothing differs."""
         if not self.n_nonzero:
             return 0
-        by_count = math.ceil(self.enough_for(alpha) * self.n / self.n_nonzero)
+        by_count = math.ceil(enough_for(alpha) * self.n / self.n_nonzero)
         return max(by_count, math.ceil((self.skewness / skewness_for(alpha)) ** 2))
 
 

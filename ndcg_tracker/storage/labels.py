@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -27,7 +27,6 @@ from ndcg_tracker.storage.records import (
     DesignRecord,
     DesignRunRecord,
     DrawnItemRecord,
-    KeptAnswerRecord,
     LabelOrigin,
     LabelSetRecord,
 )
@@ -197,7 +196,7 @@ Pair = tuple[int, str]
 
 
 class DesignReads:
-    """Reads designs, the items that they drew, and answers to items that they did not draw."""
+    """Reads designs and the items that they ask about."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -206,6 +205,9 @@ class DesignReads:
         """Return the designs of a dataset by number."""
         table, of_designs = schema.designs, schema.design_runs
         here = table.c.dataset_id == dataset_id
+        rows = self._session.rows(sa.select(table).where(here).order_by(table.c.number))
+        if not rows:
+            return []
         joined = of_designs.join(table, table.c.id == of_designs.c.design_id)
         query = (
             sa.select(of_designs).select_from(joined).where(here).order_by(of_designs.c.design_id, of_designs.c.place)
@@ -213,53 +215,18 @@ class DesignReads:
         runs: dict[int, tuple[DesignRunRecord, ...]] = {}
         for row in self._session.rows(query):
             runs[row.design_id] = (*runs.get(row.design_id, ()), DesignRunRecord(row.run_id, row.run))
-        rows = self._session.rows(sa.select(table).where(here).order_by(table.c.number))
         return [DesignRecord(**row._mapping, runs=runs[row.id]) for row in rows]
 
-    def states(self, dataset_id: int) -> dict[int, tuple[int, str, str]]:
-        """Return how many drawn items of each design have no answer, and when the first and the last answer came."""
-        items, table = schema.drawn_items, schema.designs
-        is_open = sa.case((items.c.grade.is_(None), 1), else_=0)
-        query = (
-            sa.select(
-                items.c.design_id,
-                sa.func.sum(is_open),
-                *(of(items.c.answered_at_utc) for of in (sa.func.min, sa.func.max)),
-            )
-            .select_from(items.join(table, table.c.id == items.c.design_id))
-            .where(table.c.dataset_id == dataset_id, items.c.probability.is_not(None))
-            .group_by(items.c.design_id)
-        )
-        rows = self._session.connection.execute(query)
-        return {design_id: (int(n_open), first or "", last or "") for design_id, n_open, first, last in rows}
-
     def items(self, design_id: int) -> list[DrawnItemRecord]:
-        """Return the items that a design drew, by group and item."""
-        return self._session.records(DrawnItemRecord, _items_of(design_id, is_drawn=True))
-
-    def kept_apart(self, design_id: int) -> list[KeptAnswerRecord]:
-        """Return the answers to items that a design did not draw, by group and item."""
-        return self._session.records(KeptAnswerRecord, _items_of(design_id, is_drawn=False))
-
-    def answers(self, design_id: int, before: str) -> list[tuple[Pair, float, str]]:
-        """Return item, grade and time of all answers to a design that people gave before a time, by group and item."""
+        """Return the items that a design drew, by group and item; not those that an older version kept apart."""
         table = schema.drawn_items
-        query = sa.select(table).where(table.c.design_id == design_id, table.c.answered_at_utc < before)
-        rows = self._session.rows(query.order_by(table.c.group_id, table.c.item_key))
-        return [((row.group_id, row.item_key), row.grade, row.answered_at_utc) for row in rows]
-
-
-def _items_of(design_id: int, *, is_drawn: bool) -> sa.Select[Any]:
-    table = schema.drawn_items
-    left_out = (table.c.design_id,) if is_drawn else (table.c.design_id, table.c.probability)
-    columns = (column for column in table.c if column not in left_out)
-    of_kind = table.c.probability.is_not(None) if is_drawn else table.c.probability.is_(None)
-    query = sa.select(*columns).where(table.c.design_id == design_id, of_kind)
-    return query.order_by(table.c.group_id, table.c.item_key)
+        columns = (column for column in table.c if column.name != "design_id")
+        query = sa.select(*columns).where(table.c.design_id == design_id, table.c.probability.is_not(None))
+        return self._session.records(DrawnItemRecord, query.order_by(table.c.group_id, table.c.item_key))
 
 
 class DesignWrites:
-    """Writes designs, the items that they drew, and people's answers."""
+    """Writes designs, the items that they ask about, and people's answers."""
 
     def __init__(self, session: Session, designs: DesignReads) -> None:
         self._session = session
@@ -281,61 +248,37 @@ class DesignWrites:
         self._session.execute(schema.design_runs.insert(), runs)
         return design
 
-    def draw(self, design: DesignRecord, drawn: Mapping[Pair, float], **values: Any) -> None:
-        """Store the items of a design with their probabilities, including those that it drew before.
-
-        If an item with a separate answer is drawn now, that becomes its answer. If nobody has answered the design, its
-        earlier items are deleted. ``values``: columns of the design.
-        """
-        table, items = schema.designs, schema.drawn_items
-        if values:
-            self._session.execute(table.update().where(table.c.id == design.id).values(values))
-        of_design = items.c.design_id == design.id
-        if design.answered_after_run_id is None:
-            self._session.execute(items.delete().where(of_design))
-        query = sa.select(items.c.group_id, items.c.item_key).where(of_design)
-        known = {(row.group_id, row.item_key) for row in self._session.rows(query)} & drawn.keys()
-        changed = of_design & (items.c.group_id == sa.bindparam("of_group"))
-        rows = [{"of_group": group_id, "of_item": key, "drawn_with": drawn[group_id, key]} for group_id, key in known]
-        if rows:
-            update = items.update().where(changed & (items.c.item_key == sa.bindparam("of_item")))
-            self._session.execute(update.values(probability=sa.bindparam("drawn_with")), rows)
+    def ask(self, design: DesignRecord, pairs: Sequence[Pair], budget: int) -> None:
+        """Store further items that a design asks about, and how many there may be in all."""
+        table = schema.designs
+        values = {"budget": budget, "planned_budget": budget}
+        self._session.execute(table.update().where(table.c.id == design.id).values(values))
+        known = {(item.group_id, item.item_key) for item in self._designs.items(design.id)}
         new = [
-            {"design_id": design.id, "group_id": group_id, "item_key": key, "probability": probability}
-            for (group_id, key), probability in drawn.items()
+            {"design_id": design.id, "group_id": group_id, "item_key": key, "probability": 1.0}
+            for group_id, key in pairs
             if (group_id, key) not in known
         ]
         if new:
-            self._session.execute(items.insert(), new)
+            self._session.execute(schema.drawn_items.insert(), new)
 
-    def answer(
-        self,
-        design: DesignRecord,
-        judge: str,
-        grades: Sequence[tuple[Pair, float]],
-        apart: Sequence[tuple[Pair, float]] = (),
-    ) -> None:
-        """Store people's grades for items of a design, and with the first one the latest run and label set before it.
+    def answer(self, design: DesignRecord, judge: str, grades: Sequence[tuple[Pair, float]]) -> None:
+        """Store people's grades for items of a design, each with the latest run before it.
 
-        ``apart``: answers to items that were not drawn.
+        The design gets the latest run and label set before its first answer.
         """
         table, items, now = schema.designs, schema.drawn_items, utc_now()
+        run_id, label_set_id = (
+            int(self._session.connection.execute(sa.select(sa.func.max(of.c.id))).scalar() or 0)
+            for of in (schema.runs, schema.label_sets)
+        )
         if design.answered_after_run_id is None:
-            newest = [
-                int(self._session.connection.execute(sa.select(sa.func.max(of.c.id))).scalar() or 0)
-                for of in (schema.runs, schema.label_sets)
-            ]
-            first = dict(zip(("answered_after_run_id", "answered_after_label_set_id"), newest, strict=True))
-            named = {"checked_by": checked_name("judge", judge)}
+            first = {"answered_after_run_id": run_id, "answered_after_label_set_id": label_set_id}
+            named = {"checked_by": judge and checked_name("judge", judge)}
             self._session.execute(table.update().where(table.c.id == design.id).values(named | first))
         answered = (items.c.design_id == design.id) & (items.c.group_id == sa.bindparam("of_group"))
         update = items.update().where(answered & (items.c.item_key == sa.bindparam("of_item")))
         rows = [{"of_group": group_id, "of_item": key, "answered": grade} for (group_id, key), grade in grades]
+        values = {"grade": sa.bindparam("answered"), "answered_at_utc": now, "answered_after_run_id": run_id}
         if rows:
-            self._session.execute(update.values(grade=sa.bindparam("answered"), answered_at_utc=now), rows)
-        others = [
-            {"design_id": design.id, "group_id": group_id, "item_key": key, "grade": grade, "answered_at_utc": now}
-            for (group_id, key), grade in apart
-        ]
-        if others:
-            self._session.execute(items.insert(), others)
+            self._session.execute(update.values(values), rows)

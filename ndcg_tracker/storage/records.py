@@ -203,14 +203,14 @@ class DesignRunRecord:
 
 @dataclass(frozen=True, slots=True)
 class DesignRecord:
-    """A drawn sample of items with which people check a judge on the differences between a baseline and its candidates.
+    """A sample of whole queries in which people grade what is open for two runs; of an older version, of single items.
 
-    ``number``: its number in the dataset. ``label_set_id``: the judge's labels. ``checked_by``: who graded the drawn
-    items, None before the first answer. ``runs``: the baseline first. ``n_looks``: how many verdicts are planned;
-    ``look``: the current one, with ``budget``, which grows to ``planned_budget``. ``seed``: of the random numbers.
-    ``not_tuned``: whether somebody confirmed that runs and labels stored after the first answer do not depend on
-    answers. ``greatest_grade``: the highest that people may give, None for the judge's. ``answered_after_run_id`` and
-    ``answered_after_label_set_id``: the latest that were stored before the first answer, None before that.
+    ``number``: its number in the dataset. ``label_set_id``: the labels of the judge whom it checks, or those with the
+    holes that it fills. ``checked_by``: who graded the items, None before the first answer. ``runs``: the baseline
+    first. ``seed``: of the order of the queries. ``budget``: how many items there may be in all. ``kind``: "judge" or
+    "holes", and "items" for one that an older version drew item by item; the other fields are those of such a design.
+    ``answered_after_run_id`` and ``answered_after_label_set_id``: the latest that were stored before the first answer,
+    None before that.
     """
 
     id: int
@@ -230,6 +230,7 @@ class DesignRecord:
     greatest_grade: float | None = None
     answered_after_run_id: int | None = None
     answered_after_label_set_id: int | None = None
+    kind: str = "items"
 
     @property
     def run_ids(self) -> frozenset[int | None]:
@@ -239,23 +240,17 @@ class DesignRecord:
 
 @dataclass(frozen=True, slots=True)
 class DrawnItemRecord:
-    """An item that a design drew; ``grade``: the grade that people gave, None before that."""
+    """An item of a design; ``grade``: the grade that people gave, None before that.
+
+    ``answered_after_run_id``: the latest run before the grade was stored, None for answers to older designs.
+    """
 
     group_id: int
     item_key: str
     probability: float
     grade: float | None
     answered_at_utc: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class KeptAnswerRecord:
-    """The grade that people gave to an item that a design did not draw; it does not count in a verdict."""
-
-    group_id: int
-    item_key: str
-    grade: float
-    answered_at_utc: str
+    answered_after_run_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ from ndcg_tracker.questions.labels.say_items import TO_JUDGE, csv_to_fill
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.render.report import query_cell, text_cell
 from ndcg_tracker.render.whole_file import whole_file
-from ndcg_tracker.runs.answers import numbered_design
-from ndcg_tracker.runs.designs import Scale, open_items
+from ndcg_tracker.runs.designs import Scale, numbered_design, open_items
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import judges_of
 from ndcg_tracker.storage.checks import checked_name
@@ -147,8 +146,8 @@ class Task:
     @property
     def levels(self) -> list[int]:
         """The grades that have a key each, empty if people type the grade."""
-        n = int(self.scale.greatest - self.scale.least) + 1
-        is_keyed = self.scale.is_whole and self.scale.least >= 0 and self.scale.greatest < MOST_KEYS
+        n = int(self.scale.shown - self.scale.least) + 1
+        is_keyed = self.scale.is_whole and self.scale.least >= 0 and self.scale.shown < MOST_KEYS
         return [int(self.scale.least) + step for step in range(n)] if is_keyed else []
 
     def grade(self, text: str) -> float:
@@ -224,10 +223,10 @@ class Judging:
         here = Here.of(tx, ask)
         judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(here.dataset.id, None)}
         designs = [
-            (design.number, judge_words(judge_of[design.label_set_id]), [run.run for run in design.runs], n_open)
+            (design.number, _aim(design, judge_of[design.label_set_id]), [run.run for run in design.runs], n_open)
             for design in tx.designs.all(here.dataset.id)
-            if design.checked_by in (None, self.person) and judge_of[design.label_set_id] != self.person
-            if (n_open := len(open_items(tx, design, self.person)))
+            if design.checked_by in (None, self.person) and not self._is_own(design, judge_of[design.label_set_id])
+            if (n_open := len(open_items(tx, design)))
         ]
         runs = [(run.id, run.name) for run in tx.runs.all(here.dataset.name)[::-1] if run.n_items]
         judges = list(dict.fromkeys([*judges_of(tx, here.dataset.id), self.person]))
@@ -343,8 +342,8 @@ class Judging:
         given = {name: ask.texts(name) for name in names}
         number = ask.number("design", 0)
         design = numbered_design(tx, dataset.id, dataset.name, number) if number else None
-        n_open = len(open_items(tx, design, self.person)) if design is not None else 0
-        key = (newest, n_open, design and design.look, json.dumps(given))
+        n_open = len(open_items(tx, design)) if design is not None else 0
+        key = (newest, n_open, json.dumps(given))
         if key not in self._tasks:
             address = {name: values for name, values in given.items() if values}
             self._tasks[key] = (
@@ -352,15 +351,20 @@ class Judging:
             )
         return self._tasks[key]
 
+    def _is_own(self, design: DesignRecord, judge: str) -> bool:
+        """Return whether a design checks this person."""
+        return design.kind != "holes" and judge == self.person
+
     def _of_design(self, tx: ReadTransaction, dataset: DatasetRecord, design: DesignRecord) -> Task:
         label_set = next(of for of in tx.labels.sets(dataset.id, None) if of.id == design.label_set_id)
-        if label_set.judge == self.person or design.checked_by not in (None, self.person):
-            whom = f"checks {self.person}" if label_set.judge == self.person else f"is answered by {design.checked_by}"
+        if self._is_own(design, label_set.judge) or design.checked_by not in (None, self.person):
+            checks_own = self._is_own(design, label_set.judge)
+            whom = f"checks {self.person}" if checks_own else f"is answered by {design.checked_by or 'others'}"
             raise InputError(f"design {design.number} {whom}", advice="choose another one")
-        scale = Scale.of(label_set.judge, tx.labels.lists(label_set.id).grades, design.greatest_grade)
-        pairs = open_items(tx, design, self.person)
+        scale = Scale.of_design(tx, label_set.id, design.kind, design.greatest_grade)
+        pairs = open_items(tx, design)
         keys = tx.groups.keys(dataset.id, np.array([group for group, _ in pairs], dtype=np.int64)).to_list()
-        what = f"items that design {design.number} drew, to check {judge_words(label_set.judge)}"
+        what = f"items in the queries of design {design.number}, {_aim(design, label_set.judge)}"
         items = [(key, item) for key, (_, item) in zip(keys, pairs, strict=True)]
         return Task(
             dataset, {"dataset": dataset.name, "design": design.number}, what, None, design.number, scale, items
@@ -384,12 +388,17 @@ class Judging:
         of_judge = [of for of in label_sets if of.judge == whose] or label_sets
         grades = tx.labels.lists(of_judge[-1].id).grades if of_judge else np.arange(4.0)
         greatest = ask.number("greatest", 0)
-        scale = Scale.of(whose, grades, float(greatest) if greatest else None)
+        scale = Scale.of(np.append(grades, float(greatest)) if greatest else grades)
         own = tx.labels.newest(dataset.id, self.person) if whose != self.person else None
         known = set() if own is None else _pairs(tx.labels.lists(own.id))
         items = [pair for item in needed.items if (pair := (item.group, item.item)) not in known]
         what = f"items that {' and '.join(run.name for run in runs)} rank first and that have no grade"
         return Task(dataset, address, what, whose, None, scale, items)
+
+
+def _aim(design: DesignRecord, judge: str) -> str:
+    """Return what the answers to a design are for."""
+    return "to fill holes in the labels" if design.kind == "holes" else f"to check {judge_words(judge)}"
 
 
 def _runs(tx: ReadTransaction, ask: Question) -> list[RunRecord]:

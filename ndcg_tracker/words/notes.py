@@ -12,10 +12,10 @@ from ndcg_tracker.words.sentences import T_INTERVAL, WORDS
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
-    "older_than_judge", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers", "diagnostic",
+    "groups_of_judge", "few_drawn", "draw_queries", "old_designs", "ungraded", "diagnostic",
     "no_mean_of_groups", "nothing_judged", "newer_labels", "ties", "tie_orders",
     "no_alias", "same_run", "not_evaluated", "agreement_without_items", "one_repeat", "retraining",
-    "labels_changed", "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
+    "labels_changed", "no_common_pair", "agreement_open", "newer_than_answers", "all_answered",
     "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "other_hands", "never_shown", "other_ids", "carry_labels", "ids_are_stable", "part_missing",

@@ -361,8 +361,8 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "diagnostic": "shown, not compared: it says nothing about quality",
     "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, which is what the tests are about",
     "agreement_without_items": lambda n, first: (
-        f"left out: {counted(n, 'run')} without stored items, such as {first}; a run without items cannot be evaluated "
-        "under the labels that both judges gave"
+        f"left out: {counted(n, 'run')} without stored items, such as {first}; without its items, nothing is known "
+        "about the errors in its first ranks"
     ),
     "no_common_pair": (
         "no pair of group and item has a grade from both judges; to draw some for the other judge to grade"
@@ -410,24 +410,23 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
     "labels_changed": _labels_changed,
-    "older_than_judge": (
-        "design {design} was drawn under version {version} of the judge's labels and is compared with that version; "
-        "version {newest} is newer"
-    ).format,
     "groups_of_judge": lambda judge: (
-        f"groups, lists and charts use the labels of {judge_words(judge)} alone; the verdict is the corrected one"
+        f"groups, lists and charts use the labels of {judge_words(judge)} alone; the verdict is the checked one"
     ),
-    "own_numbers": lambda design, is_open: (
-        f"runs or labels that design {design} compares were stored after the first answer and could depend on answers, "
-        f"so it has its own random numbers{'; if they do not, to draw it with the old numbers' if is_open else ''}"
+    "few_drawn": lambda n, needed, left_out, metric: (
+        f"{metric}: {n:,} of {needed:,} drawn queries answered"
+        + (f", {left_out:,} left out" if left_out else "")
+        + "; until then answers count as labels, and other unjudged items as what they may be worth; to draw more"
     ),
-    "said_not_tuned": (
-        "runs or labels that design {design} compares were stored after the first answer; somebody stated that they do "
-        "not depend on answers"
-    ).format,
-    "known_answers": lambda n: f"people answered {counted(n, 'further item')} for older designs; nobody is asked again",
-    "shared_answers": lambda n: f"people answered {counted(n, 'drawn item')} for other designs; nobody is asked again",
-    "all_answered": "all items of design {design} have an answer; to compare its runs".format,
+    "draw_queries": lambda n: f"{n:,} queries decide whose unjudged items people grade; to draw them",
+    "old_designs": lambda checked_by: (
+        f"the answers of {checked_by!r} are to designs of an older version, of single items, which decide nothing; to "
+        "draw whole queries"
+    ),
+    "ungraded": lambda judge, n: (
+        f"have {judge_words(judge)} grade {counted(n, 'item')} first, as that is cheap; to list them"
+    ),
+    "all_answered": "all open items of these queries have an answer; to compare the runs",
     "not_evaluated": lambda version, runs, judge="": (
         f"no results under version {version} of the labels{f' (judge {judge!r})' if judge else ''} for "
         f"{' and '.join(map(repr, runs))} and the baseline together; to add the results"

@@ -26,8 +26,8 @@ def pages(tmp_path: Path) -> Iterator[Served]:
             }
             tracker.ingest(run, name=name, labels=labels)
         model = {f"q{group}": {f"d{item}": item % 4 for item in range(12)} for group in range(8)}
-        tracker.add_labels(model, judge="model")
-        tracker.labels_sample("old", "new", judge="model", budget=10)
+        tracker.add_labels(model, judge="model", rescore=True)
+        tracker.labels_sample("old", "new", judge="model", budget=24)
         words = "a rain jacket that keeps its promise on the third day of a wet week in the mountains of the north"
         texts = {
             "group": ["q0", "q1", None, None],

@@ -284,8 +284,8 @@ def test_an_option_that_counts_once_is_not_given_twice(
         ),
         (
             ["labels", "sample", "bm25"],
-            "error: missing: CANDIDATE..., --judge, --budget; for example: ndcg-track labels sample bm25 dense --judge "
-            "gpt --budget 200 -o ask.csv",
+            "error: missing: CANDIDATE, --budget; for example: ndcg-track labels sample bm25 dense --judge gpt "
+            "--budget 400 -o ask.csv",
         ),
     ],
 )

@@ -101,6 +101,7 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
     "leaderboard": ("leaderboard bm25 dense --dataset shop", {"runs": ["bm25", "dense"], "dataset": "shop"}),
     "history": ("history --dataset shop", {"dataset": "shop"}),
     "labels_needed": ("labels needed bm25 dense --budget 3", {**PAIR, "budget": 3}),
+    "labels_sample": ("labels sample bm25 dense --budget 9", {"baseline": "bm25", "candidate": "dense", "budget": 9}),
     "evaluate": (
         "evaluate bm25.csv --labels labels.csv --metric ndcg@3",
         {"file": "bm25.csv", "labels": "labels.csv", "metrics": "ndcg@3"},
@@ -127,11 +128,13 @@ def test_every_tool_answers_what_its_command_prints(
         assert text.startswith(printed.out.rstrip("\n")), name
         hints = agent.tools[name].annotations
         assert hints is not None
-        assert (hints.read_only_hint, hints.destructive_hint) == (True, False)
+        assert (hints.read_only_hint, hints.destructive_hint) == (name != "labels_sample", False)
     assert rows_in() == before
 
 
-def test_the_gate_alone_records(shop_of_agents: tuple[CommandLine, Agent], rows_in: Callable[[], str]) -> None:
+def test_the_gate_alone_records_decisions(
+    shop_of_agents: tuple[CommandLine, Agent], rows_in: Callable[[], str]
+) -> None:
     command, agent = shop_of_agents
     hints = agent.tools["gate"].annotations
     assert hints is not None

@@ -56,7 +56,7 @@ SAMPLES = [
     "compare bm25 dense",
     "compare bm25 dense again --by device --equivalence 0.1 --tie-bounds --ci betting",
     "labels needed bm25 dense",
-    "labels sample bm25 dense --judge gpt --budget 9 --scale 9",
+    "labels sample bm25 dense --budget 9",
     "compare bm25 dense --judge gpt --check-with zoe",
     "compare bm25 dense --labels all",
     "explain bm25 dense",
@@ -286,9 +286,9 @@ def _shop() -> None:
     _done("labels", "add", "newer.csv", "--dataset", "shop")
     _done("labels", "add", "newer.csv", "--dataset", "shop", "--judge", "gpt")
     _done("rescore", "--all")
-    _done("rescore", "bm25", "dense", "--judge", "gpt")
-    with nt.Tracker() as tracker:  # with this budget every item is drawn
-        sample = tracker.labels_sample("bm25", "dense", judge="gpt", budget=99, metric="dcg@3", seed="s").sample
+    _done("rescore", "bm25", "dense", "--judge", "gpt", "--metric", "ndcg@3")
+    with nt.Tracker() as tracker:  # with this budget every query is drawn
+        sample = tracker.labels_sample("bm25", "dense", judge="gpt", budget=99, metric="ndcg@3", seed="s").sample
         names = {"group": [item.group for item in sample.items], "item": [item.item for item in sample.items]}
         answers = {**names, "label": [1] * len(sample.items)}
         tracker.add_answers(answers, design=sample.design, judge="zoe", dataset="shop")

@@ -25,6 +25,7 @@ COUNTS = "breaks the rule: number >= 1 AND budget >= 1 AND planned_budget >= bud
 PLANNED = "has too many looks or items"
 PROBABILITY = "breaks the rule: probability > 0 AND probability <= 1"
 DECISION = "breaks the rule: decision IN ('pass', 'fail', 'inconclusive')"
+OF_WHOLE_QUERIES = "is of whole queries, but has a plan as if it were not"
 WRONG: list[tuple[str, str, Any, str]] = [
     ("drawn_items", "grade", 99.0, "has a grade off the scale of its design"),
     ("drawn_items", "grade", 0.5, "has a grade off the scale of its design"),
@@ -37,10 +38,14 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("drawn_items", "design_id", 9, f"names design_id 9, {NOT_THERE}"),
     ("design_runs", "design_id", 9, f"names design_id 9, {NOT_THERE}"),
     ("design_runs", "run_id", 99, f"names run_id 99, {NOT_THERE}"),
+    ("drawn_items", "answered_after_run_id", None, "does not say after which run its grade was stored"),
+    ("designs", "kind", "some", "has a kind that no design has"),
+    ("designs", "not_tuned", True, OF_WHOLE_QUERIES),
+    ("designs", "budget", 7, OF_WHOLE_QUERIES),
     ("designs", "look", 3, LOOKS),
     ("designs", "look", 0, LOOKS),
     ("designs", "n_looks", 10**6, PLANNED),
-    ("designs", "budget", 0, COUNTS),
+    ("designs", "budget", 0, OF_WHOLE_QUERIES),
     ("designs", "planned_budget", 10**12, PLANNED),
     ("designs", "greatest_grade", -1.0, "has a greatest_grade that cannot be"),
     ("designs", "checked_by", None, "has one of who, after which run, and after which labels it was answered"),

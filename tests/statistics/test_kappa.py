@@ -9,8 +9,18 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from ndcg_tracker.statistics.drawn import inclusion_probabilities
 from ndcg_tracker.statistics.similarity import SignedError, signed_error, weighted_kappa
+
+
+def inclusion_probabilities(weights: np.ndarray, budget: float) -> np.ndarray:
+    """Return probabilities in proportion to the sizes of weights, 1 at most, which sum to the budget."""
+    sizes, is_sure = np.abs(weights), np.zeros(weights.size, dtype=bool)
+    while True:
+        rest = (budget - is_sure.sum()) * sizes / sizes[~is_sure].sum()
+        if not (larger := ~is_sure & (rest > 1)).any():
+            return np.where(is_sure, 1.0, rest)
+        is_sure |= larger
+
 
 GRADES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30)
 

@@ -95,7 +95,7 @@ PREPARED = (
     "ingest {files}/other.csv --name bm25 --labels {files}/labels.csv",
     "ingest {files}/new.csv --name dense",
     "ingest {files}/other.csv --name step --tag training=bm25 --tag stage=iteration --tag iteration=1",
-    "labels add {files}/labels.csv --judge llm",
+    "labels add {files}/labels.csv --judge llm --rescore",
     "groups set {files}/groups.csv",
     "alias set prod dense",
     "alias set owned dense",

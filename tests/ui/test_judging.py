@@ -29,8 +29,8 @@ def fill(url: str) -> None:
             run = {"group": list(groups), "item": list(items), "score": scores}
             tracker.ingest(run, name=name, dataset="shop", labels=labels, metrics=["ndcg@5"])
         model = {group: {item: place % 4 for place, item in enumerate(ITEMS)} for group in QUERIES}
-        tracker.add_labels(model, dataset="shop", judge="model")
-        tracker.labels_sample("old", "new", judge="model", budget=8, metric="ndcg@5", seed="s", dataset="shop")
+        tracker.add_labels(model, dataset="shop", judge="model", rescore=True)
+        tracker.labels_sample("old", "new", judge="model", budget=12, metric="ndcg@5", seed="s", dataset="shop")
         tracker.add_texts(
             {
                 "group": ["q1", "q1", None],
@@ -162,9 +162,9 @@ def test_grades_can_extend_the_labels_that_lack_them(pages: Served, database_url
 
 def test_a_design_is_answered_and_what_the_judge_said_is_not_shown(pages: Served, database_url: str) -> None:
     with nt.Tracker(database_url) as tracker:
-        sample = tracker.labels_sample("old", "new", judge="model", budget=8, metric="ndcg@5", dataset="shop").sample
+        sample = tracker.labels_sample("old", "new", judge="model", budget=12, metric="ndcg@5", dataset="shop").sample
     n_drawn = len(sample.items)
-    assert f"design 1</a>: {n_drawn} items to check judge &#39;model&#39; on old, new" in pages.page(
+    assert f"design 1</a>: {n_drawn} items to check judge &#39;model&#39;, for old, new" in pages.page(
         "/judge?dataset=shop"
     )
     page = pages.page(address_of(DESIGN))
@@ -178,7 +178,7 @@ def test_a_design_is_answered_and_what_the_judge_said_is_not_shown(pages: Served
     assert f"All {n_drawn} items are done." in pages.page(address_of(DESIGN))
     assert "Your answers to design 1." in store(pages, DESIGN)
     with nt.Tracker(database_url) as tracker:
-        left = tracker.labels_sample("old", "new", judge="model", budget=8, metric="ndcg@5", dataset="shop").sample
+        left = tracker.labels_sample("old", "new", judge="model", budget=12, metric="ndcg@5", dataset="shop").sample
         assert list(left.items) == [sample.items[1]]
         assert left.n_answered == n_drawn - 1
         assert [version.judge for version in tracker.label_versions("shop")] == ["", "model"]
@@ -387,7 +387,7 @@ def test_two_clicks_store_once(pages: Served, database_url: str) -> None:
 def test_an_answer_that_came_meanwhile_is_not_asked_for(pages: Served, database_url: str) -> None:
     give(pages, DESIGN, "1")
     with nt.Tracker(database_url) as tracker:
-        sample = tracker.labels_sample("old", "new", judge="model", budget=8, metric="ndcg@5", dataset="shop").sample
+        sample = tracker.labels_sample("old", "new", judge="model", budget=12, metric="ndcg@5", dataset="shop").sample
         first, second, *_ = sample.items
         answers = {item.group: {item.item: 2} for item in (first,)}
         tracker.add_answers(answers, design=1, judge="ann", dataset="shop")
@@ -395,7 +395,7 @@ def test_an_answer_that_came_meanwhile_is_not_asked_for(pages: Served, database_
     give(pages, DESIGN, "3")
     assert "Your answers to design 1." in store(pages, DESIGN)
     with nt.Tracker(database_url) as tracker:
-        left = tracker.labels_sample("old", "new", judge="model", budget=8, metric="ndcg@5", dataset="shop").sample
+        left = tracker.labels_sample("old", "new", judge="model", budget=12, metric="ndcg@5", dataset="shop").sample
     assert left.n_answered == 2
 
 

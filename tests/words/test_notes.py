@@ -29,31 +29,26 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "low information: the differences are very skewed (skewness -8.0 over 9 groups), so the t interval may be too "
         "narrow",
     ),
-    "older_than_judge": (
-        {"version": 1, "newest": 2, "design": 3},
-        "design 3 was drawn under version 1 of the judge's labels and is compared with that version; version 2 is "
-        "newer",
-    ),
     "groups_of_judge": (
         {"judge": "llama"},
-        "groups, lists and charts use the labels of judge 'llama' alone; the verdict is the corrected one",
+        "groups, lists and charts use the labels of judge 'llama' alone; the verdict is the checked one",
     ),
-    "own_numbers": (
-        {"design": 3, "is_open": True},
-        "runs or labels that design 3 compares were stored after the first answer and could depend on answers, so it "
-        "has its own random numbers; if they do not, to draw it with the old numbers",
+    "few_drawn": (
+        {"metric": "ndcg@10", "n": 12, "needed": 30, "left_out": 2},
+        "ndcg@10: 12 of 30 drawn queries answered, 2 left out; until then answers count as labels, and other unjudged "
+        "items as what they may be worth; to draw more",
     ),
-    "said_not_tuned": (
-        {"design": 3},
-        "runs or labels that design 3 compares were stored after the first answer; somebody stated that they do not "
-        "depend on answers",
+    "draw_queries": ({"n": 30}, "30 queries decide whose unjudged items people grade; to draw them"),
+    "old_designs": (
+        {"checked_by": "ann"},
+        "the answers of 'ann' are to designs of an older version, of single items, which decide nothing; to draw whole "
+        "queries",
     ),
-    "known_answers": (
-        {"n": 2},
-        "people answered 2 further items for older designs; nobody is asked again",
+    "ungraded": (
+        {"judge": "llama", "n": 683},
+        "have judge 'llama' grade 683 items first, as that is cheap; to list them",
     ),
-    "shared_answers": ({"n": 1}, "people answered 1 drawn item for other designs; nobody is asked again"),
-    "all_answered": ({"design": 3}, "all items of design 3 have an answer; to compare its runs"),
+    "all_answered": ({}, "all open items of these queries have an answer; to compare the runs"),
     "equal_values": (
         {},
         "low information: all differences of a dataset are equal although its lists differ, so no t interval says "
@@ -166,8 +161,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "agreement_without_items": (
         {"n": 2, "first": "bm25"},
-        "left out: 2 runs without stored items, such as bm25; a run without items cannot be evaluated under the "
-        "labels that both judges gave",
+        "left out: 2 runs without stored items, such as bm25; without its items, nothing is known about the "
+        "errors in its first ranks",
     ),
     "no_common_pair": (
         {},

@@ -9,6 +9,7 @@ from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge, Option, OwnNam
 from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
+    Fresh,
     IdsAreStable,
     LabelsVersion,
     Margin,
@@ -97,6 +98,7 @@ Limits = Annotated[
     ),
 ]
 
+TrustJudge = Annotated[bool, Option("Decide by the labels of --judge alone, although nobody checks them.")]
 SealedDataset = Annotated[str, Option("The sealed dataset that has both runs.", metavar="NAME")]
 SealedBaseline = Annotated[
     str | None, Option("Run to compare against.", metavar="RUN", default="the one that the split has fixed")
@@ -141,6 +143,7 @@ def gate(
     ids_are_stable: IdsAreStable = False,
     judge: Judge = None,
     check_with: CheckWith = None,
+    fresh: Fresh = False,
 ) -> GateResult:
     """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -155,10 +158,10 @@ def gate(
     ``strict_slices``: no PASS if any slice is not shown to have dropped by less. ``max_harm``: such as ".3:2%": PASS
     only if at most 2% of groups like these lose more than .3 (an exact bound at 95%); FAIL if more do, in all or in a
     slice (Holm). ``limits``: on measures of the runs, which are tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a
-    candidate whose latency is more than a tenth higher, ``"-5"`` one whose number is more than 5 lower. ``check_with``:
-    see ``compare``; PASS and FAIL are those of the corrected difference, and there is neither with fewer than 100
-    answers that differ from the judge. Raises: InputError for options that do not go together; ReferenceNotFoundError;
-    NotComparableError, with the command that fixes it.
+    candidate whose latency is more than a tenth higher, ``"-5"`` one whose number is more than 5 lower. ``check_with``,
+    ``fresh``: see ``compare``; PASS and FAIL are those by drawn answers, from 30 answered queries on. Under a named
+    judge whom nobody checks the decision is INCONCLUSIVE, unless the policy trusts the judge. Raises: InputError for
+    options that do not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
     given = {name: value for name, value in locals().items() if name not in ("self", *NOT_ASKED)}
     from ndcg_tracker.questions.gate.gather import GateResult, gated
@@ -218,6 +221,7 @@ def set_policy(
     ids_are_stable: IdsAreStable = False,
     judge: Judge = None,
     check_with: CheckWith = None,
+    trust_judge: TrustJudge = False,
     labels: LabelsVersion = None,
     missing: MissingGroups = "error",
     cluster: ClusterBy = None,
@@ -232,7 +236,8 @@ def set_policy(
     owner of the database sets them, moves such an alias or resets its budget. Parameters: as of ``gate``, and
     ``budget``: the chance that any candidate that is worse by the margin PASSes, and likewise of any false FAIL, over
     all decisions at the alias since it was moved or its budget reset. ``looks``: how many decisions share the budget;
-    after the last, every decision is INCONCLUSIVE. Without it, decision i takes 6 / (pi^2 i^2) of the budget.
+    after the last, every decision is INCONCLUSIVE. ``trust_judge``: decide by the labels of ``judge`` alone, although
+    nobody checks them. Without ``looks``, decision i takes 6 / (pi^2 i^2) of the budget.
     ``set_by``: who decided it. Raises: InputError for rules that do not go together; ReferenceNotFoundError.
     """
     rules = {name: value for name, value in locals().items() if name not in ("self", "alias", "dataset", "set_by")}
@@ -278,7 +283,7 @@ def gate_report(self: HasStore, result: GateResult, *, output: str = "report.htm
         cluster=None if clusters is None else clusters.attribute,
         labels=version if check is None else None,
         judge=None if check is None else comparison.label_set.judge,
-        check_with=None if check is None else check.sampled.checked_by,
+        check_with=None if check is None or check.aim == "holes" else check.checked_by,
         output=output,
     )
     return drawn.with_notes(comparison.notes)

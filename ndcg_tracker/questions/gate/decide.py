@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ndcg_tracker.compare.decide import are_same
+from ndcg_tracker.compare.drawn import DrawnCheck
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note, skewed_note
 from ndcg_tracker.compare.limits import Harm, HarmLimit, LimitCheck, SliceStatus, checked_harm
 from ndcg_tracker.compare.options import Scope, Unjudged
@@ -34,6 +35,7 @@ from ndcg_tracker.statistics.t_test import (
     TTest,
     checked_margin,
     checked_weights,
+    enough_for,
     finite,
     groups_needed,
 )
@@ -125,7 +127,9 @@ class GateDecision:
     which no betting bound covers. ``open``: how far unjudged items leave the decision open, None if they do not.
     ``harm``: whether few enough groups lose much, None without such a limit; ``of_mean``: the decision without it.
     ``is_spent``: whether all looks of a budget are spent, so that nothing is decided. ``unreached``: a note that
-    labels do not reach both runs, so that nothing is decided; None if they do.
+    labels do not reach both runs, so that nothing is decided; None if they do. ``drawn``: what drawn answers say, None
+    without any; ``drawn_look``: which decision by them it is, 0 where they do not decide or a budget gives the level.
+    ``judge_alone``: the judge whom nobody checks, so that nothing is decided.
     """
 
     decision: Decision
@@ -160,6 +164,9 @@ class GateDecision:
     of_mean: Decision | None = None
     is_spent: bool = False
     unreached: Note | None = None
+    drawn: DrawnCheck | None = None
+    drawn_look: int = 0
+    judge_alone: str = ""
 
     @property
     def worth(self) -> Unjudged | None:
@@ -322,7 +329,7 @@ def population_decision(
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
     of_level = partial(bounds_of, limits=limits, chance=chance, runs=runs, pass_level=pass_level)
     bounds, is_repeated = of_level(test, delta, weights, fail_alpha), chance.repeats is not None
-    alphas = (1 - pass_level) / chance.n_looks, fail_alpha / chance.n_looks
+    alphas = 1 - pass_level, fail_alpha
     decision = by_bounds(test, bounds, margin, alphas, runs, plans_groups=chance.may_bet)
     if decision.decision == "inconclusive" and not delta.any() and weights is None and chance.is_plain:
         reach = reach_of(delta, limits)
@@ -416,24 +423,17 @@ def with_slices(
     """
     checked_margin(margin, "the margin of slices")
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    pass_level = PASS_LEVEL if decision.pass_level is None else 1 - (1 - decision.pass_level) * chance.n_looks
+    pass_level = PASS_LEVEL if decision.pass_level is None else decision.pass_level
     tests = []
     for value, places in slicing.places(weights):
         own, w, of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
         test, _ = of_slice.test(own, w)
         at_level = partial(bounds_of, pass_level=pass_level, limits=limits, chance=of_slice, runs=runs)
-        bounds = partial(_bounds_of_slice, at_level, of_slice.n_looks, test, own, w)
+        bounds = partial(at_level, test, own, w)
         is_same = not own.any() and are_same(None if same_lists is None else same_lists[places])
         tests.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w), is_same), bounds))
     asked = GateSlices(slicing.attribute, margin, is_strict, (), 0, decision.decision)
     return after_slices(decision, tests, alpha, asked)
-
-
-def _bounds_of_slice(
-    at_level: Callable[..., Bounds], n_looks: int, test: TTest, delta: Floats, weights: Floats | None, alpha: float
-) -> Bounds:
-    """Return the bounds of a slice; ``alpha``: its share of FAIL's level, after the share of the looks."""
-    return at_level(test, delta, weights, alpha * n_looks)
 
 
 def _standing(test: TTest, mean: float, margin: float) -> float:
@@ -522,7 +522,7 @@ def _low_information(information: Information, alpha: float, decides: Literal["p
     """Return a note if the differences say too little for the t bound at this level to decide, else None."""
     if not information.is_low_at(alpha):
         return None
-    enough = information.enough_for(alpha)
+    enough = enough_for(alpha)
     if information.of_strata and information.are_few_at(alpha):
         return Note("few_in_strata", {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough})
     note = few_note(information, enough) if information.are_few_at(alpha) else skewed_note(information)

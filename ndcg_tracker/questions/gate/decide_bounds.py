@@ -65,7 +65,7 @@ class Bounds:
         lower = by_t[0] if lower_by_t else betting[0]
         upper: tuple[float | None, BoundMethod | None] = (by_t[1], "t")
         if not upper_by_t:
-            upper = (None, None) if information.of_labels else _upper_of_both(by_t[1], betting[1])
+            upper = _upper_of_both(by_t[1], betting[1])
         return cls(information, *by_t, *betting, lower, method, *upper)
 
 
@@ -101,8 +101,7 @@ def bounds_of(
     >>> bounds.lower_method, round(bounds.lower, 4)
     ('t', -0.0097)
     """
-    information, share = chance.information(delta, weights), chance.n_looks
-    pass_level, fail_alpha = 1 - (1 - pass_level) / share, fail_alpha / share
+    information = chance.information(delta, weights)
     if runs is not None:
         test = with_runs(test, runs)
     lowest, highest = limits or (-math.inf, math.inf)

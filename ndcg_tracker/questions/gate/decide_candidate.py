@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.decide import PairedResults, closing_note
+from ndcg_tracker.compare.drawn import why_not_drawn
 from ndcg_tracker.compare.limits import SliceStatus, checked_limits
 from ndcg_tracker.compare.results import Comparison, NotComparable, OpenDeltas, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
@@ -30,8 +31,9 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Gated, GateFacts, drift_since_pin
-from ndcg_tracker.statistics.t_test import Information
-from ndcg_tracker.words.notes import Kind, Note, carry_command, command_line, sentence
+from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN, LEVELS_OF_LOOKS
+from ndcg_tracker.words.notes import Fact, Kind, Note, carry_command, command_line, sentence
+from ndcg_tracker.words.texts import sample_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side
@@ -63,7 +65,6 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if is_open and results.tie_effect is not None:
         notes.append(ties_note(results.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))
-    n_labels, outcome = _labels_needed(decision, comparison)
     return Gated(
         _without_inference(comparison) if question.scope == "set" else comparison,
         decision,
@@ -75,8 +76,6 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         ties_could_change_decision=is_open,
         regressed_slices=regressed,
         judge_alone=basis.judge_alone,
-        n_labels_needed=n_labels,
-        n_labels_needed_for=outcome,
         look=basis.look,
         policy=basis.policy,
         restarted=basis.restarted,
@@ -99,37 +98,25 @@ def advisable(decision: GateDecision, mean: float | None) -> GateDecision:
     return decision if is_small else replace(decision, margin_needed=None)
 
 
-def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int, Decision] | tuple[None, None]:
-    """Return about how many more answers would decide, and how, if the mean stays the same; None if not known.
-
-    A bound at q standard errors decides once these are so small that it clears the margin, or 0.
-    """
-    check, delta = comparison.metrics[0].check, decision.delta
-    if check is None or delta is None or decision.decision != "inconclusive":
-        return None, None
-    lower, upper = decision.t_lower, decision.t_upper
-    ways: list[tuple[int, Decision]] = []
-    levels = 1 - (decision.pass_level or 0.0), decision.fail_alpha or 0.0
-    for outcome, room, now, alpha in (
-        ("pass", delta + decision.margin, None if lower is None else delta - lower, levels[0]),
-        ("fail", -delta, None if upper is None else upper - delta, levels[1]),
-    ):
-        enough = Information(0, 0, 0.0, of_labels=True).enough_for(alpha)
-        n = None if not now or room <= 0 else check.labels_for(room / now, enough)
-        if n is not None:
-            ways.append((n, "pass" if outcome == "pass" else "fail"))
-    return min(ways, default=(None, None))
-
-
 def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
     """Return the decision on all groups and the requested slices that holds whatever unjudged items are worth."""
     look, metric = facts.basis.look, facts.comparison.metrics[0]
     if look is not None and not look.level:
         n = facts.results.gain.size
         return GateDecision("inconclusive", "population", float(question.margin or 0.0), n, metric.delta, is_spent=True)
-    decision = _of_parts(question, facts)
+    check, number = facts.results.check, 0
+    if facts.results.is_drawn and look is None:
+        number = facts.basis.drawn_look
+    if check is not None and (not check.decides or number > len(LEVELS_OF_LOOKS)):
+        undecided = GateDecision("inconclusive", "population", float(question.margin or 0.0), metric.n, metric.delta)
+        return replace(undecided, drawn=check, drawn_look=number)
+    decision = replace(_of_parts(question, facts), drawn=check, drawn_look=number)
     if facts.results.unreached is not None and not decision.is_identical:
         return without_reach(decision, facts.results.unreached)
+    if facts.basis.judge_alone and not question.trust_judge and not decision.is_identical:
+        return replace(
+            decision, decision="inconclusive", judge_alone=facts.basis.judge_alone, n_needed=None, margin_needed=None
+        )
     left = facts.results.open
     if left is None:
         return decision
@@ -235,6 +222,9 @@ def _of_whole(question: GateQuestion, facts: GateFacts) -> GateDecision:
             1 + (question.by is not None) + (question.max_harm is not None)
         )  # that lead to FAIL; PASS needs all of them
         alphas = {"fail_alpha": look.level / n_ways, "pass_level": 1 - look.level}
+    elif results.is_drawn:
+        level = LEVELS_OF_LOOKS[facts.basis.drawn_look - 1]
+        alphas = {"fail_alpha": level / 5, "pass_level": 1 - level}
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     if question.scope == "set":
         sign = -1.0 if facts.is_lower_better else 1.0
@@ -313,7 +303,13 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, 
     if left is None or left.low is None or decision.decision != "inconclusive" or left.of_zero == "inconclusive":
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
-    return [closing_note(comparison, str(question.metric), names, None if runs.is_repeated else left.n_items)]
+    metric, n_items = str(question.metric), None if runs.is_repeated else left.n_items
+    closing = closing_note(comparison, metric, names, n_items)
+    is_told = any(note.kind == "few_drawn" for note in comparison.notes)
+    if left.stop is None and n_items and why_not_drawn(question.metric) is None and not (is_told or question.judge):
+        facts: dict[str, Fact] = {"n": min(LEAST_DRAWN, comparison.groups.paired)}
+        return [Note("draw_queries", facts, sample_command(names, "", comparison.dataset, metric=metric)), closing]
+    return [closing]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:

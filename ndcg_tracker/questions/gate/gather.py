@@ -173,8 +173,11 @@ def basis_of(
     earlier = tuple(of_gate(decisions, str(question.metric), alias))
     judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
     judge = runs.baseline.label_set.judge
-    checked_by = runs.samples[0].checked_by if runs.samples else None
-    gate = question.scope, judge, checked_by
+    sides = baseline.id, runs.candidate.run.id
+    by_answers = [of for of in earlier if of.checked_by is not None and of.alpha is not None]
+    n_looks = sum(
+        (of.baseline_run_id, of.candidate_run_id) == sides and (until is None or of.id < until) for of in by_answers
+    )
     return Basis(
         question,
         runs,
@@ -183,15 +186,17 @@ def basis_of(
         _learned(tx, question, runs) if question.margin == "auto" else None,
         1
         + sum(
-            (of.scope, judge_of[of.label_set_id], of.checked_by) == gate
+            (of.scope, judge_of[of.label_set_id]) == (question.scope, judge)
+            and (of.checked_by == runs.checked_by or not runs.checked_by)
             for of in earlier
             if until is None or of.id < until
         ),
-        judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
+        judge if runs.checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
         look_of_runs(runs, decisions),
         policy,
         restarted(tx, policy),
         "" if policy is not None else outside_policy(tx, [runs]),
+        1 + n_looks,
     )
 
 
@@ -241,7 +246,7 @@ def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
         unjudged=decision.worth or question.unjudged,
         delta_low=decision.open_delta[0],
         delta_high=decision.open_delta[1],
-        checked_by=runs.samples[0].checked_by if runs.samples else None,
+        checked_by=runs.checked_by if decision.drawn is None else decision.drawn.checked_by,
         **({} if look is None else look.columns),
         question=question_digest(question, [runs]),
     )

@@ -30,6 +30,7 @@ _KEPT: Mapping[str, Callable[[Any, Any], Any]] = {
     ),
     "by": lambda own, given: given if own is None else None,
     "strict_slices": lambda _, given: given,
+    "fresh": lambda _, given: given,
     "limits": lambda own, given: tuple(dict.fromkeys((*own, *given))),
     "unjudged": lambda own, given: given if (own, given) == ("zero", "range") else None,
 }
@@ -145,6 +146,8 @@ def _with_rules(question: GateQuestion, rules: Mapping[str, Any]) -> GateQuestio
     unknown = of_question.keys() - _DEFAULTS.keys()
     if unknown:
         raise InputError(f"the policy of {question.baseline} has a rule {min(unknown)!r}, which this version lacks")
+    if "budget" in rules:
+        of_question["fresh"] = True  # answers by which a run may have been chosen are left out
     return replace(question, **read_parts(of_question))
 
 

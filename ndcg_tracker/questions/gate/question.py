@@ -49,6 +49,8 @@ class GateQuestion:
     ids_are_stable: bool = False
     judge: str | None = None
     check_with: str | None = None
+    trust_judge: bool = False
+    fresh: bool = False
     named: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -122,14 +124,14 @@ class GateQuestion:
             )
 
     def _refuse_unchecked(self) -> None:
-        """Refuse options that answers to a sample cannot decide on (InputError)."""
+        """Refuse options that drawn answers cannot decide on (InputError)."""
         if self.check_with is None:
             return
         given = {
-            "scope": (self.scope == "set", "set", "a sample of labels involves chance, but this is exact arithmetic"),
-            "max_harm": (self.max_harm is not None, None, "a few labels do not show how much each group loses"),
+            "scope": (self.scope == "set", "set", "drawn queries involve chance, but this is exact arithmetic"),
+            "max_harm": (self.max_harm is not None, None, "drawn queries do not show how much each group loses"),
             "margin": (self.margin == "auto", "auto", "it learns how runs vary from the labels that are checked"),
-            "unjudged": (self.unjudged != "range", self.unjudged, "people grade drawn items that nobody judged"),
+            "unjudged": (self.unjudged != "range", self.unjudged, "people grade what nobody judged"),
         }
         for name, (is_given, value, why) in given.items():
             if is_given:
@@ -142,6 +144,8 @@ class GateQuestion:
         """The options of the comparison that the decision uses."""
         asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
         asked |= {"judge": self.judge, "check_with": self.check_with, "ids_are_stable": self.ids_are_stable}
+        asked |= {"fresh": self.fresh}
+        asked |= {"fills_holes": self.scope == "population" and self.max_harm is None and self.margin != "auto"}
         return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property

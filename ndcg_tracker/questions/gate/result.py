@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import argument
-from ndcg_tracker.questions.gate.decide import Decision, GateDecision
+from ndcg_tracker.questions.gate.decide import GateDecision
 from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
 from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 
@@ -35,12 +35,12 @@ class Basis:
 
     ``earlier``: the decisions of this gate, oldest first. ``pin``: the alias of the baseline, None if the baseline was
     not given by an alias. ``learned``: None for a given margin. ``number``: the number of the decision among those of
-    this gate in its scope, under labels of the same judge, checked by the same people.
-    ``judge_alone``: the named judge on whose labels alone it rests, "" if somebody checks the judge or the judge has no
-    name. ``look``: which look of a budget it is, None without a budget. ``question``: the question under the policy of
-    its alias. ``policy``: None without one; ``restarted``: when its alias was last moved or its budget reset, None if
-    never. ``outside``: the alias whose policy does not count, although the baseline
-    is its run; "" for none.
+    this gate in its scope, under labels of the same judge, checked by the same people. ``judge_alone``: the named judge
+    on whose labels alone it rests, "" if somebody checks the judge or the judge has no name. ``look``: which look of a
+    budget it is, None without a budget. ``question``: the question under the policy of its alias. ``policy``: None
+    without one; ``restarted``: when its alias was last moved or its budget reset, None if never. ``outside``: the alias
+    whose policy does not count, although the baseline is its run; "" for none. ``drawn_look``: which decision about
+    these runs and this metric by drawn answers it would be.
     """
 
     question: GateQuestion
@@ -54,6 +54,7 @@ class Basis:
     policy: PolicyRecord | None = None
     restarted: BudgetResetRecord | None = None
     outside: str = ""
+    drawn_look: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,7 @@ class Gated:
     ``acknowledgement``: None if nobody overrode the decision. ``ties_could_change_decision``: whether another order of
     items of equal score could change it. ``candidate_means``: every metric of the candidate under these labels, with
     its mean. ``regressed_slices``: of all attributes of the groups, if all groups together pass; else none.
-    ``judge_alone``: the named judge whose labels nobody checks, "" if there is none. ``n_labels_needed``: about how
-    many more answers would decide, ``n_labels_needed_for``: the decision that they would give. ``look``: which look of
+    ``judge_alone``: the named judge whose labels nobody checks, "" if there is none. ``look``: which look of
     a budget it is, None without a budget. ``decided_before``: whether this very question was decided and
     recorded before. ``policy``, ``restarted``, ``outside``: see ``Basis``.
     """
@@ -159,8 +159,6 @@ class Gated:
     ties_could_change_decision: bool = False
     regressed_slices: tuple[RegressedSlice, ...] = ()
     judge_alone: str = ""
-    n_labels_needed: int | None = None
-    n_labels_needed_for: Decision | None = None
     look: Look | None = None
     decided_before: bool = False
     policy: PolicyRecord | None = None

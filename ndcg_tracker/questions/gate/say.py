@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
 from ndcg_tracker.compare.limits import Harm
-from ndcg_tracker.compare.say_check import check_facts, favours, few_answers, judge_alone_words
+from ndcg_tracker.compare.say_drawn import check_facts, favours, few_words, judge_alone_words
 from ndcg_tracker.compare.say_tables import (
     NO_VALUE,
     change_words,
@@ -35,11 +35,13 @@ from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picke
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
+from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
 from ndcg_tracker.storage.records import PolicyRecord
 from ndcg_tracker.words.notes import Told, in_words, sentence, told
 from ndcg_tracker.words.texts import (
     clustered_by,
     counted,
+    judge_words,
     ordinal,
     percent,
     percent_of,
@@ -82,7 +84,7 @@ _DECISION_KEYS = paths(
 )
 _GATE_KEYS = paths(
     "learned_margin ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone decided_before n_labels_needed n_labels_needed_for look "
+    "acknowledged=acknowledgement judge_alone decided_before look drawn_look=decision.drawn_look "
     "policy outside"
 )
 _FRAME_COLUMNS = paths(
@@ -195,6 +197,12 @@ def reason(decision: GateDecision) -> str:
         return "the budget is spent, so nothing is decided"
     if decision.unreached is not None:
         return sentence(decision.unreached)
+    if decision.judge_alone:
+        return f"nobody has checked {judge_words(decision.judge_alone)}, on whose labels it would rest"
+    if few := few_words(decision.drawn):
+        return f"open: {few}"
+    if decision.drawn_look > len(LEVELS_OF_LOOKS):
+        return f"drawn answers decided on these runs {len(LEVELS_OF_LOOKS)} times, so another look decides nothing"
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical and decision.decision == "pass":
@@ -374,10 +382,8 @@ def _by_bounds(decision: GateDecision) -> str:
     has_range = decision.open is not None and decision.open.low != decision.open.high
     kind += ", unjudged items at their worst" if has_range else ""
     bound, other = sides.pass_bound, sides.fail_bound
-    low = {} if decision.low_information is None else decision.low_information.facts
-    if bound is None and low.get("of_labels"):
-        above = f"delta is not shown to be {goal} ({few_answers(low)})"
-    elif bound is None:
+    kind += ", by drawn queries" if decision.drawn is not None and not decision.drawn.is_complete else ""
+    if bound is None:
         why = "the bound that would decide does not cover repeats"
         why = why if decision.of_repeats else "no range of the metric is known"
         above = f"delta is not shown to be {goal} (low information, and {why})"
@@ -438,7 +444,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     if metric.wins is not None:
         groups += f"; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"
     pairs = [
-        *([] if metric.check is not None else [means]),
+        *([] if metric.is_drawn else [means]),
         ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(gated.decision)])),
         *by_t_alone(gated.decision),
         *unjudged_fact(gated.decision),
@@ -465,12 +471,10 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {short_name(of.reset_by)}"))
     if look is not None and policy is not None:
         pairs.append(("look", look_words(look, f"its owner restarts it with: {reset_command(policy)}")))
-    by_labels = []
-    if gated.n_labels_needed is not None and gated.n_labels_needed_for is not None:
-        planned = f"about {gated.n_labels_needed:,} more answers, planned from the start"
-        by_labels = [f"{planned} ({gated.n_labels_needed_for.upper()})"]
-    ways = ", or ".join(filter(None, (*by_labels, to_decide(decision))))
-    if ways:
+    elif 0 < decision.drawn_look <= len(LEVELS_OF_LOOKS):
+        level = LEVELS_OF_LOOKS[decision.drawn_look - 1]
+        pairs.append(("look", f"{decision.drawn_look} of {len(LEVELS_OF_LOOKS)} by drawn answers, level {level:g}"))
+    if ways := to_decide(decision):
         pairs.append(("to decide", ways))
     if gated.drift is not None:
         pairs += [("drift", clause) for clause in drifted(gated.drift)]

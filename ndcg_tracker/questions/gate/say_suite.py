@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ndcg_tracker.compare.say_check import judge_alone_words
+from ndcg_tracker.compare.say_drawn import judge_alone_words
 from ndcg_tracker.compare.say_suite import delta_table, rare_loss_fact, suite_notes
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.metrics.language.dialects import familiar_name

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option
-from ndcg_tracker.compare.options import Baseline, Candidates, Version, labels_version
+from ndcg_tracker.compare.options import Baseline, Candidate, Candidates, Version, labels_version
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Judges = Annotated[
     str,
     Option("A judge; give one or two.", ("--judge",), metavar="NAME", default="the only two", is_optional=True),
 ]
-ByMetric = Annotated[str, Option("The metric by which runs are compared.", ("--metric", "-m"))]
+ByMetric = Annotated[str, Option("Errors are among the first ranks up to its cutoff.", ("--metric", "-m"))]
 TopContested = Annotated[int, Option("How many labels with different grades to show.", least=0)]
 SlicesOfJudges = Annotated[
     str | None, Option("Also show agreement and error in the slices of this attribute of groups.", metavar="ATTRIBUTE")
@@ -52,28 +52,17 @@ SettledMetric = Annotated[
         "The metric whose difference to settle.", ("--metric", "-m"), default="the first with bounds that all runs have"
     ),
 ]
-CheckedJudge = Annotated[str, Option("The judge whose labels to check.", ("--judge",), metavar="NAME")]
-SampleBudget = Annotated[int, Option("How many items people can grade.", metavar="N")]
-Looks = Annotated[
-    int | None,
-    Option(
-        "How many steps to draw in; their verdicts share the 5% of false positives.", metavar="N", default="1", least=1
-    ),
+CheckedJudge = Annotated[
+    str | None,
+    Option("The judge to check, instead of filling holes in people's labels.", ("--judge",), metavar="NAME"),
 ]
-NotTuned = Annotated[
-    bool,
-    Option(
-        "Declare that runs and labels stored after the first answer do not depend on it, so that they get the old "
-        "random numbers."
-    ),
+SampleBudget = Annotated[int, Option("How many items people grade in all, with those graded before.", metavar="N")]
+CheckedMetric = Annotated[
+    str | None, Option("The metric, with its cutoff.", ("--metric", "-m"), default="the first that both runs have")
 ]
-PeoplesScale = Annotated[
-    float | None, Option("The highest grade that people give.", metavar="MAX", default="the judge's highest")
-]
-CheckedMetric = Annotated[str, Option("The metric whose difference to check.", ("--metric", "-m"))]
 Seed = Annotated[
     str | None,
-    Option("Seed of the random numbers, for the dataset's first design.", metavar="TEXT", default="random"),
+    Option("Seed of the order of the queries, fixed for good.", metavar="TEXT", default="a digest of the labels"),
 ]
 
 
@@ -115,15 +104,15 @@ def labels_agreement(
     top: TopContested = 10,
     by: SlicesOfJudges = None,
 ) -> JudgesAgreement:
-    """Return how far two judges agree, by how much one errs for each run, and how the runs fare under each.
+    """Return how far two judges agree, and by how much one errs for each run.
 
     The latest labels of each judge count. If one judge answered designs that check the other one (``labels_sample``),
-    agreement and errors use these answers alone, weighted by 1 / probability.
+    agreement and errors use these answers alone; those to designs of single items are weighted by 1 / probability.
 
     Parameters: ``judges``: two judges. One judge is compared with the only other one, or with the unnamed judge;
-    without any, the only two judges are compared. ``metric``: the metric by which runs are ordered and compared, under
-    the labels of the pairs that both judges labelled; errors are those among the ranks up to its cutoff. ``top``: how
-    many labels with different grades to keep. ``by``: an attribute of groups, for agreement and error in each slice.
+    without any, the only two judges are compared. ``metric``: errors are those among the ranks up to its cutoff.
+    ``top``: how many labels with different grades to keep. ``by``: an attribute of groups, for agreement and error in
+    each slice.
     Raises: InputError if it is not clear which two judges are meant, if one has neither labels nor answers, or if no
     group has the attribute.
     """
@@ -172,44 +161,33 @@ def labels_needed(
 def labels_sample(
     self: HasStore,
     baseline: Baseline,
-    *candidates: Candidates,
-    judge: CheckedJudge,
+    candidate: Candidate,
+    *,
     budget: SampleBudget,
-    metric: CheckedMetric = DEFAULT_METRIC,
-    looks: Looks = None,
-    not_tuned: NotTuned = False,
-    scale: PeoplesScale = None,
-    seed: Seed = None,
+    judge: CheckedJudge = None,
+    metric: CheckedMetric = None,
     dataset: AnyDataset = None,
+    seed: Seed = None,
 ) -> LabelsSampleResult:
-    """Draw items for people to grade, to check a judge on the differences between runs.
+    """Draw whole queries in which people grade what is open, to check a judge or to fill holes in people's labels.
 
-    Each item is drawn with a probability in proportion to the largest change that its gain makes in a difference
-    between a candidate and the baseline. The draw uses a random number that the item keeps, so a larger budget contains
-    a smaller one. The design is stored; calling this again with other options plans it again, as long as nobody has
-    answered. With several looks, the first call draws budget / looks items. Each further call draws the next step, once
-    all items of the present step have answers. Store answers with ``add_answers``.
+    The queries come in one permanent random order, in which a query has the same place for all runs. What is open in
+    them are the items among the first ranks of either run that people have not graded: under ``judge``, all of these;
+    without it, those without a label. A larger budget contains a smaller one. Store the grades with ``add_answers``.
 
-    Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``judge``: whose latest labels to
-    check. ``budget``: how many items are drawn on average, in all looks together. ``metric``: ndcg, or a sum of what
-    items are worth at their ranks (cg, dcg, P, RBP). ``looks``: how many verdicts are planned, by default one; they
-    share the level of one. ``not_tuned``: declares that runs and labels stored after the first answer do not depend on
-    the answers, so that they get the old random numbers, not their own. ``scale``: the highest grade of people, by
-    default the judge's. ``seed``: any text, for the dataset's first design. Returns: the items without an answer, in
-    random order and without the judge's grades; ``save`` writes them. Raises: ReferenceNotFoundError;
-    NotComparableError for runs of two datasets; InputError for what a sample cannot check; ConflictError for another
-    seed. After the first answer, ConflictError also for another plan, and for the next look before all answers are
-    there.
+    Parameters: ``baseline`` and ``candidate``: run references (see ``compare``). ``budget``: how many items, with those
+    that are answered already: whole queries, up to the first that does not fit. ``judge``: whom to check, with the
+    labels of today. ``metric``: any with a cutoff, whose first ranks are graded. ``seed``: any text, for the first
+    sample of a dataset. Returns: the items without an answer, query by query; ``save`` writes them. Raises:
+    ReferenceNotFoundError; NotComparableError for runs of two datasets, or without the metric; InputError for a metric
+    without a cutoff, and if nothing is open; ConflictError for another seed.
     """
-    from ndcg_tracker.compare.arms import named_runs
     from ndcg_tracker.questions.labels.gather import LabelsSampleResult, labels_sample
-    from ndcg_tracker.runs.designs import SampleOptions
 
-    parsed, options = parse_metric(metric), SampleOptions(budget, looks, seed, not_tuned, scale)
+    parsed = None if metric is None else parse_metric(metric)
     with self.store().write("content") as tx:
-        names, left_out = named_runs(tx, candidates, dataset, baseline)
-        sample = labels_sample(tx, [baseline, *names], judge, parsed, dataset, options)
-        return LabelsSampleResult(replace(sample, notes=(*sample.notes, *left_out)))
+        drawn = labels_sample(tx, baseline, candidate, judge, parsed, dataset, budget=budget, seed=seed)
+        return LabelsSampleResult(drawn)
 
 
 def change_of_labels(

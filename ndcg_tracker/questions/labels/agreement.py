@@ -1,7 +1,7 @@
-"""Two judges of one dataset: how far they agree, by how much one errs for each run, and which verdicts turn.
+"""Two judges of one dataset: how far they agree, and by how much one errs for each run.
 
-If one of them answered designs that check the other one (``labels sample``), only the drawn pairs count, each with the
-weight 1 / probability. So the result does not depend on which pairs were asked for.
+If one of them answered designs that check the other one (``labels sample``), only these pairs count: those of whole
+queries equally, and those that an older version drew one by one with the weight 1 / probability.
 """
 
 from __future__ import annotations
@@ -9,49 +9,36 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.compare.arms import without_checkpoints
-from ndcg_tracker.compare.decide import PairedResults, compare_metrics
-from ndcg_tracker.compare.gather_results import NO_INFERENCE, limits_of_delta
-from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.results import LabelSetRef, MetricComparison, corrected_verdict
+from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.run_pair import label_set_ref
 from ndcg_tracker.compare.slices import Slicing, attribute_values
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import weights_of_rows
-from ndcg_tracker.metrics.kernel.mean import GroupResults, mean_within
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.labels.decide import (
     DrawnAnswers,
     GradeCount,
     JudgesAgreement,
-    PairVerdict,
     RunError,
-    RunUnderJudges,
     SliceAgreement,
-    TurnedVerdict,
-    concluded,
     labels_diff,
 )
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_codes
-from ndcg_tracker.rankings.join import judged, matching_rows, places_of
+from ndcg_tracker.rankings.join import judged, matching_rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.runs.designs import known_apart
-from ndcg_tracker.runs.labels import HeldLabels, judges_of, numbered_labels
-from ndcg_tracker.runs.scoring import stored_scores, stored_weights
-from ndcg_tracker.statistics.many_tests import holm
+from ndcg_tracker.runs.labels import judges_of, numbered_labels
 from ndcg_tracker.statistics.similarity import Kappa, SignedError, signed_error, weighted_kappa
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import sample_command
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.storage.records import DatasetRecord, DesignRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
@@ -94,6 +81,12 @@ class GradePairs:
     def every(self) -> Mask:
         """All pairs."""
         return np.ones(self.lists[0].n_items, dtype=np.bool_)
+
+    def rows(self) -> tuple[tuple[str, str, float, float], ...]:
+        """Return group, item, and the grades of the judge in doubt and of the other one."""
+        first, second = self.lists if self.is_first else self.lists[::-1]
+        names = self.keys.take(self.groups).to_list(), first.item_keys.to_list()
+        return tuple(zip(*names, first.grades.tolist(), second.grades.tolist(), strict=True))
 
     @property
     def keys(self) -> Keys:
@@ -163,44 +156,6 @@ def slices_agreement(pairs: GradePairs, slicing: Slicing) -> tuple[SliceAgreemen
     return tuple(sorted(found, key=lambda row: (row.value is None, -row.n, row.value or "")))
 
 
-def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
-    """Return Kendall's tau-b of the orders that two judges put runs into, None if one of them ties all runs.
-
-    >>> kendall_tau([RunUnderJudges("a", 0.5, 0.5), RunUnderJudges("b", 0.4, 0.6), RunUnderJudges("c", 0.1, 0.2)])
-    0.33333333333333337
-    """
-    if len(runs) < 2:
-        return None
-    from scipy.stats import kendalltau
-
-    tau = float(kendalltau([run.first for run in runs], [run.second for run in runs]).statistic)
-    return None if np.isnan(tau) else tau
-
-
-def turned_verdicts(
-    pairs: Sequence[tuple[str, str]], first: Sequence[MetricComparison], second: Sequence[MetricComparison]
-) -> tuple[TurnedVerdict, ...]:
-    """Return the pairs of runs whose verdicts differ, the opposite ones first.
-
-    Each judge's p-values are corrected over all pairs.
-    """
-    each = zip(pairs, _corrected(first), _corrected(second), strict=True)
-    turned = [
-        TurnedVerdict(*runs, of_first, of_second)
-        for runs, of_first, of_second in each
-        if concluded(of_first.verdict) != concluded(of_second.verdict)
-    ]
-    return tuple(sorted(turned, key=lambda pair: not pair.is_opposite))
-
-
-def _corrected(metrics: Sequence[MetricComparison]) -> list[PairVerdict]:
-    each = zip(metrics, holm([metric.p_value for metric in metrics]), strict=True)
-    return [
-        PairVerdict(metric.delta, p, corrected_verdict(metric.verdict, metric.delta, p), metric.has_low_information)
-        for metric, p in each
-    ]
-
-
 @dataclass(frozen=True)
 class _Drawn:
     """The answers of one judge to designs that check another judge.
@@ -230,28 +185,22 @@ def _drawn(tx: ReadTransaction, dataset_id: int, two: Sequence[str]) -> _Drawn |
 
 
 def _answers(tx: ReadTransaction, designs: Sequence[DesignRecord], judge: str, checked_by: str) -> _Drawn:
-    """Return the answers to some designs.
-
-    Designs of one seed draw by the same random numbers, so any of them draws a pair with the largest of its
-    probabilities. Designs of another seed are a separate sample. A pair counts once for each sample that drew it. A
-    pair that was known when it was drawn counts in that sample with certainty, with weight 1.
-    """
+    """Return the answers to some designs; a pair counts by the largest of its probabilities."""
     grade_of: dict[tuple[int, str], float] = {}
-    probabilities: dict[tuple[int, str], dict[str, float]] = {}
+    probabilities: dict[tuple[int, str], float] = {}
     for design in designs:
         for item in tx.designs.items(design.id):
-            of_seeds = probabilities.setdefault((item.group_id, item.item_key), {})
-            of_seeds[design.seed] = max(item.probability, of_seeds.get(design.seed, 0.0))
+            pair = item.group_id, item.item_key
+            probabilities[pair] = max(item.probability, probabilities.get(pair, 0.0))
             if item.grade is not None:
-                grade_of[item.group_id, item.item_key] = item.grade
-        for known in known_apart(tx, design):
-            probabilities.setdefault(known, {})[design.seed] = 1.0
-    weights = [sum(1 / probability for probability in probabilities[answered].values()) for answered in grade_of]
+                grade_of[pair] = item.grade
+    weights = [1 / probabilities[answered] for answered in grade_of]
     ids = np.array([group_id for group_id, _ in grade_of], dtype=np.int64)
     keys = tx.groups.keys(designs[0].dataset_id, ids), Keys.from_strings([item for _, item in grade_of])
     numbers = tuple(design.number for design in designs)
+    of_items = any(design.kind == "items" for design in designs)
     return _Drawn(
-        DrawnAnswers(judge, checked_by, numbers, len(grade_of), len(probabilities) - len(grade_of)),
+        DrawnAnswers(judge, checked_by, numbers, len(grade_of), len(probabilities) - len(grade_of), of_items),
         LabelLists.from_rows(*keys, np.array(list(grade_of.values()), dtype=np.float64)),
         LabelLists.from_rows(*keys, np.array(weights, dtype=np.float64)),
         frozenset(run.run_id for design in designs for run in design.runs),
@@ -268,9 +217,9 @@ def judges_agreement(
     top: int = 10,
     by: str | None = None,
 ) -> JudgesAgreement:
-    """Return how far two judges agree, by how much one errs, and how the runs fare under each by a metric.
+    """Return how far two judges agree, and by how much one errs among the first ranks of the runs.
 
-    The runs are evaluated under the labels that both judges gave. ``judges``: two judges. One judge is compared with
+    ``judges``: two judges. One judge is compared with
     the only other one, or with the unnamed judge; without any, the only two judges are compared. ``top``: how many
     labels with different grades to keep. ``by``: an attribute of groups, for slices. Raises: InputError if it is not
     clear which two judges are meant, if one has neither labels nor answers to a design that checks the other one, or if
@@ -304,16 +253,10 @@ def judges_agreement(
         diff = replace(diff, grades=pairs.counts())
     notes += _notes(dataset.name, two[of_judge], pairs, drawn, sets[of_judge])
     slices = () if by is None else slices_agreement(pairs, _slicing(tx, dataset, by, pairs.keys, every))
-    under = both if drawn is None else _both_versions(versions)
-    order, names, verdicts = _runs_under(tx, dataset.id, runs, metric, under)
     return JudgesAgreement(
         diff,
         pairs.kappa(pairs.every),
         str(metric),
-        order,
-        kendall_tau(order),
-        len(names),
-        turned_verdicts(names, *verdicts),
         tuple(notes),
         two[of_judge],
         two[1 - of_judge],
@@ -321,14 +264,8 @@ def judges_agreement(
         pairs.error(pairs.every),
         run_errors(pairs, _first_ranks(tx, showing, metric, both[0])),
         slices,
-        0 if under is None else under[0].n_items,
+        pairs.rows(),
     )
-
-
-def _both_versions(versions: Sequence[LabelLists | None]) -> tuple[LabelLists, LabelLists] | None:
-    """Return the labels of the pairs that both judges have in their versions, None if one has no version."""
-    first, second = versions
-    return None if first is None or second is None else labels_of_both(first, second)
 
 
 def _newest(tx: ReadTransaction, dataset: DatasetRecord, judge: str, drawn: _Drawn | None) -> LabelSetRecord | None:
@@ -378,35 +315,6 @@ def _first_ranks(tx: ReadTransaction, runs: Sequence[RunRecord], metric: Metric,
     return first_ranks
 
 
-def _runs_under(
-    tx: ReadTransaction,
-    dataset_id: int,
-    runs: Sequence[RunRecord],
-    metric: Metric,
-    both: tuple[LabelLists, LabelLists] | None,
-) -> tuple[tuple[RunUnderJudges, ...], list[tuple[str, str]], list[list[MetricComparison]]]:
-    """Return the means of the runs under labels of both judges, all pairs of runs, and their verdicts under each."""
-    if both is None or not both[0].n_items:
-        return (), [], [[], []]
-    weights = stored_weights(tx, dataset_id)
-    results = [[_results_under(tx, run, metric, lists, weights) for run in runs] for lists in both]
-    pairs = list(combinations(range(len(runs)), 2))
-    verdicts = [[_compared(of_judge[i], of_judge[j]) for i, j in pairs] for of_judge in results]
-    return _means([run.name for run in runs], *results), [(runs[i].name, runs[j].name) for i, j in pairs], verdicts
-
-
-def _results_under(
-    tx: ReadTransaction, run: RunRecord, metric: Metric, lists: LabelLists, weights: GroupWeights | None
-) -> GroupResults:
-    """Return the results of a run under some labels, in the order of the labels' groups."""
-    scores = stored_scores(tx, run, [metric], HeldLabels(lists))
-    ((results, _),) = scores.results(weights)
-    places = places_of(lists.group_keys, results.group_keys)
-    taken = {name: getattr(results, name)[places] for name in ("values", "dcg", "ideal_dcg", "reasons")}
-    of_groups = None if results.weights is None else results.weights[places]
-    return replace(results, group_keys=lists.group_keys, weights=of_groups, **taken)
-
-
 def _two(tx: ReadTransaction, dataset: DatasetRecord, judges: Sequence[str]) -> Sequence[str]:
     """Return the two judges that are meant; if only one has labels, the other is the one that answered designs."""
     if len(judges) > 2 or len(set(judges)) < len(judges):
@@ -432,40 +340,3 @@ def _two(tx: ReadTransaction, dataset: DatasetRecord, judges: Sequence[str]) -> 
             advice=f"choose with {argument('judge')}",
         )
     return ["", *named]
-
-
-def _means(
-    names: Sequence[str], first: Sequence[GroupResults], second: Sequence[GroupResults]
-) -> tuple[RunUnderJudges, ...]:
-    """Return the runs that have a mean under both, best first under the first judge."""
-    runs = [
-        RunUnderJudges(name, under_first.mean, under_second.mean)
-        for name, under_first, under_second in zip(names, first, second, strict=True)
-        if under_first.mean is not None and under_second.mean is not None
-    ]
-    sign = -1.0 if not first or first[0].metric.direction == "higher" else 1.0
-    return tuple(sorted(runs, key=lambda run: sign * run.first))
-
-
-def _compared(baseline: GroupResults, candidate: GroupResults) -> MetricComparison:
-    """Return the comparison of two runs under the same labels."""
-    metric, ids = baseline.metric, np.arange(baseline.values.size)
-    pairing = pair(ids, baseline.values, ids, candidate.values, missing="intersect", metric=str(metric))
-    weights = None if baseline.weights is None else baseline.weights[pairing.group_ids]
-    means, no_inference = None, None if metric.shown_only is None else Note(metric.shown_only)
-    at = [np.average(values, weights=weights) for values in (pairing.baseline, pairing.candidate) if values.size]
-    of_runs = baseline.mean, candidate.mean
-    if None not in of_runs and not np.allclose(at, [mean or 0.0 for mean in of_runs], rtol=0, atol=mean_within(metric)):
-        means, no_inference = (of_runs[0] or 0.0, of_runs[1] or 0.0), no_inference or NO_INFERENCE
-    limits = limits_of_delta(metric, (pairing.baseline, pairing.candidate))
-    results = PairedResults(
-        str(metric),
-        pairing,
-        weights=weights,
-        means=means,
-        no_inference=no_inference,
-        limits=limits,
-        shown_only=metric.shown_only,
-        direction=metric.direction,
-    )
-    return compare_metrics([results])[0]

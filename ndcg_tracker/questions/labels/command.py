@@ -74,10 +74,6 @@ def add_labels(
     design: Annotated[
         int | None, typer.Option(metavar="N", help="The labels are answers to this design of labels sample.")
     ] = None,
-    keep_others: Annotated[
-        bool,
-        typer.Option("--keep-others", help="Also store answers to items that the design did not draw, but separately."),
-    ] = False,
 ) -> None:
     """Store the labels of a file as a dataset's latest version.
 
@@ -85,8 +81,8 @@ def add_labels(
     such as a model, count if the unnamed judge has none, or if --judge names the model. A file with a column judge
     gives each judge in it a version.
 
-    With --design, the labels do not make a version: they check another judge (compare --check-with). There, the word
-    unsure, like an empty label, means that there is no answer.
+    With --design, the labels do not make a version: they are answers to a sample of labels sample, which check a judge
+    or fill holes. There, the word unsure, like an empty label, means that there is no answer.
 
     Example: ndcg-track labels add qrels.txt --dataset shop --rescore
     """
@@ -104,10 +100,8 @@ def add_labels(
         others = {"--extend": extend, "--rescore": rescore, "--added-by": added_by, "--from-runs": from_runs}
         others |= {"--replace": replace, "--item-to-document": item_to_document}
         answers = labels_of_judges(by_judge, judge, file, chosen)
-        _add_answers(file, answers, meant, design, judge, others, keep_others=keep_others)
+        _add_answers(file, answers, meant, design, judge, others)
         return
-    if keep_others:
-        raise InputError("--keep-others is for answers to a design", advice="give --design N, or leave it out")
     shown = [run.strip() for runs in from_runs or () for run in runs.split(",")]
     with options.tracker() as tracker:
         for name, lists in labels_of_judges(by_judge, judge, file, chosen).items():
@@ -151,28 +145,22 @@ def _add_answers(
     design: int,
     judge: str | None,
     others: Mapping[str, object],
-    *,
-    keep_others: bool,
 ) -> None:
     """Store answers to a design, and print how many answers are still missing."""
     for option, given in others.items():
         if given:
             what = f"{option} is for versions of labels, and answers to a design do not make a version"
             raise InputError(what, advice="leave it out")
-    if not judge:
-        raise InputError("answers to a design need a judge", advice="say who gave them with --judge NAME")
+    if len(by_judge) > 1:
+        raise InputError("answers to a design are of one person", advice="name one with --judge NAME")
+    (given,) = by_judge.values()
     with options.tracker() as tracker:
-        done = tracker.add_answers(
-            by_judge[judge], design=design, judge=judge, dataset=dataset, source=file, keep_others=keep_others
-        )
+        done = tracker.add_answers(given, design=design, judge=judge, dataset=dataset, source=file)
     known = f", {done.n_known:,} already known" if done.n_known else ""
-    known += f", {done.n_shared:,} more from other designs" if done.n_shared else ""
-    apart = f", {done.n_apart:,} more stored apart, for items that it did not draw" if done.n_apart else ""
     rest = f"{done.n_unanswered:,} still without an answer" if done.n_unanswered else "all items have an answer"
-    at = f"look {done.look} of {done.n_looks}: " if done.n_looks > 1 else ""
+    whose = f" of {done.judge!r}" if done.judge else ""
     options.say(
-        f"stored {counted(done.n_new, 'answer')} of {judge!r} to design {design} of dataset {done.dataset!r}"
-        f"{known}{apart}; {at}{rest}"
+        f"stored {counted(done.n_new, 'answer')}{whose} to design {design} of dataset {done.dataset!r}{known}; {rest}"
     )
 
 
@@ -233,23 +221,28 @@ def judges_agreement(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="JUDGE", help="One or two judges, as with --judge.")
     ] = None,
+    export_pairs: Annotated[
+        str | None,
+        typer.Option("--export-pairs", metavar="FILE", help="Also write both grades of each item, as CSV."),
+    ] = None,
     format: options.Output = "text",
 ) -> None:
     """Show how far two judges agree, and for which runs one errs.
 
     Compares the latest labels of a named judge with those of the unnamed judge, or of another named judge. Shows
     weighted kappa, a table of grades against grades, and by how much one judge errs among the first ranks of each run.
-    Also shows how the order of the runs and the verdicts differ between the judges, on the pairs that both labelled.
 
     If one judge answered designs of labels sample that check the other one, agreement and errors use these answers
-    alone, weighted by 1 / probability.
+    alone; those to designs of single items, of an older version, are weighted by 1 / probability.
 
     Example: ndcg-track labels agreement gpt ann
     """
-    from ndcg_tracker.questions.labels.say import agreement_said
+    from ndcg_tracker.questions.labels.say import agreement_said, pairs_csv
+    from ndcg_tracker.render.whole_file import whole_file
 
-    with options.tracker() as tracker:
+    with options.tracker() as tracker, whole_file(export_pairs, "--export-pairs") as write:
         agreement = replace_fields(asked, positional=(*(names or ()), *asked.positional)).of(tracker.labels_agreement)
+        write(pairs_csv(agreement))
     options.show_answer(agreement_said(agreement), format)
 
 
@@ -297,17 +290,17 @@ def sampled_labels(
         NeededFormat | None, typer.Option("--format", help="How to write the items.", show_default="text, csv with -o")
     ] = None,
 ) -> None:
-    """Draw items for people to grade, to check a judge.
+    """Draw whole queries for people to grade.
 
-    The answers check the judge on the differences between runs. Each item is drawn with a probability in proportion to
-    how far its grade moves a difference. The design is stored; you can plan it again until somebody answers. With
-    --looks, the same command draws the next step once all items have answers. Store the answers with labels add
-    --design; then compare --check-with corrects the verdict of the judge's labels by the answers. Items come in random
-    order and without the judge's grades.
+    They check a judge, or fill the holes of people's labels. With --judge, the answers say how far the judge's labels
+    can be trusted: compare and gate with --check-with give the verdict by them, however good the judge is. Without
+    --judge, they fill the holes of people's labels, and count by themselves. The queries come in one permanent random
+    order; a larger --budget adds to it, and only what nobody has answered is written. Store the answers with labels add
+    --design.
 
-    Example: ndcg-track labels sample bm25 dense --judge gpt --budget 200 -o ask.csv
+    Example: ndcg-track labels sample bm25 dense --judge gpt --budget 400 -o ask.csv
     """
-    from ndcg_tracker.questions.labels.say_items import look_words, sample_said
+    from ndcg_tracker.questions.labels.say_items import sample_said, sample_words
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.designs import answering_command
 
@@ -318,11 +311,10 @@ def sampled_labels(
         write(text)
     if output is None:
         options.show(text)
-    else:
-        words = answering_command(output, sample.design, "NAME", sample.dataset)
-        n_items = counted(len(sample.items), "item")
-        at = f", look {look_words(sample)}" if sample.n_looks > 1 else ""
-        filled = f"; fill in the grades, then type: {shlex.join(words)}" if sample.items else ""
-        options.say(f"wrote {n_items} of design {sample.design}{at}{filled}")
-        for note in in_words(sample.notes):
-            options.say(f"note: {note}")
+        return
+    for note in in_words(sample.notes):
+        options.say(f"note: {note}")
+    words = answering_command(output, sample.design, "" if sample.checks is None else "NAME", sample.dataset)
+    filled = f"; fill in the grades, then type: {shlex.join(words)}" if sample.items else ""
+    options.say(f"design {sample.design}: {sample_words(sample)}")
+    options.say(f"wrote {counted(len(sample.items), 'item')}{filled}")

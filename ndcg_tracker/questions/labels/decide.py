@@ -256,40 +256,6 @@ class VersionsComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class RunUnderJudges:
-    """The mean of a run under the labels of two judges."""
-
-    run: str
-    first: float
-    second: float
-
-
-@dataclass(frozen=True, slots=True)
-class PairVerdict:
-    """The verdict on two runs, with the p-value corrected over all pairs of runs (Holm)."""
-
-    delta: float | None
-    p_adjusted: float | None
-    verdict: Verdict | None
-    low_information: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TurnedVerdict:
-    """Two runs on which two judges' labels give different verdicts."""
-
-    baseline: str
-    candidate: str
-    first: PairVerdict
-    second: PairVerdict
-
-    @property
-    def is_opposite(self) -> bool:
-        """Whether one judge's labels say improved and the other's regressed; otherwise only one says either."""
-        return {self.first.verdict, self.second.verdict} == {"improved", "regressed"}
-
-
-@dataclass(frozen=True, slots=True)
 class RunError:
     """By how much a judge's grades are above another's among the first ranks of a run, on average.
 
@@ -318,37 +284,33 @@ class SliceAgreement:
 
 @dataclass(frozen=True, slots=True)
 class DrawnAnswers:
-    """The answers of ``checked_by`` to ``designs`` that check ``judge``; ``n``: how many, ``n_open``: still to come."""
+    """The answers of ``checked_by`` to ``designs`` that check ``judge``; ``n``: how many, ``n_open``: still to come.
+
+    ``of_items``: whether some drew single items, so that each answer weighs 1 / probability.
+    """
 
     judge: str
     checked_by: str
     designs: tuple[int, ...]
     n: int
     n_open: int
+    of_items: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class JudgesAgreement:
     """Two judges of one dataset, by the latest labels of each, or by answers to designs.
 
-    ``diff``: their labels side by side. ``kappa``: None if undefined. ``runs``: those with stored items, evaluated
-    under the labels that both judges gave, best first under the first judge. Other labels do not count, because they
-    would show which items each judge saw. ``kendall_tau``: of the two orders (tau-b), None if undefined. ``n_pairs``:
-    pairs of runs that were compared under both; ``turned``: those with different verdicts.
-
-    ``answers``: if there are any, ``diff``, ``kappa`` and all errors use only these, weighted by 1 / probability. The
-    runs are still evaluated under versions of labels, if both judges have some. Errors are the grade of ``judge`` minus
-    that of ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among its first ranks.
-    ``slices``: of groups by an attribute. ``n_labels``: how many labels of both judges the runs are evaluated under.
+    ``diff``: their labels side by side. ``kappa``: None if undefined. ``metric``: up to its cutoff items are first
+    ranks. ``answers``: if there are any, all figures use only these; those of single items are weighted by 1 /
+    probability. Errors are the grade of ``judge`` minus that of ``against``: ``signed_error`` over all pairs,
+    ``signed_errors`` for each run among its first ranks. ``slices``: of groups by an attribute. ``pairs``: group and
+    item of all pairs, with the grades of ``judge`` and of ``against``.
     """
 
     diff: LabelsDiff
     kappa: Kappa | None
     metric: str
-    runs: tuple[RunUnderJudges, ...]
-    kendall_tau: float | None
-    n_pairs: int
-    turned: tuple[TurnedVerdict, ...]
     notes: tuple[Note, ...] = ()
     judge: str = ""
     against: str = ""
@@ -356,17 +318,7 @@ class JudgesAgreement:
     signed_error: SignedError = field(default_factory=partial(SignedError, 0))
     signed_errors: tuple[RunError, ...] = ()
     slices: tuple[SliceAgreement, ...] = ()
-    n_labels: int = 0
-
-    @property
-    def n_opposite(self) -> int:
-        """How many pairs of runs one judge's labels call improved and the other's regressed."""
-        return sum(pair.is_opposite for pair in self.turned)
-
-    @property
-    def n_under_one_judge(self) -> int:
-        """How many pairs of runs the labels of one judge tell apart but those of the other do not."""
-        return len(self.turned) - self.n_opposite
+    pairs: tuple[tuple[str, str, float, float], ...] = ()
 
 
 def concluded(verdict: Verdict | None) -> Verdict | None:
@@ -470,31 +422,30 @@ class SampledItem:
 
 @dataclass(frozen=True, slots=True)
 class LabelsSample:
-    """A design: the items that people should grade, to check a judge on differences between runs.
+    """A sample of whole queries of two runs: the items in them that people should grade.
 
-    ``label_set``: the judge's. ``budget``: how many items are drawn on average up to the present ``look``;
-    ``planned_budget``: up to the last of ``n_looks``. ``not_tuned``: whether somebody declared that what was stored
-    after the first answer does not depend on answers. ``greatest_grade``: of people, None if it is the judge's.
-    ``n_apart``: how many items tell a candidate and the baseline apart; ``n_known``: how many of these people had
-    answered before. ``n_drawn``: how many of the others were drawn; ``n_answered``: how many of these people graded,
-    for this design or another. ``items``: the remaining items, in random order.
+    ``design``: its number, ``label_set``: the labels of the judge whom it checks, or those with the holes; ``checks``:
+    the judge, None for holes. ``n_groups``: how many queries there are, ``n_open`` of them have open items.
+    ``n_drawn``: how many are in the sample, ``n_items``: with so many items, ``n_answered`` of these are graded
+    already. ``needed``: how many queries a verdict needs, and about how many items these have. ``half_width``: up to
+    about so wide is the 95% interval on either side, None if that is not known. ``items``: the rest, query by query, in
+    the order of the sample.
     """
 
     design: int
     dataset: str
     baseline: RunRef
-    candidates: tuple[RunRef, ...]
+    candidate: RunRef
     label_set: LabelSetRef
+    checks: str | None
     metric: str
     budget: int
-    look: int
-    n_looks: int
-    planned_budget: int
-    not_tuned: bool
-    greatest_grade: float | None
-    n_apart: int
-    n_known: int
+    n_groups: int
+    n_open: int
     n_drawn: int
+    n_items: int
     n_answered: int
+    needed: tuple[int, int]
+    half_width: float | None
     items: tuple[SampledItem, ...]
     notes: tuple[Note, ...] = ()

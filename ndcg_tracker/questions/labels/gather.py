@@ -12,12 +12,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import DEFAULT_METRIC
-from ndcg_tracker.compare.arms import arm_or_run, named_runs
+from ndcg_tracker.compare.arms import Arm, arm_or_run, named_runs
 from ndcg_tracker.compare.decide import adjusted_jointly
+from ndcg_tracker.compare.drawn import Aim, why_not_drawn
 from ndcg_tracker.compare.gather import CompareOptions, compared
+from ndcg_tracker.compare.gather_drawn import DrawnPair, answers_of, answers_to_holes
+from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
-from ndcg_tracker.compare.run_pair import adding_command, adding_words, check_one_dataset, label_set_ref
+from ndcg_tracker.compare.run_pair import (
+    RunPair,
+    adding_command,
+    adding_words,
+    check_one_dataset,
+    label_set_ref,
+    resolved_pair,
+)
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aligned_weights
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -42,16 +52,18 @@ from ndcg_tracker.questions.labels.say_items import NeededFormat, needed_said, s
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.designs import Drawn, SampleOptions, drawn_design
+from ndcg_tracker.runs.designs import LARGEST_BUDGET, asked_design, person_of, same_design, seed_of
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, chosen_judges, judges_of, numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
+from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, in_words
+from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings import Floats
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
@@ -366,82 +378,129 @@ class VersionsResult(Answer):
         return versions_said(self.found)
 
 
-def _single_runs(tx: ReadTransaction, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
-    """Return two or more single runs of one dataset (InputError for an arm)."""
-    arms = [reference for reference in references if reference.startswith(ARM)]
-    if arms:
-        raise InputError(f"checking a judge takes single runs, not arm {arms[0]!r}", advice="name its runs")
-    if len(references) < 2:
-        raise InputError("checking a judge takes two runs or more", advice="name a candidate after the baseline")
-    baseline, *candidates = runs = tx.runs.resolve_all(references, dataset)
-    for candidate in candidates:
-        check_one_dataset(baseline, candidate, "drawn from together")
-    return runs
+def _checkable(tx: ReadTransaction, arms: Sequence[Arm], metric: Metric | None, judge: str | None) -> RunPair:
+    """Return two runs under a judge's labels, and one metric that is exact in labelled queries (InputError)."""
+    both = resolved_pair(tx, arms[0], arms[1], () if metric is None else (metric,), None, judge)
+    chosen = metric or next((of for of in both.metrics if why_not_drawn(of) is None), both.metrics[0])
+    why = why_not_drawn(chosen)
+    if why is not None:
+        advice = f"use {argument('metric', f'{chosen.measure}@10' if chosen.cutoff is None else 'ndcg@10')}"
+        raise InputError(f"whole queries are not drawn for it: {why}", where=chosen.requested_as, advice=advice)
+    return replace(both, metrics=(chosen,))
 
 
 def labels_sample(
     tx: WriteTransaction,
-    references: Sequence[str],
-    judge: str,
-    metric: Metric,
+    baseline: str,
+    candidate: str,
+    judge: str | None,
+    metric: Metric | None,
     dataset: str | None,
-    options: SampleOptions,
+    *,
+    budget: int,
+    seed: str | None,
 ) -> LabelsSample:
-    """Draw items for people to grade, and return them (see ``Tracker.labels_sample``)."""
-    baseline, *candidates = _single_runs(tx, references, dataset)
-    label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, judge=judge)
-    drawn = drawn_design(tx, label_set, baseline, candidates, metric, options)
-    design, asked = drawn.design, drawn.to_ask
+    """Draw whole queries, store that people are asked about them, and return them (see ``Tracker.labels_sample``)."""
+    if not 1 <= budget <= LARGEST_BUDGET:
+        raise InputError(f"the budget must be 1 to {LARGEST_BUDGET:,} items, not {budget:,}")
+    if any(reference.startswith(ARM) for reference in (baseline, candidate)):
+        raise InputError("queries are drawn for single runs, not for an arm", advice="name its runs")
+    runs = tx.runs.resolve_all([baseline, candidate], dataset)
+    check_one_dataset(runs[0], runs[1], "drawn from together")
+    if runs[0].id == runs[1].id:
+        raise InputError(f"run {runs[0].name!r} cannot differ from itself", advice="name two runs")
+    tx.keep_creators_out()
+    both = _checkable(tx, [Arm.of(run) for run in runs], metric, judge)
+    (metric,), label_set = both.metrics, both.baseline.label_set
+    aim: Aim = "holes" if judge is None else "judge"
+    fixed = seed_of(tx, label_set, seed, runs[0].dataset)
+    person = person_of(tx, label_set, same_design(tx, label_set, runs, str(metric), aim))
+    answers = answers_to_holes(tx, both.dataset_id, label_set.judge)
+    if aim == "judge":
+        answers = None if person is None else answers_of(tx, both.dataset_id, person)
+    results = paired_results(tx, both, metric, "error")
+    ids = results.pairing.group_ids
+    pair = DrawnPair.of(tx, (runs[0], runs[1]), label_set.id, metric, ids, aim, answers, fixed)
+    standing, pool = pair.standing, pair.pool
+    waiting = np.flatnonzero(standing.has_old & ~standing.known)  # older answers: the few items that are new
+    order = np.concatenate([waiting, standing.order])
+    if not order.size:
+        raise InputError(
+            f"nothing is open for {runs[1].name!r} and {runs[0].name!r} under {metric}: people labelled it, or the "
+            "lists are the same",
+            advice="compare them",
+        )
+    costs = np.cumsum(pool.count(standing.is_open)[order])
+    n_drawn = int(np.searchsorted(costs, budget, "right"))
+    if not n_drawn:
+        what = f"the first query has {counted(int(costs[0]), 'open item')}, more than the budget of {budget}"
+        raise InputError(what, advice=f"raise {argument('budget')}")
+    place_of = {group: place for place, group in enumerate(order[:n_drawn].tolist())}
+    names = pool.items.to_list()
+    asked = [row for row in np.flatnonzero(standing.to_ask).tolist() if int(pool.groups[row]) in place_of]
+    asked.sort(key=lambda row: (place_of[int(pool.groups[row])], names[row]))
+    pairs = [(int(ids[pool.groups[row]]), names[row]) for row in asked]
+    design = asked_design(tx, label_set, runs, str(metric), aim, seed=fixed, budget=budget, pairs=pairs)
     items_of: dict[int, list[str]] = {}
-    for group_id, item in asked:
+    for group_id, item in pairs:
         items_of.setdefault(group_id, []).append(item)
-    texts = texts_of(tx, baseline.dataset_id, items_of)
-    keys = tx.groups.keys(baseline.dataset_id, np.array([group_id for group_id, _ in asked], dtype=np.int64)).to_list()
+    texts, keys = texts_of(tx, both.dataset_id, items_of), pair.keys.to_list()
+    least = min(LEAST_DRAWN + waiting.size, order.size)
+    n_items = int(costs[n_drawn - 1])
     return LabelsSample(
         design.number,
-        baseline.dataset,
-        RunRef(baseline.name, baseline.id),
-        tuple(RunRef(candidate.name, candidate.id) for candidate in candidates),
+        runs[0].dataset,
+        RunRef(runs[0].name, runs[0].id),
+        RunRef(runs[1].name, runs[1].id),
         label_set_ref(label_set),
+        judge,
         str(metric),
-        design.budget,
-        design.look,
-        design.n_looks,
-        design.planned_budget,
-        design.not_tuned,
-        design.greatest_grade,
-        drawn.n_apart,
-        drawn.n_known,
-        len(drawn.items),
-        len(drawn.items) - len(asked),
+        budget,
+        ids.size,
+        int((~standing.known).sum()),
+        n_drawn,
+        n_items,
+        n_items - len(asked),
+        (int(least), int(costs[least - 1])),
+        _half_width(pair, order[:n_drawn]),
         tuple(
-            SampledItem.of(key, item, texts.get(group_id)) for key, (group_id, item) in zip(keys, asked, strict=True)
+            SampledItem.of(keys[pool.groups[row]], names[row], texts.get(group_id))
+            for row, (group_id, _) in zip(asked, pairs, strict=True)
         ),
-        tuple(_sample_notes(drawn, (baseline, *candidates), judge, metric, len(asked))),
+        tuple(_sample_notes(pair, runs, label_set, metric, aim, person, len(asked))),
     )
 
 
-def _sample_notes(drawn: Drawn, runs: Sequence[RunRecord], judge: str, metric: Metric, n_asked: int) -> Iterator[Note]:
-    """Yield further notes on a design, with the commands that come next."""
-    design = drawn.design
-    of_design: dict[str, Fact] = {"design": design.number}
-    names = [run.name for run in runs]
-    of_judge = ("--judge", judge) if judge else ()
-    of_metric = () if str(metric) == DEFAULT_METRIC else ("--metric", metric.requested_as)
-    said = (*names, *of_judge, *of_metric, "--dataset", runs[0].dataset)
-    if drawn.has_own_numbers:
-        is_open = design.answered_after_run_id is None
-        again = ("ndcg-track", "labels", "sample", *said, "--budget", f"{design.planned_budget}", "--not-tuned")
-        yield Note("own_numbers", of_design | {"is_open": is_open}, again if is_open else ())
-    if design.not_tuned:
-        yield Note("said_not_tuned", of_design)
-    if drawn.n_known:
-        yield Note("known_answers", {"n": drawn.n_known})
-    if drawn.shared:
-        yield Note("shared_answers", {"n": len(drawn.shared)})
-    if not n_asked and design.checked_by is not None:
-        compare = ("ndcg-track", "compare", *said, "--check-with", design.checked_by)
-        yield Note("all_answered", of_design, compare)
+def _half_width(pair: DrawnPair, drawn: Index) -> float | None:
+    """Return about how wide the interval is at most, if the answers vary as the labels do and nobody can guess them."""
+    deltas = pair.deltas()
+    in_sample, zeros = np.zeros(len(pair.keys), dtype=np.bool_), np.zeros(len(pair.keys))
+    in_sample[drawn] = True
+    in_sample &= ~deltas.known
+    blind = replace(deltas, delta=deltas.control, control=zeros, drawn=in_sample, left_out=np.zeros_like(in_sample))
+    interval = blind.queries().mean().interval
+    return None if interval is None else (interval[1] - interval[0]) / 2
+
+
+def _sample_notes(
+    pair: DrawnPair,
+    runs: Sequence[RunRecord],
+    label_set: LabelSetRecord,
+    metric: Metric,
+    aim: str,
+    person: str | None,
+    n_asked: int,
+) -> Iterator[Note]:
+    """Yield what comes first, or next: items that the judge has not graded, or the comparison."""
+    names, at = [run.name for run in runs], ("--metric", metric.requested_as, "--dataset", runs[0].dataset)
+    n_ungraded = int(np.isnan(pair.pool.numbers(pair.labels)).sum())
+    of_judge = ("--judge", label_set.judge)
+    if aim == "judge" and n_ungraded:
+        facts: dict[str, Fact] = {"judge": label_set.judge, "n": n_ungraded}
+        yield Note("ungraded", facts, ("ndcg-track", "labels", "needed", *names, *of_judge, *at, "--all"))
+    if not n_asked:
+        checked = (*of_judge, "--check-with", person) if aim == "judge" and person else ()
+        yield Note("all_answered", {}, ("ndcg-track", "compare", *names, *checked, *at))
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,7 +17,7 @@ from ndcg_tracker.compare.say import (
     sign,
     style_of,
 )
-from ndcg_tracker.compare.say_tables import VERDICT_STYLES, delta_cell, whose
+from ndcg_tracker.compare.say_tables import whose
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     DrawnAnswers,
@@ -25,10 +25,8 @@ from ndcg_tracker.questions.labels.decide import (
     JudgesAgreement,
     LabelsDiff,
     LabelVersion,
-    PairVerdict,
     RunError,
     SliceAgreement,
-    TurnedVerdict,
     VersionsComparison,
     VersionVerdict,
 )
@@ -38,7 +36,7 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Format, Paper, Report, Table, columns, heading, marks, to_the_second
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.similarity import SignedError
-from ndcg_tracker.words.notes import renamed, told
+from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, counted, in_a_row, interval, judge_words, percent, points
 
 MOST_GRADES = 12
@@ -171,7 +169,7 @@ def grade_tables(diff: LabelsDiff) -> list[Table]:
         return Painted("" if (grade, other) == (None, None) else text)
 
     rows = [["none" if grade is None else f"{grade:g}", *(cell(grade, other) for other in across)] for grade in across]
-    title = f"grades{', weighted' if is_drawn else ''}: rows from {first}, columns from {second}"
+    title = f"{'shares of grades' if is_drawn else 'grades'}: rows from {first}, columns from {second}"
     heads = columns("", *(f">{level:g}" for level in levels), *([] if is_drawn else [">none"]))
     return [Table(heads, rows, title)]
 
@@ -191,22 +189,21 @@ def agreement_said(agreement: JudgesAgreement) -> Said:
     return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), names)
 
 
-@shape_of(TurnedVerdict)
-def _turned_shape(pair: TurnedVerdict) -> dict[str, object]:
-    return {**fields_of(pair), "is_opposite": pair.is_opposite}
-
-
 @shape_of(JudgesAgreement)
 def _agreement_shape(agreement: JudgesAgreement) -> dict[str, object]:
-    counts = {"n_opposite": agreement.n_opposite, "n_under_one_judge": agreement.n_under_one_judge}
-    return {**fields_of(agreement), **counts}
+    return fields_of(agreement, "pairs")
+
+
+def pairs_csv(agreement: JudgesAgreement) -> str:
+    """Return CSV with the grades of both judges side by side, for anyone who tunes the prompt of one."""
+    names = [judge or "unnamed" for judge in (agreement.judge, agreement.against)]
+    return csv_text(["group", "item", *names], agreement.pairs)
 
 
 def agreement_report(agreement: JudgesAgreement) -> Report:
-    """Return the report of two judges: kappa and grades, the order of the runs under each, and verdicts that turn."""
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``compare.for_people``
+    """Return the report of two judges: kappa, grades against grades, and errors by run and slice."""
 
-    diff, metric = agreement.diff, familiar_name(agreement.metric, "")
+    diff = agreement.diff
     first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
     labels = labels_diff_report(diff)
     kappa, answers = "weighted kappa is undefined", agreement.answers
@@ -214,58 +211,14 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         ci = "" if agreement.kappa.ci is None else f" {interval(agreement.kappa.ci)}"
         kappa = f"weighted kappa {agreement.kappa.value:.3f}{ci}"
     sentences = [(labels.headline or "") if answers is None else _answers_sentence(agreement, answers)]
-    if agreement.kendall_tau is not None:
-        sentences.append(
-            f"{metric} of {counted(len(agreement.runs), 'run')} under the {counted(agreement.n_labels, 'label')} that "
-            f"both gave: Kendall's tau of the two orders {agreement.kendall_tau:.3f}"
-        )
-    if agreement.n_pairs:
-        sentences.append(
-            f"verdicts on {counted(agreement.n_pairs, 'pair')} of runs: {agreement.n_opposite:,} opposite, "
-            f"{agreement.n_under_one_judge:,} under one judge alone"
-        )
     tables = [*(labels.tables if answers is None else labels.tables[1:]), *_error_tables(agreement)]
-    if agreement.runs:
-        rows = [
-            [
-                run.run,
-                points(run.first),
-                f"{1 + sum(other.first > run.first for other in agreement.runs)}",
-                points(run.second),
-                f"{1 + sum(other.second > run.second for other in agreement.runs)}",
-            ]
-            for run in agreement.runs
-        ]
-        heads = (*columns("run", f">{first}", ">rank", f">{second}"), Column("other rank", "rank", right=True))
-        tables.append(Table(heads, rows, f"{metric} under the labels of each that both gave"))
-    if agreement.turned:
-        turned_rows = [
-            [
-                pair.baseline,
-                pair.candidate,
-                *_pair_cells(pair.first),
-                *_pair_cells(pair.second),
-                "opposite" if pair.is_opposite else "under one judge alone",
-            ]
-            for pair in agreement.turned
-        ]
-        heads = (
-            *columns("baseline", "candidate", f">{first}", "verdict", f">{second}"),
-            Column("other verdict", "verdict"),
-            Column("opposite", ""),
-        )
-        tables.append(Table(heads, turned_rows, "verdicts that turn", names=(0, 1)))
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
     if agreement.signed_error.n:
         legend.append(_error_legend(agreement))
-    if answers is not None:
+    if answers is not None and answers.of_items:
         legend.append(
             "weighted: each answer counts 1 / probability, so these figures are about the items that "
             f"{_designs(answers)} could draw; an item that tells no two runs apart is not among them"
-        )
-    if agreement.n_pairs:
-        legend.append(
-            f"verdicts: paired t-test, Holm-corrected for {counted(agreement.n_pairs, 'pair')} at once under each judge"
         )
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
@@ -273,7 +226,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         tables=tables,
         legend=legend,
         facts=labels.facts if answers is None else [],
-        notes=[told(renamed(note, {agreement.metric: metric})) for note in agreement.notes],
+        notes=list(map(told, agreement.notes)),
     )
 
 
@@ -290,7 +243,8 @@ def _designs(answers: DrawnAnswers) -> str:
 def _answers_sentence(agreement: JudgesAgreement, answers: DrawnAnswers) -> str:
     """Return which answers were used, and how far the judge agrees with them."""
     n_used = agreement.signed_error.n
-    used = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to {_designs(answers)}, weighted by 1/probability"
+    used = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to {_designs(answers)}"
+    used += ", weighted by 1/probability" if answers.of_items else ""
     without = answers.n - n_used
     if without:
         used += f" ({without:,} of them for items without a grade of {judge_words(answers.judge)})"
@@ -343,11 +297,6 @@ def _error_legend(agreement: JudgesAgreement) -> str:
     has_alone = any(run.alone is not None for run in agreement.signed_errors)
     alone = "; alone: of items that no other run has there" if has_alone else ""
     return f"error: the mean {ranks}{alone}; 95% interval: t over groups"
-
-
-def _pair_cells(pair: PairVerdict) -> list[object]:
-    words = _verdict(pair.verdict, low=pair.low_information)
-    return [delta_cell(pair.delta, pair.verdict), Painted(words, VERDICT_STYLES.get(pair.verdict))]
 
 
 def versions_said(versions: VersionsComparison) -> Said:

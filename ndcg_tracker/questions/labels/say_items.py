@@ -119,8 +119,8 @@ def sample_said(sample: LabelsSample) -> Said:
         {
             "csv": lambda: csv_to_fill(
                 sample.items,
-                (*TO_JUDGE, *texts),
-                lambda item: (None, None, *(getattr(item, name) for name in texts)),
+                (*TO_JUDGE[:3], *texts),
+                lambda item: (None, *(getattr(item, name) for name in texts)),
             ),
             **forms_of(sample.dataset, sample.items),
         },
@@ -128,28 +128,27 @@ def sample_said(sample: LabelsSample) -> Said:
 
 
 def _sample_report(sample: LabelsSample) -> Report:
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``_report``
-
-    *names, last = [run.name for run in sample.candidates]
-    candidates = f"{', '.join(names)} and {last}" if names else last
-    title = (
-        f"{candidates} against {sample.baseline.name} on {sample.dataset}: design {sample.design} drew "
-        f"{counted(sample.n_drawn, 'item')} of {sample.n_apart:,} that tell them apart, for "
-        f"{familiar_name(sample.metric)}"
-    )
     table = Table(columns("group", "item"), [[item.group, item.item] for item in sample.items], names=(0, 1))
-    facts = [("labels", labels_text(sample.label_set)), ("budget", f"{sample.budget:,}")]
-    if sample.n_looks > 1:
-        facts[-1] = ("budget", f"{sample.budget:,} of {sample.planned_budget:,}, at look {look_words(sample)}")
-    if sample.n_answered:
-        facts.append(("answered", f"{sample.n_answered:,}"))
-    if sample.greatest_grade is not None:
-        facts.append(("scale", f"up to {sample.greatest_grade:g}"))
+    facts = [
+        ("labels", labels_text(sample.label_set)),
+        ("budget", f"{sample.budget:,}"),
+        ("sample", sample_words(sample)),
+    ]
+    title = f"{sample.candidate.name} against {sample.baseline.name} on {sample.dataset}: design {sample.design}"
     return Report(
         title, tables=[table] if sample.items else [], facts=facts, notes=[told(note) for note in sample.notes]
     )
 
 
-def look_words(sample: LabelsSample) -> str:
-    """Return the look of a design in words."""
-    return f"{sample.look} of {sample.n_looks}"
+def sample_words(sample: LabelsSample) -> str:
+    """Return how many queries and items a sample has, and what they will be able to say."""
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``_report``
+
+    words = f"{sample.n_drawn:,} of {sample.n_open:,} queries with open items, {counted(sample.n_items, 'item')}"
+    words += f", {sample.n_answered:,} of them graded already" if sample.n_answered else ""
+    n_needed, n_items = sample.needed
+    if sample.n_drawn < n_needed:
+        return f"{words}; a verdict needs {n_needed:,} queries: --budget {n_items}"
+    if sample.half_width is None:
+        return words
+    return f"{words}; {familiar_name(sample.metric)} to about ±{sample.half_width:.2g} or better"

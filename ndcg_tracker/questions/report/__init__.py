@@ -11,9 +11,9 @@ from ndcg_tracker.compare.options import (
     CheckWith,
     Ci,
     ClusterBy,
+    Fresh,
     LabelsVersion,
     MissingGroups,
-    OfUnanswered,
     Test,
 )
 from ndcg_tracker.errors import InputError, argument
@@ -46,18 +46,18 @@ def report(
     texts: WithTexts = False,
     judge: Judge = None,
     check_with: CheckWith = None,
-    unanswered: OfUnanswered = "refuse",
+    fresh: Fresh = False,
     suite: OnSuite = None,
     by_tag: ByTag = None,
 ) -> ReportResult:
     """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
     Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci``, ``cluster``,
-    ``labels``, ``judge``, ``check_with`` and ``unanswered``: see ``compare``; the first metric is drawn group by group,
-    by the judge's uncorrected labels. ``output``: the file name in the command that the page shows. ``texts``: whether
-    the page shows the texts from ``add_texts``. ``suite``: the name of a suite, to compare the systems on each of its
-    datasets and on all together, as ``compare_suite`` does; ``by_tag``: see there. Returns: the page; its ``save``
-    writes it. Raises: what ``compare`` and ``compare_suite`` raise.
+    ``labels``, ``judge``, ``check_with`` and ``fresh``: see ``compare``; the first metric is drawn group by group, by
+    the judge's labels where nobody answered. ``output``: the file name in the command that the page shows. ``texts``:
+    whether the page shows the texts from ``add_texts``. ``suite``: the name of a suite, to compare the systems on each
+    of its datasets and on all together, as ``compare_suite`` does; ``by_tag``: see there. Returns: the page; its
+    ``save`` writes it. Raises: what ``compare`` and ``compare_suite`` raise.
     """
     from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.inference import Methods
@@ -77,7 +77,7 @@ def report(
         labels=labels,
         judge=judge,
         check_with=check_with,
-        unanswered=unanswered,
+        fresh=fresh,
     )
     with self.store().read() as tx:
         if suite is not None:

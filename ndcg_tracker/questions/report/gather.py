@@ -78,10 +78,10 @@ def runs_report(
     ``output``: the file for the page. ``texts``: whether it shows the texts of queries and items.
     """
     pairs = compared(tx, baseline, candidates, options)
-    reports = pair_reports(tx, [_by_judge_alone(tx, pair, options) for pair in pairs], texts=texts)
-    if options.check_with is not None:
-        corrected = pair_reports(tx, pairs, n_lists=0, with_cutoffs=False)
-        reports = replace(reports, pairs=tuple(map(_as_checked, reports.pairs, corrected.pairs)), deltas=())
+    reports = pair_reports(tx, [_by_labels_alone(tx, pair, options) for pair in pairs], texts=texts)
+    if any(pair.comparison.metrics[0].is_drawn for pair in pairs):
+        checked = pair_reports(tx, pairs, n_lists=0, with_cutoffs=False)
+        reports = replace(reports, pairs=tuple(map(_as_checked, reports.pairs, checked.pairs)), deltas=())
     return _runs_report(tx, pairs, reports, HistoryFilter(), _command(pairs, options, output, texts=texts))
 
 
@@ -121,18 +121,18 @@ def suite_report(
     )
 
 
-def _by_judge_alone(tx: ReadTransaction, pair: ComparedPair, options: CompareOptions) -> ComparedPair:
-    """Return a checked pair under the judge's uncorrected labels, because few answers say nothing about groups."""
-    if not pair.both.samples:
+def _by_labels_alone(tx: ReadTransaction, pair: ComparedPair, options: CompareOptions) -> ComparedPair:
+    """Return a pair under labels without drawn answers, because these say nothing about other groups."""
+    if not pair.comparison.metrics[0].is_drawn:
         return pair
     names = [arm.name for arm in pair.both.arms]
-    of_judge = replace(options, check_with=None, unanswered="refuse", labels=pair.both.baseline.label_set.version)
-    (alone,) = compared(tx, names[0], names[1:], replace(of_judge, metrics=pair.both.metrics))
+    of_labels = replace(options, check_with=None, fresh=False, labels=pair.both.baseline.label_set.version)
+    (alone,) = compared(tx, names[0], names[1:], replace(of_labels, metrics=pair.both.metrics))
     return alone
 
 
 def _as_checked(alone: PairReport, corrected: PairReport) -> PairReport:
-    """Return the report of a pair, with the verdict and the slices that people's answers correct."""
+    """Return the report of a pair, with the verdict and the slices by drawn answers."""
     comparison = corrected.comparison
     note = Note("groups_of_judge", {"judge": comparison.label_set.judge})
     told = replace(comparison, notes=(*comparison.notes, note))
@@ -201,9 +201,9 @@ def _options_given(options: CompareOptions, *, texts: bool) -> list[str]:
         ("--labels", None if options.labels is None else str(options.labels), None),
         ("--judge", options.judge, None),
         ("--check-with", options.check_with, None),
-        ("--unanswered", options.unanswered, "refuse"),
     )
     given = [word for option, value, default in chosen if value and value != default for word in (option, value)]
+    given += ["--fresh"] if options.fresh else []
     return given + (["--texts"] if texts else [])
 
 
@@ -212,8 +212,7 @@ def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dic
     name_of = {
         pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs if not pair.both.is_repeated
     }
-    baseline, samples = pairs[0].both.baseline.run.id, pairs[0].both.samples
-    checked_by = samples[0].checked_by if samples else None
+    baseline, checked_by = pairs[0].both.baseline.run.id, pairs[0].decided_by
     return {
         name_of[decision.candidate_run_id]: decision
         for decision in tx.decisions.all(pairs[0].both.dataset_id)

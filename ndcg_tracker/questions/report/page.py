@@ -15,7 +15,7 @@ from ndcg_tracker.compare.chart import cutoffs
 from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport, RunPairDelta
 from ndcg_tracker.compare.results import Comparison, GroupDelta, MetricComparison, RunRef
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people
-from ndcg_tracker.compare.say_check import checked_by, favours
+from ndcg_tracker.compare.say_drawn import checked_by, favours
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart, vanished
 from ndcg_tracker.questions.report.first_screen import (
@@ -250,7 +250,7 @@ def _what(first: MetricComparison, comparison: Comparison) -> str:
 def _checked_words(comparison: Comparison) -> str:
     """Return whose labels the verdict corrects and whose labels the charts show, "" if nobody checks a judge."""
     who, judge = checked_by(comparison), judge_words(comparison.label_set.judge)
-    return f": {judge}, corrected by {who!r}; groups and charts use the judge alone" if who else ""
+    return f": {judge}, checked by {who!r}; groups and charts use the judge alone" if who else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,7 @@ class _PairOnPage:
             "tab": _tab(report, comparison),
             "cards": cards,
             "what": _what(first, comparison),
-            "means": "" if first.check is not None else f"{points(first.baseline)} → {points(first.candidate)}",
+            "means": "" if first.is_drawn else f"{points(first.baseline)} → {points(first.candidate)}",
             "delta": "" if first.delta is None else points(first.delta, signed=True),
             "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),
             "interval": ""

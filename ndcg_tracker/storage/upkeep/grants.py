@@ -26,11 +26,8 @@ TABLES = tuple(sorted(metadata.tables))
 UPDATED = {
     "aliases": ("run_id", "updated_at_utc"),
     "coverages": ("judged_share",),
-    "designs": (
-        *("checked_by", "look", "planned_budget", "budget", "answered_after_run_id", "answered_after_label_set_id"),
-        *("n_looks", "greatest_grade", "seed", "not_tuned"),
-    ),
-    "drawn_items": ("probability", "grade", "answered_at_utc"),
+    "designs": (*("checked_by", "planned_budget", "budget", "answered_after_run_id", "answered_after_label_set_id"),),
+    "drawn_items": ("grade", "answered_at_utc", "answered_after_run_id"),
     "evaluations": ("mean", "worst_mean", "best_mean", "packed_group_ids", "packed_values"),
     "groups": ("weight", "attributes"),
     "label_sets": ("digest", "n_groups", "n_labels"),
@@ -45,10 +42,10 @@ UPDATED = {
 A run gets its date when it is complete; ``db check`` finds a different date of a run with results.
 """
 DELETED = (
-    *("drawn_items", "label_lists", "label_sets", "prunings", "suite_datasets"),
+    *("label_lists", "label_sets", "prunings", "suite_datasets"),
     "texts",
 )
-"""Where a writer deletes: the items of an unanswered design that is planned again, streamed labels that turn out to be
+"""Where a writer deletes: streamed labels that turn out to be
 stored already, the mark of a pruned run that it ingests again, suites, and
 empty texts."""
 

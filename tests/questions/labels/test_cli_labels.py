@@ -208,13 +208,8 @@ def test_labels_of_a_judge_and_how_far_it_agrees(newer: CommandLine, folder: Pat
     assert text[1] == (
         "labels of shop, version 3 of judge 'gpt' against version 2: 50.0% of the 4 labels in both have the"
     )
-    assert text[3:5] == [
-        "ndcg@10 of 2 runs under the 4 labels that both gave: Kendall's tau of the two orders 1.000",
-        "verdicts on 1 pair of runs: 0 opposite, 0 under one judge alone",
-    ]
     found = newer.rows("labels", "agreement", "--dataset", "shop", "--judge", "gpt", "--metric", "ndcg@10")
-    assert [run["run"] for run in found["runs"]] == ["dense", "bm25"]
-    assert (found["kappa"]["n"], found["kendall_tau"], found["n_pairs"], found["n_opposite"]) == (4, 1.0, 1, 0)
+    assert (found["kappa"]["n"], found["metric"]) == (4, "ndcg@10")
     assert newer.refused("labels", "agreement", "--dataset", "shop", "--judge", "human") == (
         "dataset 'shop' has no labels of judge 'human', only those of the unnamed judge, judge 'gpt'; choose with "
         "--judge"

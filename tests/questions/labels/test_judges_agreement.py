@@ -3,8 +3,8 @@
 import csv
 import io
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -100,71 +100,36 @@ def test_answers_to_a_design_are_enough_and_count_by_their_probability(judged: n
     found = judged.labels_agreement("llama", "human")
     check(found, {pair: 1 / p for pair, p in probability_of.items()}, ("dense", "stylish"))
     assert found.answers == DrawnAnswers("llama", "human", (1,), len(probability_of), 0)
-    assert (found.judge, found.against, found.runs, found.turned, found.notes) == ("llama", "human", (), (), ())
+    assert (found.judge, found.against, found.notes) == ("llama", "human", ())
     assert judged.labels_agreement() == judged.labels_agreement("human") == found
     turned_around = judged.labels_agreement("human", "llama")
     assert (turned_around.diff.first.judge, turned_around.judge) == ("human", "llama")
     check(turned_around, {pair: 1 / p for pair, p in probability_of.items()}, ("dense", "stylish"))
 
 
-def test_a_pair_that_several_designs_could_draw_has_the_greatest_of_their_probabilities(judged: nt.Tracker) -> None:
-    one, other = answered(judged, "stylish", 150), answered(judged, "other", 120)
-    weight_of = {pair: 1 / max(one.get(pair, 0.0), other.get(pair, 0.0)) for pair in one | other}
-    assert len(set(one) & set(other)) > 10
+def test_answers_to_designs_of_single_items_count_by_the_greatest_of_their_probabilities(judged: nt.Tracker) -> None:
+    pairs = [*answered(judged, "stylish", 150)]
+    with judged.store().write() as tx:
+        (design,) = tx.designs.all(1)
+        items = tx.designs.items(design.id)
+        old = tx.write.designs.insert(replace(design, kind="items", metric="dcg@10"))
+        of_old = {"design_id": old.id, "answered_after_run_id": None, "probability": 0.25}
+        names = ("group_id", "item_key", "grade", "answered_at_utc")
+        tx.write.copies.insert("drawn_items", [of_old | {name: getattr(of, name) for name in names} for of in items])
+        new = tx.designs.items(design.id)
     found = judged.labels_agreement()
-    check(found, weight_of, ("dense", "stylish", "other"))
+    check(found, dict.fromkeys(pairs, 1.0), ("dense", "stylish"))
+    assert found.answers is not None
+    assert (found.answers.designs, found.answers.of_items, len(new)) == ((1, 2), True, len(pairs))
+
+
+def test_a_pair_that_is_of_several_designs_counts_once(judged: nt.Tracker) -> None:
+    one, other = answered(judged, "stylish", 150), answered(judged, "other", 300)
+    assert set(one) & set(other) == set()  # nobody is asked again
+    found = judged.labels_agreement()
+    check(found, dict.fromkeys(one | other, 1.0), ("dense", "stylish", "other"))
     assert found.answers is not None
     assert found.answers.designs == (1, 2)
-    assert found.signed_error.n == len(weight_of)
-
-
-def test_a_pair_of_samples_that_were_drawn_apart_counts_in_each(judged: nt.Tracker) -> None:
-    one = answered(judged, "stylish", 150)
-    judged.ingest(RUNS["other"] | {"score": [*RUNS["other"]["score"]][::-1]}, judge="llama", name="younger")
-    on_another_scale = judged.labels_sample("dense", "younger", judge="llama", budget=10_000, scale=4).sample
-    known = one.keys() & {(item.group, item.item) for item in on_another_scale.items}
-    sample = judged.labels_sample("dense", "younger", judge="llama", budget=120, scale=3).sample
-    assert (sample.design, sample.n_known) == (2, len(known))
-    other = answered(judged, "younger", 120)
-    assert not known & other.keys()
-    weight_of = {pair: sum(1 / of[pair] for of in (one, other) if pair in of) for pair in one | other}
-    weight_of |= {pair: weight_of[pair] + 1 for pair in known}  # they are in the younger sample for sure
-    kappa = judged.labels_agreement().kappa
-    pairs = list(weight_of)
-    by_judge, by_people = (np.array([float(str(of[pair])) for pair in pairs]) for of in (JUDGED, TRUE))
-    groups = np.array([int(group[1:]) for group, _ in pairs])
-    by_hand = weighted_kappa(by_judge, by_people, groups, np.array([*weight_of.values()]))
-    assert kappa is not None
-    assert by_hand is not None
-    assert kappa.value == pytest.approx(by_hand.value)
-
-
-def drawn_apart(tracker: nt.Tracker, dataset: str, budgets: tuple[int, int], scale: float | None = None) -> list[Pair]:
-    """Draw from two pairs of runs, one of them younger than all answers, let people grade, and return what they did."""
-    call: dict[str, Any] = {"judge": "llama", "dataset": dataset}
-    tracker.ingest(RUNS["dense"], labels=LABELS, name="dense", **call)
-    asked = []
-    for baseline, candidate, budget, of_people in zip(
-        ("dense", "stylish"), ("stylish", "other"), budgets, (None, scale), strict=True
-    ):
-        tracker.ingest(RUNS[candidate], name=candidate, **call)
-        sample = tracker.labels_sample(baseline, candidate, budget=budget, seed=dataset, scale=of_people, **call).sample
-        pairs = [(item.group, item.item) for item in sample.items]
-        tracker.add_answers(graded(pairs), design=sample.design, judge="human", dataset=dataset)
-        asked += pairs
-    return asked
-
-
-@pytest.mark.nightly
-def test_over_samples_that_were_drawn_apart_it_is_that_of_what_both_could_draw(tracker: nt.Tracker) -> None:
-    """Mean within 3 standard errors; without what is known in the younger sample it is .027 more, and fails."""
-    could_draw = drawn_apart(tracker, "all", (10_000, 10_000), scale=4)  # on another scale nothing is known
-    wanted = np.mean([JUDGED[pair] == TRUE[pair] for pair in could_draw])
-    found = []
-    for world_of in range(12):
-        drawn_apart(tracker, f"{world_of}", (300, 60))
-        found.append(tracker.labels_agreement(dataset=f"{world_of}").diff.agreement)
-    assert abs(np.mean(found) - wanted) < 3 * np.std(found, ddof=1) / len(found) ** 0.5 < 0.025
 
 
 def test_all_items_drawn_say_what_labels_of_all_say(judged: nt.Tracker) -> None:
@@ -182,25 +147,28 @@ def test_all_items_drawn_say_what_labels_of_all_say(judged: nt.Tracker) -> None:
     assert (by_labels.judge, by_labels.against, by_labels.answers) == ("llama", "all", None)
 
 
-def test_labels_that_the_other_judge_has_beside_answers_rank_the_runs_and_nothing_else(judged: nt.Tracker) -> None:
+def test_labels_that_the_other_judge_has_beside_answers_do_not_count(judged: nt.Tracker) -> None:
     answered(judged, "stylish", 150)
     alone = judged.labels_agreement("llama", "human")
     judged.add_labels(graded(TRUE), judge="human")
-    found = judged.labels_agreement("llama", "human")
-    assert (found.kappa, found.signed_errors, found.diff) == (alone.kappa, alone.signed_errors, alone.diff)
-    assert [run.run for run in found.runs] == ["stylish", "dense", "other"]
-    assert found.n_pairs == 3
-    assert (found.n_opposite, found.n_under_one_judge) == (0, len(found.turned))
-    assert found.n_labels == len(TRUE) > found.diff.labels.in_both
-    text = " ".join(agreement_said(found).in_format("text").split())
-    assert f"ndcg@10 of 3 runs under the {len(TRUE)} labels that both gave: Kendall's tau" in text
+    assert judged.labels_agreement("llama", "human") == alone
+
+
+def test_both_grades_of_each_item_are_written_side_by_side(
+    judged: nt.Tracker, command: CommandLine, folder: Path
+) -> None:
+    pairs = answered(judged, "stylish", 150)
+    command.done("labels", "agreement", "llama", "human", "--export-pairs", str(folder / "pairs.csv"))
+    rows = list(csv.DictReader((folder / "pairs.csv").read_text().splitlines()))
+    told = {(row["group"], row["item"]): (float(row["llama"]), float(row["human"])) for row in rows}
+    assert told == {pair: (JUDGED[pair], TRUE[pair]) for pair in pairs}
 
 
 def test_slices_of_groups(judged: nt.Tracker) -> None:
     weight_of = {pair: 1 / p for pair, p in answered(judged, "stylish", 150).items()}
     found = judged.labels_agreement(by="lang").slices
-    assert [(row.attribute, row.value) for row in found] == [("lang", "de"), ("lang", "fr"), ("lang", None)]
-    for row, of in zip(found, ("de", "fr", None), strict=True):
+    assert {(row.attribute, row.value) for row in found} == {("lang", "de"), ("lang", "fr"), ("lang", None)}
+    for row, of in zip(found, [row.value for row in found], strict=True):
         langs = {f"q{number}": ("de", "de", "fr")[number % 3] if number < 30 else None for number in range(40)}
         pairs = [pair for pair in weight_of if langs[pair[0]] == of]
         apart = np.array([float(str(JUDGED[pair])) - TRUE[pair] for pair in pairs])
@@ -309,8 +277,8 @@ def test_answers_to_items_that_the_judge_did_not_label(tracker: nt.Tracker) -> N
     found = tracker.labels_agreement()
     assert (found.signed_error.n, found.signed_error.error, found.kappa) == (8, 0.0, None)
     assert agreement_said(found).in_format("text").splitlines()[1:3] == [
-        "16 answers of 'human' to design 1, weighted by 1/probability (8 of them for items without a grade of",
-        "judge 'llama'): 100.0% have the same grade",
+        "16 answers of 'human' to design 1 (8 of them for items without a grade of judge 'llama'): 100.0%",
+        "have the same grade",
     ]
 
 
@@ -323,13 +291,11 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
     lines = text.splitlines()
     assert lines[0].startswith("human against llama on default: weighted kappa ")
     share = f"{found['diff']['agreement']:.1%}"
-    assert lines[1] == (f"138 answers of 'human' to design 1, weighted by 1/probability: {share} have the same grade")
-    assert lines[-5:] == [
+    assert lines[1] == f"148 answers of 'human' to design 1: {share} have the same grade"
+    assert lines[-3:] == [
         "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
         "error: the mean among the first 10 items of a run; alone: of items that no other run has there; 95%",
         "interval: t over groups",
-        "weighted: each answer counts 1 / probability, so these figures are about the items that design 1",
-        "could draw; an item that tells no two runs apart is not among them",
     ]
     title = lines.index("grade of llama minus grade of human")
     assert lines[title + 1].split() == [
@@ -344,14 +310,14 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
         "interval",
     ]
     assert "by lang: agreement, and grade of llama minus grade of human" in lines
-    assert found["answers"] == {"judge": "llama", "checked_by": "human", "designs": [1], "n": 138, "n_open": 0}
+    of_design = {"judge": "llama", "checked_by": "human", "designs": [1], "n": 148, "n_open": 0}
+    assert found["answers"] == of_design | {"of_items": False}
     assert [set(run) for run in found["signed_errors"]] == [{"run", "n", "error", "ci", "alone"}] * 2
     assert set(found["signed_errors"][0]["alone"]) == {"n", "error", "ci"}
-    assert [row["value"] for row in found["slices"]] == ["de", "fr", None]
-    assert (found["n_opposite"], found["n_under_one_judge"]) == (0, 0)
+    assert {row["value"] for row in found["slices"]} == {"de", "fr", None}
     rows = list(csv.DictReader(io.StringIO(command.done(*ask, "--format", "csv"))))
     assert sum(float(row["share"]) for row in rows) == pytest.approx(1)
-    assert sum(int(row["n"]) for row in rows) == 138
+    assert sum(int(row["n"]) for row in rows) == 148
     assert "**grade of llama minus grade of human**" in command.done(*ask, "--format", "markdown")
     assert command.refused("labels", "agreement", "--by", "product") == (
         "no group of dataset 'default' has an attribute 'product'; the attributes are: lang"

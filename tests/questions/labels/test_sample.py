@@ -1,218 +1,130 @@
-"""``labels sample`` and ``labels add --design``: what people are given, look after look, and what is read of it."""
+"""Whole queries drawn for people: what is asked, in which order, what a larger budget adds, and how it is said."""
 
 import csv
-import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
-from judged_worlds import RUNS, TRUE, fill_world
-from small_shop import write_csv
+from drawn_product import answer, ask, run_of, some_queries, store
+from drawn_worlds import under_a_judge, with_holes
+from refused import refusal_of
+from small_shop import frame_of
 
-from ndcg_tracker import Tracker
+import ndcg_tracker as nt
+from ndcg_tracker.statistics.drawn_queries import draw_order
 
-SAMPLE = ("labels", "sample", "dense", "stylish", "other", "--judge", "llama")
-ADD = ("labels", "add", "answers.csv", "--judge", "human", "--design", "1", "--dataset", "shop")
-TITLE, TEXT = 'Tent, "green"', "=a tent,\nfor two"
-
-
-@pytest.fixture
-def judged(fill_as: Callable[[Callable[[str], object]], None], command: CommandLine) -> CommandLine:
-    fill_as(fill_world)
-    return command
+pytestmark = pytest.mark.both_engines
+JUDGED = some_queries(under_a_judge("symmetric"), 60)
+HOLES = some_queries(with_holes("heavy"), 60)
 
 
-def rows_of(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
+def test_whole_queries_come_in_the_permanent_order_up_to_the_first_that_does_not_fit(tracker: nt.Tracker) -> None:
+    call = store(tracker, JUDGED, "shop")
+    sample = tracker.labels_sample("A", "B", budget=200, seed="s", **call).sample
+    order = draw_order("s", [f"q{n}".encode() for n in range(60)])
+    n_asked = JUDGED.facts().n_asked
+    asked = [f"q{n}" for n in order.tolist()][: sample.n_drawn]
+    assert list(dict.fromkeys(item.group for item in sample.items)) == asked
+    assert sample.n_items == len(sample.items) == n_asked[order[: sample.n_drawn]].sum() <= 200
+    assert n_asked[order[: sample.n_drawn + 1]].sum() > 200
+    assert sample.needed == (30, n_asked[order[:30]].sum())
+    assert {(item.group, item.item) for item in sample.items} == {
+        (f"q{n}", f"d{item}") for n in order[: sample.n_drawn].tolist() for item in JUDGED.is_open[n].nonzero()[0]
+    }
 
 
-def fill_in(folder: Path, name: str = "ask.csv", column: str = "label", **unsure: str) -> int:
-    """Fill in what people would say; ``unsure``: what to write for some groups instead. Return how many are left."""
-    rows = rows_of((folder / name).read_text(encoding="utf-8"))
-    group, item = ("query", "docid") if column == "rating" else ("group", "item")
-    for row in rows:
-        row[column] = unsure.get(row[group], str(TRUE[row[group], row[item]]))
-    with (folder / "answers.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    return sum(row[group] in unsure for row in rows)
+def test_without_a_judge_only_items_without_a_label_are_asked_for_that_are_apart(tracker: nt.Tracker) -> None:
+    call = store(tracker, HOLES, "shop")
+    sample = tracker.labels_sample("A", "B", budget=10_000, **call).sample
+    expected = {(f"q{n}", f"d{item}") for n, item in zip(*HOLES.is_open.nonzero(), strict=True)}
+    assert {(item.group, item.item) for item in sample.items} == expected
+    assert sample.n_open == HOLES.is_open.any(axis=1).sum()
 
 
-def test_look_after_look(judged: CommandLine, folder: Path) -> None:
-    said = judged.said(*SAMPLE, "--budget", "100", "--looks", "2", "--seed", "s", "-o", "ask.csv")
-    n = len(rows_of((folder / "ask.csv").read_text(encoding="utf-8")))
-    assert said == (
-        f"wrote {n} items of design 1, look 1 of 2; fill in the grades, then type: ndcg-track labels add ask.csv "
-        f"--judge "
-        "NAME --design 1 --dataset shop\n"
+def test_a_larger_budget_keeps_the_design_and_asks_only_for_what_nobody_answered(tracker: nt.Tracker) -> None:
+    call = store(tracker, JUDGED, "shop")
+    first = tracker.labels_sample("A", "B", budget=200, seed="s", **call).sample
+    pairs = [(item.group, item.item) for item in first.items]
+    answer(tracker, JUDGED, pairs[3:], 1, call)
+    larger = tracker.labels_sample("A", "B", budget=400, **call).sample
+    assert (larger.design, larger.n_answered) == (1, len(pairs) - 3)
+    again = [(item.group, item.item) for item in larger.items]
+    assert again[:3] == pairs[:3]  # a query that was left out comes first
+    assert not set(again) & set(pairs[3:])
+    smaller = tracker.labels_sample("A", "B", budget=200, **call).sample
+    assert [(item.group, item.item) for item in smaller.items] == pairs[:3]
+
+
+def test_another_pair_shares_answers_and_has_its_own_number(tracker: nt.Tracker) -> None:
+    call = store(tracker, JUDGED, "shop")
+    tracker.ingest(run_of(JUDGED.ranks[1]), name="C", **call)
+    ask(tracker, JUDGED, 300, call, seed="s")
+    sample = tracker.labels_sample("A", "C", budget=300, **call).sample
+    assert (sample.design, sample.items, sample.n_answered) == (2, (), 300 - (300 - sample.n_items))
+    assert [note.kind for note in sample.notes] == ["all_answered"]
+
+
+def test_the_seed_is_fixed_by_the_first_sample(tracker: nt.Tracker) -> None:
+    call = store(tracker, JUDGED, "shop")
+    tracker.labels_sample("A", "B", budget=100, seed="s", **call)
+    error = refusal_of(nt.ConflictError, tracker.labels_sample, "A", "B", budget=100, seed="t", **call)
+    assert error == "the queries of dataset 'shop' always have the order of seed 's', not 't'; leave out seed="
+
+
+@pytest.mark.parametrize(
+    ("runs", "further", "refusal"),
+    [
+        ("AB", {"budget": 0}, "the budget must be 1 to 10,000,000 items, not 0"),
+        ("AB", {"budget": 3}, "the first query has {n} open items, more than the budget of 3; raise budget="),
+        ("AA", {"budget": 9}, "run 'A' cannot differ from itself; name two runs"),
+        ("AB", {"budget": 9, "metric": "AP"}, "AP: whole queries are not drawn for it: it has no cutoff; use "
+         "metric='AP@10'"),
+        ("AC", {"budget": 9}, "nothing is open for 'C' and 'A' under ndcg@10: people labelled it, or the lists are the "
+         "same; compare them"),
+    ],
+)  # fmt: skip
+def test_refusals(tracker: nt.Tracker, runs: str, further: dict[str, object], refusal: str) -> None:
+    call = store(tracker, JUDGED, "shop", "ndcg@10,AP")
+    tracker.ingest(run_of(JUDGED.ranks[0]), name="C", **call)
+    told = refusal_of(nt.NdcgTrackerError, tracker.labels_sample, *runs, seed="s", **further, **call)
+    n = JUDGED.facts().n_asked[draw_order("s", [f"q{n}".encode() for n in range(60)])[0]]
+    assert told == refusal.format(n=n)
+
+
+def test_by_commands(command: CommandLine, tracker: nt.Tracker, folder: Path) -> None:
+    store(tracker, HOLES, "shop")
+    done = command("labels", "sample", "A", "B", "--dataset", "shop", "--budget", "30", "-o", str(folder / "ask.csv"))
+    sample = tracker.labels_sample("A", "B", budget=30, dataset="shop").sample
+    assert (done.code, done.out) == (0, "")
+    assert done.err.splitlines() == [
+        f"design 1: {sample.n_drawn} of {sample.n_open} queries with open items, {sample.n_items} items; a verdict "
+        f"needs 30 queries: --budget {sample.needed[1]}",
+        f"wrote {sample.n_items} items; fill in the grades, then type: ndcg-track labels add {folder / 'ask.csv'} "
+        "--design 1 --dataset shop",
+    ]
+    rows = list(csv.DictReader((folder / "ask.csv").read_text().splitlines()))
+    assert list(rows[0]) == ["group", "item", "label"]
+    assert [(row["group"], row["item"]) for row in rows] == [(item.group, item.item) for item in sample.items]
+    lines = [
+        "group,item,label",
+        *(f"{row['group']},{row['item']},{place and 1}" for place, row in enumerate(rows[:-1])),
+    ]
+    (folder / "said.csv").write_text("\n".join([*lines, f"{rows[-1]['group']},{rows[-1]['item']},unsure"]) + "\n")
+    add = ("labels", "add", str(folder / "said.csv"), "--design", "1", "--dataset", "shop")
+    assert command(*add).err == (
+        f"stored {len(rows) - 1} answers to design 1 of dataset 'shop'; 1 still without an answer\n"
     )
-    text = judged.done(*SAMPLE, "--budget", "100")
-    assert text.startswith(f"stylish and other against dense on shop: design 1 drew {n} items of ")
-    assert "budget  50 of 100, at look 1 of 2\n" in text
-    n_unsure = fill_in(folder, q3="Unsure", q7="")
-    assert n_unsure
-    assert judged.said(*ADD) == (
-        f"stored {n - n_unsure} answers of 'human' to design 1 of dataset 'shop'; look 1 of 2: {n_unsure} still "
-        "without an answer\n"
-    )
-    assert judged.refused(*SAMPLE, "--budget", "100") == (
-        f"design 1 waits for {n_unsure} answers before look 2 of 2; add them with: ndcg-track labels add FILE --judge "
-        "human --design 1 --dataset shop; --budget 50 gives the open items again"
-    )
-    judged.said(*SAMPLE, "--budget", "50", "-o", "ask.csv")
-    assert fill_in(folder) == 0
-    assert judged.said(*ADD) == (
-        f"stored {n_unsure} answers of 'human' to design 1 of dataset 'shop'; look 1 of 2: all items have an answer\n"
-    )
-    found = judged.rows(*SAMPLE, "--budget", "100")
-    assert (found["look"], found["n_looks"], found["budget"], found["planned_budget"]) == (2, 2, 100, 100)
-    assert found["n_answered"] == n
-
-
-@pytest.mark.parametrize("format", ["csv", "quepid", "elasticsearch"])
-def test_files_carry_texts_and_are_read_back(judged: CommandLine, folder: Path, format: str) -> None:
-    with Tracker(judged.url) as tracker:
-        texts = {"group": ["q1", None], "item": [None, "d1"], "text": ["tents", TEXT], "title": [None, TITLE]}
-        tracker.add_texts(texts, dataset="shop")
-    plan = (*SAMPLE, "--budget", "1000", "--seed", "s")
-    items = judged.rows(*plan)["items"]
-    (both,) = [item for item in items if (item["group"], item["item"]) == ("q1", "d1")]
-    assert both == {"group": "q1", "item": "d1", "query": "tents", "title": TITLE, "text": TEXT, "url": None}
-    name = "ask.json" if format == "elasticsearch" else "ask.csv"
-    judged.said(*plan, "-o", name, "--format", format)
-    written = (folder / name).read_text(encoding="utf-8")
-    if format == "elasticsearch":
-        assert '"query": "tents"' in written
-        assert '"title": "Tent, \\"green\\""' in written
-        first, *rest = written.split('"rating": null')
-        (folder / name).write_text(first + '"rating": "unsure"' + '"rating": 1'.join(rest), encoding="utf-8")
-    else:
-        head = {
-            "csv": "group,item,label,could_move,query,title,text",
-            "quepid": "query,docid,rating,query_text,title,text",
-        }
-        assert written.splitlines()[0] == head[format]
-        assert '"Tent, ""green"""' in written
-        fill_in(folder, column="rating" if format == "quepid" else "label", **{items[0]["group"]: "UNSURE"})
-        name = "answers.csv"
-    n_unsure = 1 if format == "elasticsearch" else sum(item["group"] == items[0]["group"] for item in items)
-    said = judged.said("labels", "add", name, *ADD[3:])
-    assert said == (
-        f"stored {len(items) - n_unsure} answers of 'human' to design 1 of dataset 'shop'; {n_unsure} still without "
-        f"an answer\n"
-    )
-
-
-def test_without_texts_there_are_no_columns_of_them(judged: CommandLine) -> None:
-    printed = judged.done(*SAMPLE, "--budget", "30", "--format", "csv")
-    assert printed.splitlines()[0] == "group,item,label,could_move"
-
-
-def test_unsure_is_no_label_elsewhere(judged: CommandLine, folder: Path) -> None:
-    (folder / "answers.csv").write_text("group,item,label\nq1,d1,unsure\n", encoding="utf-8")
-    assert judged.refused("labels", "add", "answers.csv", "--judge", "human", "--dataset", "shop") == (
-        "answers.csv:2: label 'unsure' is not a number; write it like 0.5, -2 or 1e-3"
-    )
-
-
-def test_answers_of_others_are_kept_apart_and_counted(judged: CommandLine, folder: Path) -> None:
-    judged.said(*SAMPLE, "--budget", "60", "--seed", "s", "-o", "ask.csv")
-    fill_in(folder)
-    pairs = {(row["group"], row["item"]) for row in rows_of((folder / "ask.csv").read_text(encoding="utf-8"))}
-    left_out = next(pair for pair in TRUE if pair not in pairs)
-    with (folder / "answers.csv").open("a", encoding="utf-8") as file:
-        file.write(f"{left_out[0]},{left_out[1]},1,\n")
-    assert judged.refused(*ADD) == (
-        f"answers.csv:{len(pairs) + 2}: group {left_out[0]!r}, item {left_out[1]!r} was not drawn by design 1; the "
-        "answer would bias it; leave it out, or store it separately with --keep-others"
-    )
-    assert judged.said(*ADD, "--keep-others") == (
-        f"stored {len(pairs)} answers of 'human' to design 1 of dataset 'shop', 1 more stored apart, for items that "
-        "it did not draw; all items have an answer\n"
-    )
-    assert judged.refused(*ADD[:5], "--dataset", "shop", "--keep-others") == (
-        "--keep-others is for answers to a design; give --design N, or leave it out"
+    assert command(*add).err == (
+        f"stored 0 answers to design 1 of dataset 'shop', {len(rows) - 1} already known; 1 still without an answer\n"
     )
 
 
-def test_what_is_newer_than_the_answers_is_told(judged: CommandLine, folder: Path) -> None:
-    judged.said(*SAMPLE, "--budget", "60", "--seed", "s", "-o", "ask.csv")
-    fill_in(folder)
-    judged.said(*ADD)
-    ingest = ("ingest", write_csv(folder / "tuned.csv", RUNS["other"]), "--dataset", "shop", "--judge", "llama")
-    judged(*ingest)
-    plan = ("labels", "sample", "dense", "tuned", "--judge", "llama", "--budget", "60")
-    said = judged.said(*plan, "-o", "more.csv")
-    assert (
-        "note: runs or labels that design 2 compares were stored after the first answer and could depend on answers, "
-        "so it has " in said
-    )
-    assert "note: people answered " in said
-    found = judged.rows(*plan, "--metric", "dcg@10")
-    assert found["notes"][0].endswith(
-        "; if they do not, to draw it with the old numbers: ndcg-track labels sample dense tuned --judge llama "
-        "--metric "
-        "dcg@10 --dataset shop --budget 60 --not-tuned"
-    )
-    pairs = rows_of((folder / "more.csv").read_text(encoding="utf-8"))
-    fill_in(folder, "more.csv", **{row["group"]: "" for row in pairs[1:] if row["group"] != pairs[0]["group"]})
-    judged.said("labels", "add", "answers.csv", "--judge", "human", "--design", "2", "--dataset", "shop")
-    assert judged.rows(*plan)["notes"][0].endswith(", so it has its own random numbers")
-    assert judged.refused(*plan, "--not-tuned") == (
-        "design 2 was drawn with its own random numbers; leave out --not-tuned"
-    )
-    found = judged.rows(*found["notes"][0].rpartition(": ndcg-track ")[2].split())
-    assert (found["design"], found["not_tuned"], found["n_known"]) == (3, True, 0)
-    assert found["notes"][0] == (
-        "runs or labels that design 3 compares were stored after the first answer; somebody stated that they do not "
-        "depend on answers"
-    )
-
-
-def test_when_all_is_answered_the_next_command_is_told(judged: CommandLine, folder: Path) -> None:
-    sample = (*SAMPLE, "--budget", "60", "--seed", "s", "-o", "ask.csv")
-    judged.said(*sample)
-    assert judged.refused("labels", "add", "ask.csv", *ADD[3:]) == (
-        "ask.csv: no answer is filled in yet; write grades into the label column, or name the column that has them "
-        "with --label"
-    )
-    fill_in(folder)
-    judged.said(*ADD)
-    compare = "compare dense stylish other --judge llama --dataset shop --check-with human"
-    assert judged.said(*sample) == (
-        "wrote 0 items of design 1\n"
-        f"note: all items of design 1 have an answer; to compare its runs: ndcg-track {compare}\n"
-    )
-    printed = " ".join(judged.done(*sample[:-2]).split())
-    assert printed.endswith(f"note: all items of design 1 have an answer; to compare its runs: ndcg-track {compare}")
-    assert "checked by 'human'" in judged.done(*compare.split())
-    assert judged.refused(*SAMPLE, "--budget", "60", "--metric", "dcg@10", "--scale", "2") == (
-        "grades of judge 'llama' go up to 3, but answers would go up to 2; give --scale 3 or more, or leave it out"
-    )
-
-
-def test_answers_to_two_designs_are_counted_once(judged: CommandLine, folder: Path) -> None:
-    judged.said(*SAMPLE, "--budget", "60", "--seed", "s", "-o", "ask.csv")
-    first = {(row["group"], row["item"]) for row in rows_of((folder / "ask.csv").read_text(encoding="utf-8"))}
-    plan = ("labels", "sample", "dense", "other", "--judge", "llama", "--budget", "60", "-o", "more.csv")
-    judged.said(*plan)
-    second = {(row["group"], row["item"]) for row in rows_of((folder / "more.csv").read_text(encoding="utf-8"))}
-    fill_in(folder)
-    judged.said(*ADD)
-    n_shared = len(first & second)
-    assert judged.said(*plan) == (
-        f"wrote {len(second) - n_shared} items of design 2; fill in the grades, then type: ndcg-track labels add "
-        f"more.csv --judge NAME --design 2 --dataset shop\nnote: people answered {n_shared} drawn items for other "
-        "designs; nobody is asked again\n"
-    )
-    rows = "".join(f"{group},{item},{TRUE[group, item]}\n" for group, item in sorted(second))
-    (folder / "answers.csv").write_text(f"group,item,label\n{rows}", encoding="utf-8")
-    add = (*ADD[:6], "2", *ADD[7:])
-    stored = "of 'human' to design 2 of dataset 'shop'"
-    assert judged.said(*add) == (
-        f"stored {len(second) - n_shared} answers {stored}, {n_shared} more from other designs; all items have an "
-        f"answer\n"
-    )
-    assert judged.said(*add) == f"stored 0 answers {stored}, {len(second)} already known; all items have an answer\n"
+def test_items_that_the_judge_has_not_graded_come_first(command: CommandLine, tracker: nt.Tracker) -> None:
+    labels = frame_of({f"q{n}": {"a": 1, "c": 0} for n in range(4)}, "label")
+    for name, lists in (("one", {"a": 2.0, "b": 1.0}), ("two", {"a": 1.0, "b": 2.0})):
+        of_run = frame_of({f"q{n}": lists for n in range(4)})
+        tracker.ingest(of_run, labels=labels, name=name, dataset="shop", judge="llama")
+    done = command("labels", "sample", "one", "two", "--judge", "llama", "--dataset", "shop", "--budget", "4")
+    assert done.code == 0
+    assert "have judge 'llama' grade 4 items first, as that is cheap; to list them" in " ".join(done.out.split())
+    assert "labels needed one two --judge llama --metric ndcg@10 --dataset shop --all" in " ".join(done.out.split())

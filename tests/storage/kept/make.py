@@ -119,8 +119,10 @@ def fill(url: str) -> None:
 
 
 def _leave_design(tracker: nt.Tracker) -> None:
-    """Leave a design that is answered in part, and one with all that a design can have."""
-    sample = tracker.labels_sample("bm25", "dense", judge="modèle 7b", budget=4, seed="é", dataset="shop")
+    """Leave a sample of whole queries that is answered in part, and a design of single items of an older version."""
+    tracker.rescore(["bm25"], dataset="shop", metrics="ndcg@10", judge="modèle 7b")
+    of_sample = {"judge": "modèle 7b", "metric": "ndcg@10", "dataset": "shop"}
+    sample = tracker.labels_sample("bm25", "dense", budget=9, seed="é", **of_sample)
     first = sample.sample.items[0]
     answer = {"group": [first.group], "item": [first.item], "label": [1]}
     tracker.add_answers(answer, design=1, judge="zoë", dataset="shop")
@@ -128,10 +130,18 @@ def _leave_design(tracker: nt.Tracker) -> None:
         (design,) = tx.designs.all(tx.datasets.known("shop").id)
         runs = (*design.runs, DesignRunRecord(None, "deleted"))
         further = {"n_looks": 5, "look": 2, "planned_budget": 20, "budget": 8, "not_tuned": True, "greatest_grade": 4.0}
-        other = tx.write.designs.insert(replace(design, metric="dcg@10", runs=runs, **further))
+        other = tx.write.designs.insert(replace(design, metric="dcg@10", runs=runs, kind="items", **further))
         group_id = tx.designs.items(design.id)[0].group_id
-        tx.write.designs.draw(other, {(group_id, "a"): 0.1 + 0.2, (group_id, "b"): 1.0})
-        tx.write.designs.answer(other, "zoë", [((group_id, "a"), 4.0)], [((group_id, "日本語"), 1.0)])
+        rows = [
+            {"item_key": key, "probability": probability, "grade": grade, "answered_at_utc": at}
+            for key, probability, grade, at in (
+                ("a", 0.1 + 0.2, 4.0, design.created_at_utc),
+                ("b", 1.0, None, None),
+                ("日本語", None, 1.0, design.created_at_utc),
+            )
+        ]
+        of_other = {"design_id": other.id, "group_id": group_id, "answered_after_run_id": None}
+        tx.write.copies.insert("drawn_items", [of_other | row for row in rows])
 
 
 def sqlite_dump(path: Path) -> str:

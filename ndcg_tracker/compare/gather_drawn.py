@@ -1,0 +1,346 @@
+"""Reading people's answers to whole queries, and what two runs are worth by them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.compare.arms import Arm
+from ndcg_tracker.compare.decide import PairedResults
+from ndcg_tracker.compare.drawn import (
+    NEW,
+    NO_ANSWER,
+    OLD,
+    Aim,
+    DrawnCheck,
+    DrawnDeltas,
+    Estimate,
+    Pool,
+    Standing,
+    Who,
+    why_not_drawn,
+)
+from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
+from ndcg_tracker.compare.slices import attributes_of
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.contributions import gains_of
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.measures import CUMULATED
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import judged, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.runs.labels import numbered_labels
+from ndcg_tracker.statistics.drawn_queries import LEAST_APART, DrawnQueries, without_asking, worth_of_holes
+from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.texts import judge_words, sample_command
+
+if TYPE_CHECKING:
+    from ndcg_tracker.metrics.language.metric import Metric
+    from ndcg_tracker.rankings import Floats, Index
+    from ndcg_tracker.rankings.ranking import Ranking
+    from ndcg_tracker.storage.records import DesignRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction
+
+CLUSTER = "cluster"
+"""The attribute whose values mark queries that ask the same, such as paraphrases."""
+_NAMED = 100
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of people that count, as labels, and of each the latest run before it (-1: of an older design)."""
+
+    who: Who
+    seed: str
+    grades: LabelLists
+    after: LabelLists
+
+    @classmethod
+    def of(cls, tx: ReadTransaction, designs: Sequence[DesignRecord], aim: Aim, checked_by: str, seed: str) -> Answers:
+        """Return the answers to some designs; the first one to an item counts."""
+        found: dict[tuple[int, str], tuple[float, int]] = {}
+        for design in designs:
+            for item in tx.designs.items(design.id):
+                if item.grade is not None:
+                    after = -1 if item.answered_after_run_id is None else item.answered_after_run_id
+                    found.setdefault((item.group_id, item.item_key), (item.grade, after))
+        ids = np.array([group for group, _ in found], dtype=np.int64)
+        dataset_id = designs[0].dataset_id if designs else 0
+        keys = tx.groups.keys(dataset_id, ids), Keys.from_strings([item for _, item in found])
+        numbers = np.array(list(found.values()), dtype=np.float64).reshape(-1, 2)
+        who = Who(aim, checked_by, tuple(design.number for design in designs if design.kind != "items"))
+        return cls(who, seed, LabelLists.from_rows(*keys, numbers[:, 0]), LabelLists.from_rows(*keys, numbers[:, 1]))
+
+
+def answers_to_holes(tx: ReadTransaction, dataset_id: int, judge: str) -> Answers | None:
+    """Return the answers that fill the holes of a judge's labels, None if nobody was asked."""
+    stored = tx.designs.all(dataset_id)
+    judge_of = {of.id: of.judge for of in tx.labels.sets(dataset_id, None)}
+    designs = [of for of in stored if of.kind == "holes" and judge_of[of.label_set_id] == judge]
+    people = dict.fromkeys(of.checked_by for of in designs if of.checked_by)
+    return Answers.of(tx, designs, "holes", ", ".join(filter(None, people)), stored[0].seed) if designs else None
+
+
+def answers_of(tx: ReadTransaction, dataset_id: int, checked_by: str) -> Answers:
+    """Return the answers of a person, whatever they were for."""
+    stored = tx.designs.all(dataset_id)
+    designs = [of for of in stored if of.checked_by == checked_by]
+    return Answers.of(tx, designs, "judge", checked_by, stored[0].seed if stored else "")
+
+
+def checked_pair(
+    tx: ReadTransaction, baseline: Arm, candidate: Arm, asked: Sequence[Metric], judge: str | None, checked_by: str
+) -> RunPair:
+    """Return two runs under the labels of a judge that somebody checked (InputError if nobody did).
+
+    ``asked``: empty for the metrics that somebody drew for.
+    """
+    run, other = baseline.runs[0], candidate.runs[0]
+    of_judge = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge).judge
+    judge_of = {of.id: of.judge for of in tx.labels.sets(run.dataset_id, None)}
+    designs = [of for of in tx.designs.all(run.dataset_id) if judge_of[of.label_set_id] == of_judge]
+    command = shlex.join(sample_command([run.name, other.name], of_judge, run.dataset))
+    answered = [of for of in designs if of.checked_by == checked_by]
+    if not answered:
+        others = [of for of in designs if of.kind == "judge"]
+        named = next((of for of in others if of.checked_by), None)
+        if named is not None:
+            what = f"{judge_words(of_judge)} is checked by {named.checked_by!r}, not by {checked_by!r}"
+            raise InputError(what, advice=f"give {argument('check_with', named.checked_by)}")
+        if others:
+            what = f"design {others[-1].number} has no answers yet"
+            number = str(others[-1].number)
+            add = ("labels", "add", "FILE", "--judge", checked_by, "--design", number, "--dataset", run.dataset)
+            raise InputError(what, advice=f"add them with: {shlex.join(('ndcg-track', *add))}")
+        what = f"nobody checks {judge_words(of_judge)} on dataset {run.dataset!r}"
+        raise InputError(what, advice=f"draw queries for people with: {command}")
+    of_both = [of for of in answered if {run.id, other.id} <= of.run_ids]
+    metrics = tuple(asked) or tuple(map(parse_metric, dict.fromkeys(of.metric for of in of_both or answered)))
+    for metric in metrics:
+        why = why_not_drawn(metric)
+        if why is not None:
+            what = f"answers to whole queries do not check it: {why}"
+            advice = f"use {argument('metric', f'{metric.measure}@10' if metric.cutoff is None else 'ndcg@10')}"
+            raise InputError(what, where=metric.requested_as, advice=advice)
+    both = resolved_pair(tx, baseline, candidate, metrics, None, of_judge)
+    return replace(both, checked_by=checked_by)
+
+
+def old_designs_note(tx: ReadTransaction, both: RunPair, answers: Answers) -> list[Note]:
+    """Return a note if all answers are to designs of an older version, which drew single items."""
+    if answers.who.designs:
+        return []
+    names = [side.run.name for side in both.sides]
+    command = sample_command(names, both.baseline.label_set.judge, both.baseline.run.dataset)
+    return [Note("old_designs", {"checked_by": answers.who.checked_by}, command)]
+
+
+@dataclass(frozen=True)
+class DrawnPair:
+    """Two runs in some groups, with what counts there: labels and answers.
+
+    ``labels``: of the judge, or of the people whose labels have holes; ``own``: labels of the person who checks.
+    """
+
+    rankings: tuple[Ranking, Ranking]
+    metric: Metric
+    aim: Aim
+    keys: Keys
+    pool: Pool
+    labels: LabelLists
+    own: LabelLists | None
+    answers: Answers | None
+    standing: Standing
+
+    @classmethod
+    def of(
+        cls,
+        tx: ReadTransaction,
+        runs: tuple[RunRecord, RunRecord],
+        label_set_id: int,
+        metric: Metric,
+        ids: Index,
+        aim: Aim,
+        answers: Answers | None,
+        seed: str,
+    ) -> DrawnPair:
+        """Read everything; raises InputError for a run without its items."""
+        dataset_id = runs[0].dataset_id
+        keys, labels = tx.groups.keys(dataset_id, ids), tx.labels.lists(label_set_id, ids)
+        first, second = (tx.runs.ranking(run.id, ids) for run in runs)
+        pool = Pool.of(judged(first, labels), judged(second, labels), metric, keys)
+        newest = None
+        if aim == "judge" and answers is not None:
+            newest = tx.labels.newest(dataset_id, answers.who.checked_by)
+        own = None if newest is None else tx.labels.lists(newest.id, ids)
+        known = labels if aim == "holes" else own
+        has_label = np.zeros(pool.groups.size, np.bool_) if known is None else ~np.isnan(pool.numbers(known))
+        codes = np.full(pool.groups.size, NO_ANSWER)
+        if answers is not None:
+            after = pool.numbers(answers.after)
+            later = max(run.id for run in runs)
+            codes = np.where(np.isnan(after), NO_ANSWER, np.where(after < later, OLD, NEW))
+        standing = Standing.of(pool, metric, aim, seed, has_label, codes)
+        return cls((first, second), metric, aim, keys, pool, labels, own, answers, standing)
+
+    def values(self, lists: LabelLists) -> tuple[Floats, Floats]:
+        """Return the values of both runs under some labels: float64, shape (n_groups,) each."""
+        found = []
+        for ranking in self.rankings:
+            (of_run,) = group_values(judged(ranking, lists), [self.metric])
+            found.append(np.nan_to_num(np.append(of_run.values, 0.0)[places_of(self.keys, of_run.group_keys)]))
+        return found[0], found[1]
+
+    def graded(self) -> LabelLists:
+        """Return what people say: labels and answers; of a person who checks a judge, in the first ranks only."""
+        grades = np.full(self.pool.groups.size, np.nan)
+        answers = None if self.answers is None else self.answers.grades
+        for lists in (self.labels if self.aim == "holes" else self.own, answers):
+            if lists is not None:
+                said = self.pool.numbers(lists)
+                grades = np.where(np.isnan(said), grades, said)
+        return self.pool.labels(grades, self.labels if self.aim == "holes" else None)
+
+    def without_asking(self) -> tuple[Floats, Floats, Floats]:
+        """Return of each group the difference, the baseline's value, and what open items could cost, unasked."""
+        pool, guess = self.pool, self.pool.numbers(self.labels)
+        if self.aim == "holes" and self.answers is not None:  # older ones are labels
+            is_older = np.isnan(guess) & ~self.standing.is_open
+            guess = np.where(is_older, pool.numbers(self.answers.grades), guess)
+        guess = guess if self.aim == "judge" else self._guess(guess)
+        every = [self.labels.grades] + ([] if self.answers is None else [self.answers.grades.grades])
+        greatest = float(np.concatenate([*every, np.ones(1)]).max())
+
+        def values(grades: Floats) -> tuple[Floats, Floats]:
+            return self.values(pool.labels(grades, self.labels))
+
+        return without_asking(values, guess, self.standing.is_open, pool.after - pool.before, greatest)
+
+    def _guess(self, grades: Floats) -> Floats:
+        """Return the grades of the items, of an open one what it may be worth."""
+        metric = self.metric
+        to_grade = _GRADES.get(metric["gain"]) if metric.measure in CUMULATED else None
+        if to_grade is None:
+            return grades
+        ranks = tuple(_ranks(weights) for weights in (self.pool.before, self.pool.after))
+        gains = np.where(np.isnan(grades), np.nan, gains_of(metric, np.nan_to_num(grades)))
+        worth = to_grade(worth_of_holes(self.pool.groups, (ranks[0], ranks[1]), gains))
+        return np.where(np.isnan(grades) & self.standing.is_open, worth, grades)
+
+    def deltas(self) -> DrawnDeltas:
+        """Return the differences of the groups, and which of them are exact."""
+        standing, n = self.standing, len(self.keys)
+        control, values, costs = self.without_asking()
+        before, after = self.values(self.graded())
+        drawn, left_out = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        first, full = standing.order[: standing.n_drawn], standing.full[: standing.n_drawn]
+        drawn[first[full]], left_out[first[~full]] = True, True
+        delta = np.where(standing.known | drawn, after - before, control)
+        return DrawnDeltas(delta, control, values, costs, before, standing.known, drawn, left_out)
+
+
+def _ranks(weights: Floats) -> Index:
+    """Return the ranks from 1 that have these weights, 0 for none."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.where(weights > 0, np.rint(2.0 ** (1 / np.where(weights > 0, weights, 1.0)) - 1), 0).astype(np.int64)
+
+
+_GRADES: dict[str, Callable[[Floats], Floats]] = {
+    "linear": lambda gains: gains,
+    "exp2": lambda gains: np.log2(1 + gains),
+}
+"""The grade that has a gain, by the gain of a metric."""
+
+
+def with_answers(
+    tx: ReadTransaction, both: RunPair, metric: Metric, results: PairedResults, answers: Answers, *, fresh: bool = False
+) -> tuple[PairedResults, list[Note]]:
+    """Return the results of two runs by drawn answers, and notes.
+
+    Where they fill holes and are too few to decide, they count as labels, and a note says how many are missing.
+    ``fresh``: leave out the groups that were answered before the later of both runs was stored.
+    """
+    ids, who = results.pairing.group_ids, answers.who
+    if results.weights is not None or why_not_drawn(metric) is not None:
+        if who.aim == "judge":
+            what = "groups have weights, which drawn queries do not know"
+            raise InputError(what, where=metric.requested_as, advice=f"leave out {argument('check_with')}")
+        return results, []
+    runs = both.baseline.run, both.candidate.run
+    pair = DrawnPair.of(tx, runs, both.baseline.label_set.id, metric, ids, who.aim, answers, answers.seed)
+    standing = pair.standing
+    if fresh and standing.has_old.any():
+        return with_answers(tx, both, metric, results.of(np.flatnonzero(~standing.has_old)), answers)
+    if who.aim == "holes" and not (standing.full.any() or standing.has_old.any()):
+        return results, []
+    if results.chance.clusters is None:
+        of_groups = attributes_of(tx, both.dataset_id, ids).get(CLUSTER)
+        clusters = None if of_groups is None else _codes(of_groups)
+        chance = replace(results.chance, clusters=clusters)
+    else:
+        chance = results.chance
+    deltas, graded = pair.deltas(), pair.graded()
+    queries = deltas.queries(chance.clusters)
+    least_apart = LEAST_APART if metric.measure == "Success" else 0
+    decides = queries.decides(least_apart=least_apart)
+    check = _check(pair, who, deltas, queries, results, decides=decides)
+    exact = deltas.known | deltas.drawn
+    before, after = pair.values(graded)
+    own, without = results.pairing, deltas.values
+    if check.is_complete:
+        of_both = own.with_values(before, after)
+        return replace(results, pairing=of_both, means=None, tie_effect=None, check=check), []
+    if who.aim == "holes" and not decides:
+        facts: dict[str, Fact] = {"n": check.n_answered, "needed": check.n_needed, "left_out": check.n_left_out}
+        command = sample_command([run.name for run in runs], "", runs[0].dataset, metric=metric.requested_as)
+        note = Note("few_drawn", facts | {"metric": str(metric)}, command)
+        of_both = own.with_values(before, after)
+        return replace(results, pairing=of_both, means=None, tie_effect=None, graded=graded), [note]
+    moved = own.with_values(np.where(exact, before, without), np.where(exact, after, without + deltas.control))
+    drawn = replace(chance, drawn=deltas, least_apart=least_apart)
+    return replace(results, pairing=moved, means=None, tie_effect=None, chance=drawn, check=check), []
+
+
+def _check(
+    pair: DrawnPair, who: Who, deltas: DrawnDeltas, queries: DrawnQueries, results: PairedResults, *, decides: bool
+) -> DrawnCheck:
+    """Return what drawn answers say about two runs."""
+    standing, n = pair.standing, deltas.delta.size
+    left_out = standing.order[: standing.n_drawn][~standing.full[: standing.n_drawn]]
+    mean, is_complete = queries.mean() if n else None, queries.is_complete
+    alone, (test, _) = results.pairing.delta, results.chance.test(results.pairing.delta, None)
+    interval, favour = deltas.favour(results.chance.clusters) if n else None, None
+    if mean is not None:
+        favour = float(deltas.control.mean()) - (float(deltas.delta.mean()) if is_complete else mean.estimate)
+    half = None if interval is None else (interval[1] - interval[0]) / 2
+    is_unknown = standing.is_open & ~deltas.known[pair.pool.groups]
+    return DrawnCheck(
+        who.aim,
+        who.checked_by,
+        who.designs,
+        n,
+        int(deltas.known.sum()),
+        int(deltas.drawn.sum()),
+        int(deltas.left_out.sum()),
+        tuple(pair.keys.take(left_out[:_NAMED]).to_list()),
+        queries.n_missing,
+        int(is_unknown.sum()),
+        int((is_unknown & deltas.drawn[pair.pool.groups]).sum()),
+        decides,
+        is_complete,
+        Estimate(float(alone.mean()) if n else None, test.ci, test.p_value),
+        Estimate(favour, None if half is None or favour is None else (favour - half, favour + half)),
+        mean if decides and not is_complete else None,
+    )
+
+
+def _codes(values: Sequence[str | None]) -> Index:
+    """Return the number of each value; each group without one is on its own."""
+    numbers: dict[object, int] = {}
+    each = (numbers.setdefault((at,) if value is None else value, len(numbers)) for at, value in enumerate(values))
+    return np.fromiter(each, np.int64, len(values))

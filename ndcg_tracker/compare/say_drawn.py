@@ -1,0 +1,136 @@
+"""A comparison by drawn answers: the difference without them, whom a judge favours, and the difference that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ndcg_tracker.compare.drawn import DrawnCheck, Estimate, named
+from ndcg_tracker.compare.results import Comparison, MetricComparison
+from ndcg_tracker.compare.say_tables import delta_cell, told_in_table
+from ndcg_tracker.render.formats import fields_of, shape_of
+from ndcg_tracker.render.report import Table, columns, marks
+from ndcg_tracker.words.notes import command_line
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p_text, points, sample_command
+
+CHECK_LEGEND = (
+    "delta: the mean difference; checked: by people's answers in drawn queries, the others estimated from these; its "
+    "interval allows for one further query on the unfavourable side"
+)
+
+
+@shape_of(DrawnCheck)
+def _check_shape(check: DrawnCheck) -> Mapping[str, object]:
+    return fields_of(check, "judged", "mean") | {"judge": check.judged}
+
+
+def checked_by(comparison: Comparison) -> str:
+    """Return who checked the judge of a comparison, "" if nobody did."""
+    check = comparison.metrics[0].check
+    return "" if check is None or check.aim == "holes" else check.checked_by
+
+
+def is_drawn(comparison: Comparison) -> bool:
+    """Return whether only drawn queries are exact, so that the means of runs are not known."""
+    return any(metric.is_drawn for metric in comparison.metrics)
+
+
+def check_table(comparison: Comparison, footnotes_of: Callable[[MetricComparison], Sequence[str]]) -> Table:
+    """Return the table of two differences per metric; ``footnotes_of``: the footnotes of the one that decides."""
+    rows: list[list[object]] = []
+    beside, footnotes = list[str](), list[str]()
+    for metric in comparison.metrics:
+        check = metric.check
+        decided = [
+            delta_cell(metric.delta, told_in_table(metric)),
+            interval(metric.ci, signed=True),
+            p_text(metric.p_adjusted),
+        ]
+        told = ("as labelled", "as labelled") if check is None else _both(comparison, check)
+        if check is not None:
+            rows.append([metric.metric, told[0], *_cells(check.judged)])
+            beside.append("")
+        rows.append([metric.metric if check is None else "", told[1], *decided])
+        beside.append(marks(footnotes_of(metric), footnotes))
+    return Table(columns("metric", "labels", ">delta", ">95% interval", ">p"), rows, marks=beside, footnotes=footnotes)
+
+
+def _both(comparison: Comparison, check: DrawnCheck) -> tuple[str, str]:
+    if check.aim == "holes":
+        return "unjudged as 0", "with drawn answers"
+    return f"{judge_words(comparison.label_set.judge)} alone", f"checked by {check.checked_by!r}"
+
+
+def _cells(estimate: Estimate) -> list[object]:
+    return [points(estimate.delta, signed=True), interval(estimate.ci, signed=True), p_text(estimate.p_value)]
+
+
+def few_words(check: DrawnCheck | None) -> str:
+    """Return why drawn answers do not decide, "" if they do.
+
+    >>> none = Estimate(None, None)
+    >>> few_words(DrawnCheck("judge", "ann", (1,), 60, 0, 12, 0, (), 18, 600, 150, False, False, none, none))
+    '12 of 30 drawn queries answered'
+    """
+    if check is None or check.decides:
+        return ""
+    if check.n_missing:
+        return f"{check.n_answered:,} of {check.n_needed:,} drawn queries answered"
+    n_drawn = check.n_answered + check.n_left_out
+    if check.n_left_out * 8 > n_drawn:
+        return (
+            f"{check.n_left_out:,} of the {n_drawn:,} drawn queries are not fully answered: {named(check.left_out)}; "
+            "answer them first (labels sample lists them), as those left out may be the ones that differ"
+        )
+    return "the runs differ in fewer than 5 of the drawn queries"
+
+
+def favours(comparison: Comparison) -> list[str]:
+    """Return the difference by the judge alone and the checked one, and which run the judge favours, by metric."""
+    return [
+        (f"{metric.metric}: " if len(comparison.metrics) > 1 else "") + _favour(comparison, metric, metric.check)
+        for metric in comparison.metrics
+        if metric.check is not None and metric.check.aim == "judge"
+    ]
+
+
+def _favour(comparison: Comparison, metric: MetricComparison, check: DrawnCheck) -> str:
+    judge, (mean, ci) = judge_words(comparison.label_set.judge), (check.favour.delta or 0.0, check.favour.ci)
+    both = f"{judge} alone {points(check.judged.delta, signed=True)}, checked {points(metric.delta, signed=True)}"
+    both += f" (by {check.checked_by}'s labels)"
+    if ci is None or not check.decides:
+        return both
+    if ci[0] <= 0 <= ci[1]:
+        return f"{both}: no sign that the judge favours one of the runs"
+    run = comparison.candidate if mean > 0 else comparison.baseline
+    low, high = ci if mean > 0 else (-ci[1], -ci[0])
+    return f"{both}: the judge favours {run.name} by {points(abs(mean))} {interval((low, high))}"
+
+
+def check_facts(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return what was drawn and answered under each metric, as names and values."""
+    checks = [(metric.metric, metric.check) for metric in comparison.metrics if metric.check is not None]
+    pairs = [("drawn", (f"{name}: " if len(checks) > 1 else "") + _drawn(check)) for name, check in checks]
+    return list(dict.fromkeys(pairs))
+
+
+def _drawn(check: DrawnCheck) -> str:
+    numbers = in_a_row(list(map(str, check.designs)))
+    of = f" (design{'s' if len(check.designs) > 1 else ''} {numbers})" if check.designs else ""
+    what = "unjudged item" if check.aim == "holes" else "item"
+    n_open = check.n_groups - check.n_known
+    told = f"{check.n_graded:,} of {counted(check.n_open, what)} were drawn and graded, in {check.n_answered:,} of "
+    told += f"{n_open:,} queries{of}"
+    return told + (f"; {check.n_left_out:,} drawn queries left out" if check.n_left_out else "")
+
+
+def judge_alone_words(judge: str, comparison: Comparison | None = None) -> list[str]:
+    """Return a sentence if a decision depends on the labels of a judge that nobody has checked."""
+    if not judge:
+        return []
+    if comparison is None:
+        command = sample_command(["A", "B"], judge)
+    else:
+        names = [comparison.baseline.name, comparison.candidate.name]
+        command = sample_command(names, judge, comparison.dataset)
+    to_check = f"to have people check it: {command_line(command)}"
+    return [f"The verdict rests on: {judge_words(judge)} alone, whose labels nobody has checked; {to_check}"]
