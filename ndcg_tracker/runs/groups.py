@@ -224,6 +224,8 @@ def keep_texts(tx: WriteTransaction, dataset: DatasetRecord, texts: Mapping[str,
 
     Raises: InputError if that is a tenth of the labelled items or more, unless it is allowed.
     """
+    if not texts:
+        return []
     changed, n_known = changed_texts(tx, dataset.id, texts)
     set_texts(tx, dataset.id, {item: text for item, text in texts.items() if item not in changed})
     if not changed:

@@ -233,6 +233,7 @@ def met_labels_notes(n_met: int, n_labels: float, shares: Mapping[int | None, fl
 def n_unordered(run: Run) -> int | None:
     """Return how many lists have more than one item, None if two scores of a list differ.
 
+    >>> from ndcg_tracker.rankings.ranking import Ranking
     >>> lists = Keys.from_strings("q"), np.array([0, 2]), Keys.from_strings("ab")
     >>> n_unordered(Ranking(*lists, np.array([1.0, 1.0]))), n_unordered(Ranking(*lists, np.array([2.0, 1.0])))
     (1, None)

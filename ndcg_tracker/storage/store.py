@@ -292,18 +292,21 @@ class Store:
 
 def _refuse_seal(engine: Engine, where: Location, opens: Opens) -> None:
     """Refuse a sealed database, the only place that does (SealedError)."""
-    query = sa.select(schema.datasets.c.name, schema.seals.c.metric).join(schema.seals)
-    with read_transaction(engine, where) as connection:
-        row = None if opens == "any" else connection.execute(query.where(schema.seals.c.is_sealed)).first()
-    if row is None or (row.metric is not None and opens == "sealed"):
+    if opens == "any":
         return
-    if row.metric is not None:
+    with read_transaction(engine, where) as connection:  # of these tables, all roles read the one of seals
+        seal = connection.execute(sa.select(schema.seals.c.metric).where(schema.seals.c.is_sealed)).first()
+        if seal is None or (seal.metric is not None and opens == "sealed"):
+            return
+        named = sa.select(schema.datasets.c.name).join(schema.seals).where(schema.seals.c.is_sealed)
+        name = "NAME" if seal.metric is not None else connection.execute(named).scalars().first()
+    if seal.metric is not None:
         raise SealedError(
             "the database is sealed: only ingest, gate and db may use it",
             where=where.display_url,
             advice=f"for ingest and gate, name it with {SEALED_DATABASE}, and an open one with {argument('location')}",
         )
-    command = f"{SEALED_DATABASE}=FILE {where.command(f'datasets split {shlex.quote(row.name)} --move')}"
+    command = f"{SEALED_DATABASE}=FILE {where.command(f'datasets split {shlex.quote(str(name))} --move')}"
     raise SealedError(
         "the database has sealed data, which now need a database of their own",
         where=where.display_url,

@@ -11,8 +11,8 @@ from command_line import CommandLine
     ("words", "most"),
     [
         (["compare", "bm25", "dense"], 12),
-        (["gate", "dense", "--baseline", "bm25", "--metric", "ndcg@10", "--margin", "0.9"], 24),
-        (["gate", "dense", "--baseline", "@baseline", "--metric", "ndcg@10", "--margin", "0.9"], 26),
+        (["gate", "dense", "--baseline", "bm25", "--metric", "ndcg@10", "--margin", "0.9"], 25),
+        (["gate", "dense", "--baseline", "@baseline", "--metric", "ndcg@10", "--margin", "0.9"], 29),
     ],
     ids=["compare", "gate", "gate with an alias"],
 )

@@ -72,6 +72,7 @@ COMMANDS = (
     "plot compare --suite all bm25 dense --output {files}/plot.svg",
     "suite delete all",
     "labels add {files}/labels.csv",
+    "labels carry --pattern ^new-",
     "labels list",
     "labels diff 1",
     "labels agreement",

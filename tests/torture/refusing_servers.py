@@ -34,7 +34,8 @@ PRUNING = "runs prune --older-than 2999-01-01 --apply"
 GRANTING = "db grant --owner a --writer b --reader c --apply"
 WRITING = (
     "ingest", "gate", "rescore", "texts add", "texts delete", "import", "runs rename", "runs tag", "runs delete",
-    "alias set", "alias delete", "suite create", "gate --suite", "suite delete", "labels add", "labels sample",
+    "alias set", "alias delete", "suite create", "gate --suite", "suite delete", "labels add", "labels carry",
+    "labels sample",
     "datasets split", "groups set", "db vacuum", PRUNING, GRANTING,
 )  # fmt: skip
 DECIDING = "gate dense --baseline bm25 --margin 0.1 --dry-run"

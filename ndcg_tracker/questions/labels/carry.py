@@ -86,7 +86,7 @@ def _report(done: CarriedLabels) -> Report:
     rows = [[of.item, ", ".join(of.others)] for of in done.unclear[:_MOST_SHOWN]]
     legend = ["unclear: its grade stays with its own id; read the texts, and label the others yourself"] if rows else []
     if len(rows) < len(done.unclear):
-        legend.append(f"the first {len(rows)} of {len(done.unclear):,}; --format csv lists all")
+        legend.append(f"the first {len(rows)} of {len(done.unclear):,}; CSV and JSON list all")
     return Report(
         stored if done.is_new or done.n_carried else f"no label is carried; the latest is still {version}",
         sentences=told,

@@ -148,7 +148,7 @@ def sample_words(sample: LabelsSample) -> str:
     words += f", {sample.n_answered:,} of them graded already" if sample.n_answered else ""
     n_needed, n_items = sample.needed
     if sample.n_drawn < n_needed:
-        return f"{words}; a verdict needs {n_needed:,} queries: --budget {n_items}"
+        return f"{words}; a verdict needs {n_needed:,} queries with {n_items:,} items"
     if sample.half_width is None:
         return words
     return f"{words}; {familiar_name(sample.metric)} to about ±{sample.half_width:.2g} or better"
