@@ -324,6 +324,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         results, of_labels = coverage_by_labels(
             tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable
         )
+        if any(note.kind == "other_ids" for note in of_labels):  # which says why far fewer are judged
+            more = [note for note in more if note.kind != "far_fewer_judged"]
         more += of_labels
     comparison = compare_runs(
         ComparedRuns(
