@@ -98,7 +98,7 @@ def test_by_commands(command: CommandLine, tracker: nt.Tracker, folder: Path) ->
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines() == [
         f"design 1: {sample.n_drawn} of {sample.n_open} queries with open items, {sample.n_items} items; a verdict "
-        f"needs 30 queries: --budget {sample.needed[1]}",
+        f"needs 30 queries with {sample.needed[1]} items",
         f"wrote {sample.n_items} items; fill in the grades, then type: ndcg-track labels add {folder / 'ask.csv'} "
         "--design 1 --dataset shop",
     ]
