@@ -237,7 +237,7 @@ def _split(
     every = [sorted(tx.evaluations.of_run(run.id), key=lambda of: of.label_set_id) for run in runs]
     own = [{of.metric: of.label_set_id for of in of_run if of.label_set_id in ids} for of_run in every]
     text = next((text for text in map(str, metrics or own[0]) if all(text in of_run for of_run in own)), None)
-    if text is None or len(runs) != 2:
+    if text is None or len(runs) != 2 or own[0][text] == own[1][text]:
         return ""
     split = labels_or_ranking(tx, runs, [of_run[text] for of_run in own], parse_metric(text))
     return "" if split is None else f": {text} {split.words}"
