@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -83,8 +84,8 @@ def everything(tracker: nt.Tracker, dataset: str = "default") -> dict[str, list[
 
 
 def unnumbered(result: IngestResult) -> IngestResult:
-    names = (f"'{result.dataset}'", f"--dataset {result.dataset} ")
-    notes = tuple(note.replace(names[0], "'D'").replace(names[1], "--dataset D ") for note in result.notes)
+    name, option = f"'{result.dataset}'", rf"--dataset {result.dataset}\b"
+    notes = tuple(re.sub(option, "--dataset D", note.replace(name, "'D'")) for note in result.notes)
     return replace(result, run_id=0, dataset="", notes=notes)
 
 
