@@ -49,6 +49,13 @@ def test_runs_under_one_version_have_no_parts(relabelled: nt.Tracker) -> None:
     assert [row["labels_or_ranking"] for row in relabelled.history_report("P@1").rows] == [None, None]
 
 
+def test_runs_that_lack_a_metric_under_one_version_have_no_parts(tracker: nt.Tracker) -> None:
+    tracker.ingest(OLD, name="monday", labels={"q": {"a": 1, "b": 0}}, metrics=["P@1", "P@2"])
+    tracker.ingest(NEW, name="tuesday", metrics=["P@1"])
+    told = refusal_of(NotComparableError, tracker.compare, "monday", "tuesday", metrics=["P@1", "P@2"])
+    assert "since" not in told
+
+
 def test_what_is_not_stored_and_has_no_items_stays_open(relabelled: nt.Tracker) -> None:
     relabelled.prune("2999-01-01", apply=True)
     assert [row["labels_or_ranking"] for row in relabelled.history_report("P@1").rows] == [None, None]
