@@ -344,7 +344,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )
     comparison = _with_shares(_with_requests(comparison, both), both)
-    if not pruned and not both.is_repeated:
+    is_stored = results[0].check is None and results[0].graded is None  # moves are by stored labels alone
+    if is_stored and not pruned and not both.is_repeated:
         comparison = _with_moves(tx, comparison, both)
     runs, labels = [side.run for side in both.sides], both.baseline.label_set
     note = None if both.is_repeated else retraining_note(tx, runs, labels.id, comparison.metrics[0])

@@ -69,14 +69,14 @@ def coverage(
     if worth == "zero" and not is_other:
         return list(results), notes
     unreached = next(iter([*(told if is_other else []), *origin]), None)
-    told_of = []
+    found = []
     for metric, of, is_own in zip(both.metrics, results, own, strict=True):
         if is_own and (is_other or of.check is None):
             left = None if is_other else _open(sides, metric, of, shares, worth)
-            told_of.append(replace(of, unreached=unreached, open=left))
+            found.append(replace(of, unreached=unreached, open=left))
         else:  # drawn answers settle what labels leave open
-            told_of.append(of)
-    return told_of, notes
+            found.append(of)
+    return found, notes
 
 
 def _open(

@@ -298,14 +298,15 @@ def _refuse_seal(engine: Engine, where: Location, opens: Opens) -> None:
         seal = connection.execute(sa.select(schema.seals.c.metric).where(schema.seals.c.is_sealed)).first()
         if seal is None or (seal.metric is not None and opens == "sealed"):
             return
+        if seal.metric is not None:
+            advice = f"for ingest and gate, name it with {SEALED_DATABASE}, and an open one with {argument('location')}"
+            raise SealedError(
+                "the database is sealed: only ingest, gate and db may use it",
+                where=where.display_url,
+                advice=advice,
+            )
         named = sa.select(schema.datasets.c.name).join(schema.seals).where(schema.seals.c.is_sealed)
-        name = "NAME" if seal.metric is not None else connection.execute(named).scalars().first()
-    if seal.metric is not None:
-        raise SealedError(
-            "the database is sealed: only ingest, gate and db may use it",
-            where=where.display_url,
-            advice=f"for ingest and gate, name it with {SEALED_DATABASE}, and an open one with {argument('location')}",
-        )
+        name = connection.execute(named).scalars().first()
     command = f"{SEALED_DATABASE}=FILE {where.command(f'datasets split {shlex.quote(str(name))} --move')}"
     raise SealedError(
         "the database has sealed data, which now need a database of their own",
