@@ -99,7 +99,11 @@ def test_below_30_queries_answers_count_as_labels_where_labels_have_holes(tracke
 def test_when_every_open_item_is_answered_the_ordinary_comparison_decides(tracker: nt.Tracker) -> None:
     population = some_queries(with_holes("heavy"), 40)
     call = store(tracker, population, "shop")
+    (stored,) = tracker.compare("A", "B", **call).comparisons
+    assert all(group.moves for group in stored.worst)
     ask(tracker, population, 10_000, call, seed="s")
+    (answered,) = tracker.compare("A", "B", **call).comparisons
+    assert {group.moves for group in answered.worst} == {None}  # the gains of stored labels are others
     found = compared(tracker, call)
     assert found.check is not None
     assert found.check.is_complete
