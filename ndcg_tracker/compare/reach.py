@@ -15,6 +15,8 @@ from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop
 from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import span_of
 from ndcg_tracker.words.notes import Fact, Note, carry_command
 
 if TYPE_CHECKING:
@@ -221,9 +223,10 @@ class Vanished:
 
     @classmethod
     def between(cls, before: JudgedRanking, after: JudgedRanking) -> Vanished:
-        """Return the items of ``before`` that vanished from ``after``, in the groups of both."""
-        stays = places_of(before.ranking.item_keys, after.ranking.item_keys) >= 0
-        is_new = _is_unlabelled(after) & (places_of(after.ranking.item_keys, before.ranking.item_keys) < 0)
+        """Return the items of ``before`` that vanished from ``after``, in the groups of both; of spans, documents."""
+        old, keys = _ids(before), _ids(after)
+        stays = places_of(old, keys) >= 0
+        is_new = _is_unlabelled(after) & (places_of(keys, old) < 0)
         unlabelled, ranks, codes = _is_unlabelled(before), _ranks(before), group_codes(before.ranking.offsets)
         groups = places_of(before.ranking.group_keys, after.ranking.group_keys)
         had = ~unlabelled & (ranks < FIRST) & (groups[codes] >= 0)
@@ -235,13 +238,12 @@ class Vanished:
         counts = gone.size, int(had.sum())
         if not _is_many(*counts):
             return cls(*counts, 0.0, 0.0, [], [])
-        keys = after.ranking.item_keys
         new = [
             keys.take(start + np.flatnonzero(is_new[start:end])).to_list()
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
         shares = float(replaced.mean()), float(others.mean()) if others.size else 0.0
-        return cls(*counts, *shares, before.ranking.item_keys.take(gone).to_list(), new)
+        return cls(*counts, *shares, old.take(gone).to_list(), new)
 
     @property
     def are_many(self) -> bool:
@@ -261,6 +263,14 @@ class Vanished:
             for old, new in zip(self.ids, self.new, strict=True)
         ]
         return min(set.intersection(*each), default=None) if each else None
+
+
+def _ids(run: JudgedRanking) -> Keys:
+    """Return what may have been renamed: the ids of the items, or the documents of spans, which have other cuts."""
+    keys, same = run.ranking.item_keys, run.labels.same_items
+    if same is None or not same.spans:
+        return keys
+    return Keys.from_strings([(span_of(item) or (item,))[0] for item in keys.to_list()])
 
 
 def _is_unlabelled(run: JudgedRanking) -> Mask:

@@ -134,6 +134,10 @@ class OpenDeltas:
     stop: OpenStop | None = None
 
 
+WIDE = 0.5
+"""Ends of a difference that are further apart than this say nothing of the runs."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenVerdict:
     """A verdict at both ends of what unjudged items may be worth: the candidate's nothing, and the baseline's nothing.
@@ -146,6 +150,13 @@ class OpenVerdict:
     low: PossibleDelta | None
     high: PossibleDelta | None
     stop: OpenStop | None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the ends are so far apart that they say nothing of the runs, and no headline names them."""
+        ends = (self.low, self.high)
+        moved = [end.delta for end in ends if end is not None and end.delta is not None]
+        return bool(moved) and max(moved) - min(moved) > WIDE
 
     def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
         """Return the end at which the verdict differs from this one, None if it holds at both ends."""

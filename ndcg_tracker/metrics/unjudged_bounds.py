@@ -74,6 +74,8 @@ SUMS = ("cg", "dcg", "P", "RBP")
 """The measures that sum the worth of each item at its rank, so that each item can be graded separately."""
 SHARES = ("ndcg", "R", "AP")
 """The measures that divide such a sum by the sum of the ideal order."""
+GROWING = ("R", "AP")
+"""The measures of which the ideal grows with every relevant item, at whatever rank."""
 FIRSTS = ("RR", "Success")
 """The measures that depend only on the highest ranked relevant item."""
 
@@ -90,6 +92,8 @@ _AXES_OF_RELEVANT = {"ideal": ("judged",), "empty": ("0",)}
 _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal_order": ("gain",)}
 _DIVISOR = {"P": "cutoff", "R": "relevant", "AP": "relevant"}
 _ROUNDING = 1e-12
+_STEPS = 8
+"""After so many steps an end of the range moves no more."""
 _MOST_COUNTS = 1 << 24
 """The largest number of counts of labels by group and grade: 0.1 GB."""
 
@@ -245,13 +249,14 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     """Return how far each difference may move if unjudged items are worth between 0 and the mean gain at their rank.
 
     For measures that sum over items, low = sum over items of min(0, c - b) / ideal, high = sum over items of
-    max(0, c - b) / ideal; the ideal of R is the number of relevant items, and that of cg, dcg, P and RBP is 1. Here c
-    and b are the mean gain of the judged items at the item's rank times the weight of the rank, in the candidate and in
-    the baseline. They are 0 if a run does not have the item in its first ranks. An item is worth the same share of
-    both. For RR, Success and AP, the mean gain is the chance that the item is relevant, c and b are the rises of the
-    expected values if only this item were judged, and low is the rise of the expected difference through all items
-    with c < b, high through those with c > b. Means are over all groups of a run, or over all ranks if no item is
-    judged at a rank.
+    max(0, c - b) / ideal; the ideal of cg, dcg, P and RBP is 1. Here c and b are the mean gain of the judged items at
+    the item's rank times the weight of the rank, in the candidate and in the baseline. They are 0 if a run does not
+    have the item in its first ranks. An item is worth the same share of both. For RR, Success and AP, the mean gain is
+    the chance that the item is relevant, c and b are the rises of the expected sums if only this item were judged, and
+    low is the rise of the expected difference through all items with c < b, high through those with c > b. For R and
+    AP, the ideal of both runs, the number of relevant items, grows by the higher mean gain of each item that counts. So
+    an item counts at the low end if c - b is less than its growth of the ideal times the difference there. Means are
+    over all groups of a run, or over all ranks if no item is judged at a rank.
 
     Parameters: two runs with the same labels; ``metric``: one that ``what_stops`` does not stop; ``groups``:
     distinct ids. Raises: MetricError for a label that an axis refuses.
@@ -273,15 +278,20 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     at, numbers, _ = matched_items(listed[0], listed[1])
     rows = [of_side.astype(np.int64) for of_side in numbers]
     moved = np.subtract(*(of_side.gains[of_rows] for of_side, of_rows in zip(expected[::-1], rows[::-1], strict=True)))
-    if metric.measure in (*FIRSTS, "AP"):
-        ends = []
-        for some in (moved < -_ROUNDING, moved > _ROUNDING):
-            before, after = (of.rises(of_rows[some], groups) for of, of_rows in zip(expected, rows, strict=True))
-            ends.append(after - before)
-        return UnjudgedRange(np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0), at.size)
+    grows = metric.measure in GROWING
+    grown = np.maximum(*(of.chances[of_rows] for of, of_rows in zip(expected, rows, strict=True))) * grows
     ideal = np.minimum(expected[0].ideal_of(groups), expected[1].ideal_of(groups))  # of a run without the group: none
-    low, high = (group_sums(at, part, len(groups)) / ideal for part in (np.minimum(moved, 0.0), np.maximum(moved, 0.0)))
-    return UnjudgedRange(low, high, at.size)
+    judged_delta = (expected[1].sums(groups) - expected[0].sums(groups)) / ideal
+    ends = []
+    for sign in (1.0, -1.0):
+        best = reached = judged_delta
+        for _ in range(_STEPS if grows else 1):
+            counted = sign * (moved - reached[at] * grown) < -_ROUNDING
+            before, after = (of.sums(groups, of_rows[counted]) for of, of_rows in zip(expected, rows, strict=True))
+            reached = (after - before) / (ideal + group_sums(at[counted], grown[counted], len(groups)))
+            best = sign * np.minimum(sign * best, sign * reached)
+        ends.append(best - judged_delta)
+    return UnjudgedRange(ends[0], ends[1], at.size)
 
 
 @dataclass(frozen=True)
@@ -334,14 +344,13 @@ class _Expected:
         """Return the divisor of the sum of each group, infinite for a group with nothing to find."""
         return np.asarray(self.ideal[places_of(groups, self.keys)])
 
-    def rises(self, numbers: Index, groups: Keys) -> Floats:
-        """Return the rise of the expected value of each group if some unjudged items (numbers) may be relevant."""
+    def sums(self, groups: Keys, numbers: Index | None = None) -> Floats:
+        """Return the expected sum of each group if some unjudged items (numbers, 0 for none) may be relevant."""
         hits = self.hits.copy()
-        chosen = numbers[numbers > 0]
+        chosen = np.zeros(0, dtype=np.int64) if numbers is None else numbers[numbers > 0]
         hits[chosen - 1] = self.chances[chosen]
-        sums = group_sums(self._codes, self._terms(hits) - self._terms(self.hits), self.judged.ranking.n_groups)
-        of_groups = np.append(sums, 0.0)[places_of(groups, self.judged.ranking.group_keys)]
-        return np.asarray(of_groups / self.ideal_of(groups))
+        sums = group_sums(self._codes, self._terms(hits), self.judged.ranking.n_groups)
+        return np.append(sums, 0.0)[places_of(groups, self.judged.ranking.group_keys)]
 
     @cached_property
     def _codes(self) -> Index:
@@ -358,8 +367,9 @@ class _Expected:
 
     def _terms(self, hits: Floats) -> Floats:
         """Return what each row adds to the expected sum of its group; ``hits``: the chances that rows are relevant."""
-        passed = 1.0 + self._before(hits) if self.metric.measure == "AP" else self._still_looking(hits)
-        return hits * self.weights * passed
+        if self.metric.measure in FIRSTS:
+            return hits * self.weights * self._still_looking(hits)
+        return hits * self.weights * (1.0 + self._before(hits) if self.metric.measure == "AP" else 1.0)
 
     def slopes(self) -> Floats:
         """Return by how much the sum of a group rises if a row is worth one more."""
