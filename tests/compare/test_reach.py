@@ -311,6 +311,25 @@ def test_explain_and_history_say_it(tracker: nt.Tracker) -> None:
         tracker.compare_suite("all", "old", "new", metric="R@5")
 
 
+@pytest.mark.both_engines
+def test_a_gate_on_a_suite_decides_nothing_about_ids(tracker: nt.Tracker, capsys: pytest.CaptureFixture[str]) -> None:
+    made = small(prefix="v2-")
+    store(tracker, *made)
+    baseline, _, labels = made
+    for name in ("old", "new"):
+        tracker.ingest(frame(baseline), name=name, labels=rows(labels), dataset="other", metrics=METRICS)
+    tracker.create_suite("all", ["other", "shop"])
+    line = CommandLine(tracker.location, capsys)
+    asked = ("gate", "new", "--baseline", "old", "--suite", "all", "--metric", "R@5", "--margin", "0.02")
+    answer = line(*asked)
+    assert answer.code == 4
+    text = " ".join(answer.out.split())
+    assert text.startswith(f"INCONCLUSIVE: not known whether new may replace old on suite all {told(*made)}{WORDS}")
+    assert "ndcg-track labels carry --pattern '^v2-' --dataset shop" in text
+    assert tracker.sql("SELECT decision, reason FROM suite_gate_decisions")["decision"].tolist() == ["inconclusive"]
+    assert line(*asked, "--ids-are-stable").code == 3
+
+
 def test_repeats_of_one_side_are_each_asked(tracker: nt.Tracker) -> None:
     baseline, candidate, labels = small()
     store(tracker, baseline, candidate, labels)
