@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop
+from ndcg_tracker.compare.results import JudgedShare, ListedShare, OpenDeltas, OpenStop
 from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
@@ -52,8 +52,8 @@ def coverage(
     worth: Unjudged | None,
     *,
     is_stable: bool,
-) -> tuple[list[PairedResults], list[Note]]:
-    """Return the results with what the labels of two runs or arms leave open, and notes on the labels.
+) -> tuple[list[PairedResults], list[Note], tuple[ListedShare, ...]]:
+    """Return the results with what the labels of two runs or arms leave open, notes on the labels, and who lists them.
 
     Each metric is covered, open within a range (``OpenDeltas``), or not reached by them (``PairedResults.unreached``):
     one run has other ids; or, for a gate, others labelled or were shown what one run ranks first.
@@ -69,7 +69,7 @@ def coverage(
     notes = [*origin, *told]
     is_other = bool(told) and told[0].kind == "other_ids"
     if worth == "zero" and not is_other:
-        return list(results), notes
+        return list(results), notes, sides.listed
     unreached = next(iter([*(told if is_other else []), *origin]), None)
     found = []
     for metric, of, is_own in zip(both.metrics, results, own, strict=True):
@@ -78,7 +78,7 @@ def coverage(
             found.append(replace(of, unreached=unreached, open=left))
         else:  # drawn answers settle what labels leave open
             found.append(of)
-    return found, notes
+    return found, notes, sides.listed
 
 
 def _open(
@@ -169,6 +169,24 @@ class _Sides:
             told = [_told(self, of, names, is_stable) for of in each if _is_many(of.n, of.n_labelled)]
             found += [notes for notes in told if notes and (place == 0 or notes[0].kind != "part_missing")]
         return min(found, key=lambda notes: notes[0].kind == "part_missing", default=[])
+
+    @property
+    def listed(self) -> tuple[ListedShare, ...]:
+        """The shares of the labelled and relevant items of shared groups that both list; () if no item was read."""
+        if "judged" not in vars(self):
+            return ()
+        each = [[run.ranking for run in of_arm] for of_arm in self.judged]
+        is_shared = np.all(
+            [places_of(self.labels.group_keys, run.group_keys) >= 0 for of_arm in each for run in of_arm], axis=0
+        )
+        found = [[places_of(self.labels.item_keys, run.item_keys) >= 0 for run in of_arm] for of_arm in each]
+        labelled = is_shared[group_codes(self.labels.offsets)]
+        chosen = {"labelled": labelled, "relevant": labelled & (self.labels.grades > 0)}
+        return tuple(
+            ListedShare(of, *(float(np.mean([of_run[some].mean() for of_run in of_arm])) for of_arm in found))
+            for of, some in chosen.items()
+            if some.any()
+        )
 
     def origin_notes(self, cutoff: int | None) -> list[Note]:
         """Return notes where other judges labelled what one run ranks first, or only the other run was ever shown."""

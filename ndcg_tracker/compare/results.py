@@ -265,6 +265,18 @@ class JudgedShare:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedShare:
+    """The share of the labelled items of groups that both runs have which a run lists anywhere.
+
+    ``of``: "labelled", or "relevant" for those graded above 0. With arms, the mean over their runs.
+    """
+
+    of: str
+    baseline: float
+    candidate: float
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedSpan:
     """The least and the greatest share of judged items that several runs have, down to a cutoff."""
 
@@ -449,7 +461,9 @@ class Comparison:
     """All results of the comparison of two runs of a dataset under one label set.
 
     ``groups``, ``worst`` (the largest loss first) and ``best`` (the largest gain first) belong to the first metric.
-    ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know.
+    ``coverage``: the judged share of both runs per cutoff. ``listed``: how many of the labelled and of the relevant
+    items both runs list, () if their items were not read, as where all first items are judged. ``notes``: what else to
+    know.
     ``tie_groups``: the groups that ties leave most open in the first metric, None unless requested; ``n_tie_groups``:
     how many groups they leave open in either run. ``slices``: the first metric by the values of the group attribute
     ``slice_attribute``, the worst first, None unless requested.
@@ -465,6 +479,7 @@ class Comparison:
     best: tuple[GroupDelta, ...] = ()
     notes: tuple[Note, ...] = ()
     coverage: tuple[JudgedShare, ...] = ()
+    listed: tuple[ListedShare, ...] = ()
     tie_groups: tuple[GroupTieBounds, ...] | None = None
     n_tie_groups: int | None = None
     slices: tuple[SliceComparison, ...] | None = None

@@ -247,6 +247,19 @@ def test_compare_shows_the_figures_as_open(tracker: nt.Tracker, capsys: pytest.C
     assert gated.code == 4
 
 
+def test_programs_read_how_many_labelled_items_each_run_lists(tracker: nt.Tracker) -> None:
+    old, new = {"q": ["a", "b", "c"], "r": ["d"]}, {"q": ["a", "x", "y"], "s": ["e"]}
+    labels = {"q": {"a": 2, "b": 0, "z": 1}, "r": {"d": 1}, "s": {"e": 1}}
+    store(tracker, old, new, labels)
+    asked = {"metrics": "ndcg(missing=skip)@10", "missing": "intersect", "dataset": "shop"}
+    tracker.rescore(metrics=asked["metrics"], dataset="shop")
+    listed = json.loads(json.dumps(tracker.compare("old", "new", **asked).to_dict()))["listed"]
+    assert listed == [
+        {"of": "labelled", "baseline": 2 / 3, "candidate": 1 / 3},
+        {"of": "relevant", "baseline": 1 / 2, "candidate": 1 / 2},
+    ]
+
+
 def test_labels_that_have_both_ids_reach_both_runs(tracker: nt.Tracker) -> None:
     baseline, candidate, labels = small()
     new = {g: dict(zip(baseline[g], candidate[g], strict=True)) for g in baseline}
