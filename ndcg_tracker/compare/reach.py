@@ -66,7 +66,7 @@ def coverage(
     ids = results[own.index(True)].pairing.group_ids if any(own) else None
     told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=is_stable)
     origin = sides.origin_notes(both.metric.cutoff) if ids is not None else []
-    notes = [*origin, *told]
+    notes = [*origin, *told, *sides.spans_notes()]
     is_other = bool(told) and told[0].kind == "other_ids"
     if worth == "zero" and not is_other:
         return list(results), notes, sides.listed
@@ -187,6 +187,15 @@ class _Sides:
             for of, some in chosen.items()
             if some.any()
         )
+
+    def spans_notes(self) -> list[Note]:
+        """Return a note on each run with chunks that have several gold spans of their group, of which one counts."""
+        same = self.labels.same_items if "labels" in vars(self) else None  # else all first items are judged
+        if same is None or not same.spans:
+            return []
+        runs = [side.run for of_arm in self.both.sides_of for side in of_arm]
+        n_beside = {run.name: same.n_beside(self.tx.runs.ranking(run.id), self.labels) for run in runs}
+        return [Note("spans_beside", {"n": n, "run": name}) for name, n in n_beside.items() if n]
 
     def origin_notes(self, cutoff: int | None) -> list[Note]:
         """Return notes where other judges labelled what one run ranks first, or only the other run was ever shown."""

@@ -154,9 +154,8 @@ class OpenVerdict:
     @property
     def is_wide(self) -> bool:
         """Whether the ends are so far apart that they say nothing of the runs, and no headline names them."""
-        ends = (self.low, self.high)
-        moved = [end.delta for end in ends if end is not None and end.delta is not None]
-        return bool(moved) and max(moved) - min(moved) > WIDE
+        ends = [end.delta for end in (self.low, self.high) if end is not None and end.delta is not None]
+        return max(ends, default=0.0) - min(ends, default=0.0) > WIDE
 
     def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
         """Return the end at which the verdict differs from this one, None if it holds at both ends."""

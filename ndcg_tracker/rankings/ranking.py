@@ -258,6 +258,11 @@ class SameItems:
         once = LabelLists.from_rows(groups, named.item_keys.take(rows), named.grades[rows])
         return replace(once, by_row_number=labels.by_row_number, same_items=self)
 
+    def n_beside(self, ranking: Ranking, labels: LabelLists) -> int:
+        """Return how many relevant spans are in items of a run that count for another span, and count nowhere."""
+        named = replace(ranking, item_keys=self.named(ranking.item_keys))
+        return _spans_of_labels(named, labels)[1] if self.spans else 0
+
     def in_run(self, ranking: Ranking, labels: LabelLists) -> Ranking:
         """Return a run with the ids of the labels; in a list that has an item twice, the higher place has its id.
 
@@ -267,7 +272,7 @@ class SameItems:
         """
         named = replace(ranking, item_keys=self.named(ranking.item_keys))
         if self.spans:
-            named = replace(named, item_keys=_spans_of_labels(named, labels))
+            named = replace(named, item_keys=_spans_of_labels(named, labels)[0])
         if not named.has_duplicates():
             return named
         order = np.argsort(named.pair_hashes, kind="stable")
@@ -295,17 +300,20 @@ def span_of(item: str) -> tuple[str, int, int] | None:
     return (document, int(start), int(end)) if document and are_numbers else None
 
 
-def _spans_of_labels(run: Ranking, labels: LabelLists) -> Keys:
-    """Return the ids of a run, with those of labelled spans for items that overlap them (see ``SameItems.in_run``)."""
+def _spans_of_labels(run: Ranking, labels: LabelLists) -> tuple[Keys, int]:
+    """Return the ids of a run, with those of labelled spans for items that overlap them (see ``SameItems.in_run``).
+
+    Beside them: how many relevant spans are in items that count for another one.
+    """
     items, labelled = run.item_keys.to_list(), labels.item_keys.to_list()
-    at, places = np.arange(run.n_items), KeyIndex(labels.group_keys).places(run.group_keys)
+    n_beside, at, places = 0, np.arange(run.n_items), KeyIndex(labels.group_keys).places(run.group_keys)
     for group in np.flatnonzero(places >= 0).tolist():
         first, last = labels.offsets[places[group] : places[group] + 2].tolist()
         spans: dict[str, list[tuple[int, int, int]]] = {}
         for row in sorted(range(first, last), key=lambda row: -labels.grades[row]):
             if (span := span_of(labelled[row])) is not None:
                 spans.setdefault(span[0], []).append((row, *span[1:]))
-        taken = set[int]()
+        taken, beside = set[int](), set[int]()
         for row in range(run.offsets[group], run.offsets[group + 1]) if spans else ():
             document, start, end = span_of(items[row]) or ("", 0, 0)
             found = [
@@ -317,7 +325,9 @@ def _spans_of_labels(run: Ranking, labels: LabelLists) -> Keys:
                 of = min(found, key=lambda of: (of in taken, labelled[of] != items[row]))
                 at[row] = run.n_items + of
                 taken.add(of)
-    return Keys.joined([run.item_keys, labels.item_keys]).take(at)
+                beside |= {of for of in found if labels.grades[of] > 0}
+        n_beside += len(beside - taken)
+    return Keys.joined([run.item_keys, labels.item_keys]).take(at), n_beside
 
 
 def _is_first(items: GroupedItems, order: Index) -> Mask:

@@ -55,7 +55,12 @@ def test_a_span_counts_once_at_the_first_chunk_that_overlaps_it(
         ("q", "ndcg@10"): dcg(2, 1, 1) / ideal, ("q", "R@2"): 2 / 3, ("q", "RR"): 1.0, ("q", "Success@1"): 1.0,
         ("r", "ndcg@10"): 0.0, ("r", "R@2"): 0.0, ("r", "RR"): 0.0, ("r", "Success@1"): 0.0,
     }, abs=1e-12)  # fmt: skip
-    assert [metric.verdict for metric in tracker.compare("a", "b").comparisons[0].metrics] != ["not_comparable"] * 4
+    result = tracker.compare("a", "b")
+    assert [metric.verdict for metric in result.comparisons[0].metrics] != ["not_comparable"] * 4
+    told = "1 gold span of a is in chunks that count for another gold span of the query, so R and ndcg of a are too low"
+    assert [note for note in result.notes if "gold span" in note] == [
+        f"{told}: write spans that belong together as one"
+    ]
     assert check_database(database_url).damage == []
 
 
