@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from hashlib import md5
 from itertools import permutations
@@ -37,6 +37,10 @@ def named(*of: object) -> str:
     return md5(repr(of).encode(), usedforsecurity=False).hexdigest()[:10]
 
 
+def names(number: int, first_shared: int, places: Iterable[int]) -> list[str]:
+    return [named("any" if at >= first_shared else number, at) for at in places]
+
+
 def pair(
     rng: np.random.Generator,
     n: int,
@@ -59,13 +63,13 @@ def pair(
         score[:n_relevant] = 3.6 + rng.normal(0, 1.2) + rng.normal(0, 0.6, n_relevant)
         content, noise, other = rng.normal(0, 0.8, size), rng.normal(0, 0.6, size), rng.normal(0, 0.6, size)
         fallen = score - drop * (rng.random() < share) * (np.arange(size) < n_relevant)
-        group, items = f"q{number}", [named("any" if at >= size - shared else number, at) for at in range(size)]
+        group, items = f"q{number}", partial(names, number, size - shared)
         for lists, scores in (
             (baseline, score + content + noise),
             (candidate, fallen + content + rho * noise + np.sqrt(1 - rho**2) * other),
         ):
-            lists[group] = [items[at] for at in np.argsort(-scores)[:depth]]
-        relevant[group] = items[:n_relevant]
+            lists[group] = items(np.argsort(-scores)[:depth].tolist())
+        relevant[group] = items(range(n_relevant))
     return baseline, candidate, relevant
 
 
