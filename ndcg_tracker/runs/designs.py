@@ -144,12 +144,6 @@ class Scale:
         return f"{'whole ' if self.is_whole else ''}grades {self.least:g} to {self.greatest:g}"
 
 
-def answering_command(file: str, design: int, judge: str, dataset: str) -> tuple[str, ...]:
-    """Return the command that stores answers to a design; ``judge``: "" for people without a name."""
-    of_judge = ("--judge", judge) if judge else ()
-    return ("ndcg-track", "labels", "add", file, *of_judge, "--design", str(design), "--dataset", dataset)
-
-
 @dataclass(frozen=True, slots=True)
 class Answers:
     """The outcome of storing answers: how many were new, how many were stored before, and how many are missing.

@@ -24,9 +24,9 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.labels.decide import SampledItem
+from ndcg_tracker.questions.labels.decide import ItemToGrade
 from ndcg_tracker.questions.labels.gather import labels_needed
-from ndcg_tracker.questions.labels.say_items import TO_JUDGE, csv_to_fill
+from ndcg_tracker.questions.labels.say_items import csv_to_fill
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.render.report import query_cell, text_cell
 from ndcg_tracker.render.whole_file import whole_file
@@ -251,8 +251,8 @@ class Judging:
         with self._lock:
             task = self._task(tx, ask)
             graded = self._draft(task).graded(frozenset(task.items))
-        rows = [SampledItem(group, item) for group, items in graded.items() for item in items]
-        return Rows(csv_to_fill(rows, TO_JUDGE[:3], lambda row: (graded[row.group][row.item],)), "grades.csv")
+        rows = [ItemToGrade(group, item) for group, items in graded.items() for item in items]
+        return Rows(csv_to_fill(rows, ["label"], lambda row: [graded[row.group][row.item]]), "grades.csv")
 
     def give(self, store: Store, ask: Question) -> Next:
         """Save the grade of an item, or that the person is unsure; return the address of the next item."""

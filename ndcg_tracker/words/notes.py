@@ -15,7 +15,7 @@ Kind = Literal[
     "groups_of_judge", "few_drawn", "draw_queries", "old_designs", "ungraded", "diagnostic",
     "no_mean_of_groups", "nothing_judged", "newer_labels", "ties", "tie_orders",
     "no_alias", "same_run", "not_evaluated", "agreement_without_items", "one_repeat", "retraining",
-    "labels_changed", "no_common_pair", "agreement_open", "newer_than_answers", "all_answered",
+    "labels_changed", "no_common_pair", "agreement_of_items", "agreement_open", "newer_than_answers", "all_answered",
     "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "other_hands", "never_shown", "other_ids", "carry_labels", "ids_are_stable", "part_missing",

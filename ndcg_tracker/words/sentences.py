@@ -367,6 +367,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "no_common_pair": (
         "no pair of group and item has a grade from both judges; to draw some for the other judge to grade"
     ).format,
+    "agreement_of_items": ("an older version drew single items that tell two runs apart: the figures are about these"),
     "agreement_open": lambda n, n_drawn: (
         f"{n:,} of the {counted(n_drawn, 'drawn item')} {'has' if n == 1 else 'have'} no answer yet; those with an "
         "answer are treated as a random sample"

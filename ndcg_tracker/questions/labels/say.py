@@ -20,15 +20,11 @@ from ndcg_tracker.compare.say import (
 from ndcg_tracker.compare.say_tables import whose
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
-    DrawnAnswers,
-    GradeCount,
     JudgesAgreement,
     LabelsDiff,
     LabelVersion,
     RunError,
-    SliceAgreement,
     VersionsComparison,
-    VersionVerdict,
 )
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import Said, as_object, fields_of, rows_as, shape_of
@@ -107,8 +103,7 @@ def labels_diff_said(diff: LabelsDiff) -> Said:
 def _grade_rows(diff: LabelsDiff) -> list[dict[str, object]]:
     of_both = {"dataset": diff.dataset, "first": diff.first.version, "second": diff.second.version}
     return [
-        {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n, "share": count.share}
-        for count in diff.grades
+        {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n} for count in diff.grades
     ]
 
 
@@ -137,7 +132,7 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
             for name, size in (("groups", diff.groups), ("labels", diff.labels))
         ],
     )
-    tables = [sizes, *grade_tables(diff)]
+    tables = [sizes, *_grade_tables(diff)]
     if diff.changes:
         rows = [[change.group, change.item, f"{change.first:g}", f"{change.second:g}"] for change in diff.changes]
         title = f"labels whose grade changed most ({len(rows)} of {n_changed:,})"
@@ -153,25 +148,23 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
     return Report(f"labels of {diff.dataset}, {second} against {first}: {agreement}", tables=tables, facts=facts)
 
 
-def grade_tables(diff: LabelsDiff) -> list[Table]:
-    """Return one table of how often each grade of the first labels met each of the second; none for many grades."""
+def _grade_tables(diff: LabelsDiff, *, of_pairs: bool = False) -> list[Table]:
+    """Return one table of how often each grade of the first labels met each of the second; none for many grades.
+
+    ``of_pairs``: count only what both have.
+    """
     first, second = (_named(label_set) for label_set in (diff.first, diff.second))
     levels = sorted({grade for count in diff.grades for grade in (count.first, count.second) if grade is not None})
     if not levels or len(levels) > MOST_GRADES:
         return []
-    of = {(count.first, count.second): count for count in diff.grades}
-    is_drawn = any(count.share is not None for count in diff.grades)
-    across: list[float | None] = [*levels] if is_drawn else [*levels, None]
-
-    def cell(grade: float | None, other: float | None) -> Painted:
-        count = of.get((grade, other), GradeCount(grade, other, 0))
-        text = percent(count.share or 0.0) if is_drawn else f"{count.n:,}"
-        return Painted("" if (grade, other) == (None, None) else text)
-
-    rows = [["none" if grade is None else f"{grade:g}", *(cell(grade, other) for other in across)] for grade in across]
-    title = f"{'shares of grades' if is_drawn else 'grades'}: rows from {first}, columns from {second}"
-    heads = columns("", *(f">{level:g}" for level in levels), *([] if is_drawn else [">none"]))
-    return [Table(heads, rows, title)]
+    of = {(count.first, count.second): f"{count.n:,}" for count in diff.grades} | {(None, None): ""}
+    across: list[float | None] = [*levels, *([] if of_pairs else [None])]
+    names = ["none" if grade is None else f"{grade:g}" for grade in across]
+    rows = [
+        [name, *(of.get((grade, other), "0") for other in across)] for name, grade in zip(names, across, strict=True)
+    ]
+    heads = columns("", *(f">{name}" for name in names))
+    return [Table(heads, rows, f"grades: rows from {first}, columns from {second}")]
 
 
 def _named(labels: LabelSetRef) -> str:
@@ -184,9 +177,8 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
-    """Return the output for two judges; CSV has a row per pair of grades, with its share if pairs were drawn."""
-    names = (*_GRADE_COLUMNS, "share")
-    return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), names)
+    """Return the output for two judges; CSV has a row per pair of grades."""
+    return Said(agreement, lambda: [_agreement_report(agreement)], lambda: _grade_rows(agreement.diff), _GRADE_COLUMNS)
 
 
 @shape_of(JudgesAgreement)
@@ -200,103 +192,41 @@ def pairs_csv(agreement: JudgesAgreement) -> str:
     return csv_text(["group", "item", *names], agreement.pairs)
 
 
-def agreement_report(agreement: JudgesAgreement) -> Report:
-    """Return the report of two judges: kappa, grades against grades, and errors by run and slice."""
-
-    diff = agreement.diff
+def _agreement_report(agreement: JudgesAgreement) -> Report:
+    """Return the report of two judges: kappa, grades against grades, and errors by run."""
+    diff, answers, n_pairs = agreement.diff, agreement.answers, agreement.signed_error.n
     first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
     labels = labels_diff_report(diff)
-    kappa, answers = "weighted kappa is undefined", agreement.answers
+    kappa, sentence = "weighted kappa is undefined", labels.headline or ""
     if agreement.kappa is not None:
         ci = "" if agreement.kappa.ci is None else f" {interval(agreement.kappa.ci)}"
         kappa = f"weighted kappa {agreement.kappa.value:.3f}{ci}"
-    sentences = [(labels.headline or "") if answers is None else _answers_sentence(agreement, answers)]
-    tables = [*(labels.tables if answers is None else labels.tables[1:]), *_error_tables(agreement)]
+    if answers is not None:
+        numbers = in_a_row([f"{number}" for number in answers.designs])
+        sentence = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to "
+        sentence += f"design{'' if len(answers.designs) == 1 else 's'} {numbers}"
+        if n_pairs < answers.n:
+            sentence += f" ({answers.n - n_pairs:,} of them for items without a grade of {judge_words(answers.judge)})"
+        sentence += f": {percent(diff.agreement)} have the same grade" if n_pairs else ""
+    tables = [*_grade_tables(diff, of_pairs=True), *labels.tables[1 + len(_grade_tables(diff)) :]]
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
-    if agreement.signed_error.n:
-        legend.append(_error_legend(agreement))
-    if answers is not None and answers.of_items:
-        legend.append(
-            "weighted: each answer counts 1 / probability, so these figures are about the items that "
-            f"{_designs(answers)} could draw; an item that tells no two runs apart is not among them"
-        )
+    if n_pairs:
+        title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
+        of_runs = [[run.run, *_error_cells(run)] for run in agreement.signed_errors]
+        rows = [*of_runs, ["all labels", *_error_cells(agreement.signed_error)]]
+        tables.append(Table(columns("run", ">labels", ">error", ">95% interval"), rows, title))
+        legend.append("error: the mean among the first ranks of a run; 95% interval: t over groups")
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
-        sentences=sentences,
-        tables=tables,
+        sentences=[sentence],
+        tables=tables if answers is not None else [labels.tables[0], *tables],
         legend=legend,
-        facts=labels.facts if answers is None else [],
         notes=list(map(told, agreement.notes)),
     )
 
 
-def _designs(answers: DrawnAnswers) -> str:
-    """Return the designs for a sentence.
-
-    >>> from ndcg_tracker.questions.labels.decide import DrawnAnswers
-    >>> [_designs(DrawnAnswers("llama", "ann", designs, 9, 0)) for designs in ((1,), (1, 2, 5))]
-    ['design 1', 'designs 1, 2 and 5']
-    """
-    return f"design{'' if len(answers.designs) == 1 else 's'} {in_a_row([f'{number}' for number in answers.designs])}"
-
-
-def _answers_sentence(agreement: JudgesAgreement, answers: DrawnAnswers) -> str:
-    """Return which answers were used, and how far the judge agrees with them."""
-    n_used = agreement.signed_error.n
-    used = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to {_designs(answers)}"
-    used += ", weighted by 1/probability" if answers.of_items else ""
-    without = answers.n - n_used
-    if without:
-        used += f" ({without:,} of them for items without a grade of {judge_words(answers.judge)})"
-    if not n_used:
-        return f"{used}: no answer is for an item that {judge_words(answers.judge)} graded"
-    return f"{used}: {percent(agreement.diff.agreement)} have the same grade"
-
-
-def _error_tables(agreement: JudgesAgreement) -> list[Table]:
-    """Return by how much the judge errs, for each run and in each slice."""
-    every = agreement.signed_error
-    if not every.n:
-        return []
-    title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
-    rows = [
-        [run.run, *_error_cells(run), *(_error_cells(run.alone) if run.alone else ())]
-        for run in agreement.signed_errors
-    ]
-    width = max(map(len, rows), default=4)
-    rows.append(["all labels", *_error_cells(every), *[""] * (width - 4)])
-    heads = _right("run", "labels", "error", "95% interval", "alone", "error", "95% interval")[:width]
-    tables = [Table(heads, rows, title)]
-    if agreement.slices:
-        attribute = agreement.slices[0].attribute
-        of_slices = []
-        for row in agreement.slices:
-            n, *error = _error_cells(row)
-            kappa, ci = (UNDEFINED, None) if row.kappa is None else (f"{row.kappa.value:.3f}", row.kappa.ci)
-            of_slices.append(["none" if row.value is None else row.value, n, kappa, interval(ci), *error])
-        heads = _right(attribute, "labels", "weighted kappa", "95% interval", "error", "95% interval")
-        tables.append(Table(heads, of_slices, f"by {attribute}: agreement, and {title}"))
-    return tables
-
-
-def _right(*headings: str) -> list[Column]:
-    """Return columns with these headings, all except the first aligned right; headings may repeat."""
-    return [Column(f"{place}", heading, right=place > 0) for place, heading in enumerate(headings)]
-
-
-def _error_cells(error: SignedError | RunError | SliceAgreement) -> list[object]:
+def _error_cells(error: SignedError | RunError) -> list[object]:
     return [f"{error.n:,}", points(error.error, signed=True), interval(error.ci, signed=True)]
-
-
-def _error_legend(agreement: JudgesAgreement) -> str:
-    """Return the legend of errors."""
-    from ndcg_tracker.metrics.language.text import parse_metric
-
-    cutoff = parse_metric(agreement.metric).cutoff
-    ranks = "among the items of a run" if cutoff is None else f"among the first {counted(cutoff, 'item')} of a run"
-    has_alone = any(run.alone is not None for run in agreement.signed_errors)
-    alone = "; alone: of items that no other run has there" if has_alone else ""
-    return f"error: the mean {ranks}{alone}; 95% interval: t over groups"
 
 
 def versions_said(versions: VersionsComparison) -> Said:
@@ -367,7 +297,7 @@ def _versions_report(
         (
             comparison.label_set,
             [
-                Painted(f"{sign(metric)} {_verdict(metric.told)}", style_of(metric)),
+                Painted(f"{sign(metric)} {(metric.told or 'shown only').replace('_', ' ')}", style_of(metric)),
                 *metric_cells(metric),
             ],
             marks(metric_footnotes(metric, [comparison]), footnotes),
@@ -390,44 +320,6 @@ def _versions_report(
     of_runs = f"{first.candidate.name} against {first.baseline.name} on {first.dataset}" if of_judges else runs(first)
     return Report(
         f"{of_runs}, {under}: {outcome}",
-        sentences=[_sentence(conclusion) for conclusion in conclusions if len(of_run) > 1],
         tables=[table],
         legend=legend(of_run[-1:])[:2],
     )
-
-
-def _verdict(verdict: str | None, *, low: bool = False) -> str:
-    words = "shown only" if verdict is None else verdict.replace("_", " ")
-    return words + (" (low information)" if low else "")
-
-
-def _sentence(conclusion: Conclusion) -> str:
-    """Return how the verdict on a metric depends on the labels.
-
-    >>> from ndcg_tracker.questions.labels.decide import VersionVerdict
-    >>> one, two, three = (VersionVerdict(n, "improved") for n in (1, 2, 3))
-    >>> _sentence(Conclusion("dense", "map", (VersionVerdict(1, "no_difference_detected", True), two, three)))
-    'map: no difference detected (low information) under version 1 of the labels, improved under versions 2 and 3'
-    >>> _sentence(Conclusion("dense", "map", (one, two)))
-    'map: improved under both versions of the labels'
-    >>> by_gpt = VersionVerdict(4, "regressed", judge="gpt")
-    >>> _sentence(Conclusion("dense", "map", (one, two, by_gpt)))
-    "map: improved under versions 1 and 2 of the labels, regressed under version 4 (judge 'gpt')"
-    """
-    of: dict[str, list[VersionVerdict]] = {}
-    for of_version in conclusion.verdicts:
-        words = _verdict(of_version.verdict, low=of_version.low_information)
-        of.setdefault(words + (" (open)" if of_version.is_open else ""), []).append(of_version)
-    if len(of) == 1:
-        n = len(conclusion.verdicts)
-        return f"{conclusion.metric}: {next(iter(of))} under {'both' if n == 2 else f'all {n}'} versions of the labels"
-    first, *rest = [f"{words} under {_versions(versions)}" for words, versions in of.items()]
-    return f"{conclusion.metric}: " + ", ".join([f"{first} of the labels", *rest])
-
-
-def _versions(versions: Sequence[VersionVerdict]) -> str:
-    """Return versions as words for a sentence, with the name of a named judge."""
-    each = [f"{of.version}" + (f" (judge {of.judge!r})" if of.judge else "") for of in versions]
-    if len(each) == 1:
-        return f"version {each[0]}"
-    return f"versions {', '.join(each[:-1])} and {each[-1]}"
