@@ -222,8 +222,8 @@ def test_a_judge_whom_nobody_was_asked_to_check(tracker: nt.Tracker) -> None:
     call = store(tracker, some_queries(under_a_judge("symmetric"), 40), "shop")
     error = refusal_of(nt.NdcgTrackerError, lambda: tracker.compare("A", "B", check_with="ann", **call))
     assert str(error) == (
-        "nobody checks judge 'llama' on dataset 'shop'; draw queries for people with: ndcg-track labels sample A B "
-        "--judge llama --budget N --dataset shop"
+        "nobody has checked judge 'llama' on dataset 'shop'; draw queries for people with: ndcg-track labels sample "
+        "A B --judge llama --budget N --dataset shop"
     )
 
 

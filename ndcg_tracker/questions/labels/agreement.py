@@ -34,10 +34,9 @@ if TYPE_CHECKING:
 
 def _designs(tx: ReadTransaction, dataset_id: int, two: Sequence[str]) -> tuple[str, list[DesignRecord]]:
     """Return which of two judges answered most designs that check the other one, and these designs."""
-    judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(dataset_id, None)}
     stored = tx.designs.all(dataset_id)
     found = [
-        (other, [of for of in stored if (judge_of[of.label_set_id], of.checked_by) == (judge, other)])
+        (other, [of for of in stored if (of.judge, of.checked_by) == (judge, other)])
         for judge, other in (two, two[::-1])
     ]
     return max(found, key=lambda entry: len(entry[1]))

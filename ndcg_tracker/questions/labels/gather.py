@@ -15,9 +15,9 @@ import numpy as np
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import Arm, arm_or_run, named_runs
 from ndcg_tracker.compare.decide import adjusted_jointly
-from ndcg_tracker.compare.drawn import Aim, why_not_drawn
+from ndcg_tracker.compare.drawn import Aim, check_drawable, why_not_drawn
 from ndcg_tracker.compare.gather import CompareOptions, compared
-from ndcg_tracker.compare.gather_drawn import DrawnPair, answers_of, answers_to_holes
+from ndcg_tracker.compare.gather_drawn import Answers, DrawnPair, answers_of
 from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
@@ -52,9 +52,9 @@ from ndcg_tracker.questions.labels.say_items import NeededFormat, needed_said, s
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.designs import LARGEST_BUDGET, asked_design, person_of, same_design, seed_of
+from ndcg_tracker.runs.designs import LARGEST_BUDGET, new_design, person_of, same_design, seed_of
 from ndcg_tracker.runs.groups import texts_of
-from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, chosen_judges, judges_of, numbered_labels
+from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, NO_LABELS, chosen_judges, judges_of, numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -337,10 +337,7 @@ def _checkable(tx: ReadTransaction, arms: Sequence[Arm], metric: Metric | None, 
     """Return two runs under a judge's labels, and one metric that is exact in labelled queries (InputError)."""
     both = resolved_pair(tx, arms[0], arms[1], () if metric is None else (metric,), None, judge)
     chosen = metric or next((of for of in both.metrics if why_not_drawn(of) is None), both.metrics[0])
-    why = why_not_drawn(chosen)
-    if why is not None:
-        advice = f"use {argument('metric', f'{chosen.measure}@10' if chosen.cutoff is None else 'ndcg@10')}"
-        raise InputError(f"whole queries are not drawn for it: {why}", where=chosen.requested_as, advice=advice)
+    check_drawable(chosen)
     return replace(both, metrics=(chosen,))
 
 
@@ -369,13 +366,13 @@ def labels_sample(
     (metric,), label_set = both.metrics, both.baseline.label_set
     aim: Aim = "holes" if judge is None else "judge"
     fixed = seed_of(tx, label_set, seed, runs[0].dataset)
-    person = person_of(tx, label_set, same_design(tx, label_set, runs, str(metric), aim))
-    answers = answers_to_holes(tx, both.dataset_id, label_set.judge)
-    if aim == "judge":
-        answers = None if person is None else answers_of(tx, both.dataset_id, person)
-    results = paired_results(tx, both, metric, "error")
-    ids = results.pairing.group_ids
-    pair = DrawnPair.of(tx, (runs[0], runs[1]), label_set.id, metric, ids, aim, answers, fixed)
+    design = same_design(tx, label_set, runs, str(metric), aim)
+    person = person_of(tx, label_set, design) or "" if aim == "judge" else ""
+    nothing = Answers(aim, person, (), fixed, NO_LABELS, NO_LABELS)
+    whose = person if aim == "judge" else label_set.judge
+    answers = nothing if aim == "judge" and not person else answers_of(tx, both.dataset_id, aim, whose) or nothing
+    ids = paired_results(tx, both, metric, "error").pairing.group_ids
+    pair = DrawnPair.of(tx, (runs[0], runs[1]), label_set.id, metric, ids, answers)
     standing, pool = pair.standing, pair.pool
     waiting = np.flatnonzero(standing.has_old & ~standing.known)  # older answers: the few items that are new
     order = np.concatenate([waiting, standing.order])
@@ -395,12 +392,23 @@ def labels_sample(
     asked = [row for row in np.flatnonzero(standing.to_ask).tolist() if int(pool.groups[row]) in place_of]
     asked.sort(key=lambda row: (place_of[int(pool.groups[row])], names[row]))
     pairs = [(int(ids[pool.groups[row]]), names[row]) for row in asked]
-    design = asked_design(tx, label_set, runs, str(metric), aim, seed=fixed, budget=budget, pairs=pairs)
+    design = design or new_design(tx, label_set, runs, str(metric), aim, fixed, budget)
+    tx.write.designs.ask(design, pairs, budget)
     items_of: dict[int, list[str]] = {}
     for group_id, item in pairs:
         items_of.setdefault(group_id, []).append(item)
     texts, keys = texts_of(tx, both.dataset_id, items_of), pair.keys.to_list()
     least = min(LEAST_DRAWN + waiting.size, order.size)
+    of_judge = ("--judge", label_set.judge) if aim == "judge" else ()
+    at = ("--metric", metric.requested_as, "--dataset", runs[0].dataset)
+    n_ungraded, both_names = int(np.isnan(pool.numbers(pair.labels)).sum()), [run.name for run in runs]
+    notes = []
+    if of_judge and n_ungraded:
+        facts: dict[str, Fact] = {"judge": label_set.judge, "n": n_ungraded}
+        notes.append(Note("ungraded", facts, ("ndcg-track", "labels", "needed", *both_names, *of_judge, *at, "--all")))
+    if not asked:
+        checked = (*of_judge, "--check-with", person) if person else ()
+        notes.append(Note("all_answered", {}, ("ndcg-track", "compare", *both_names, *checked, *at)))
     n_items = int(costs[n_drawn - 1])
     return LabelsSample(
         design.number,
@@ -422,7 +430,7 @@ def labels_sample(
             ItemToGrade.of(keys[pool.groups[row]], names[row], texts.get(group_id))
             for row, (group_id, _) in zip(asked, pairs, strict=True)
         ),
-        tuple(_sample_notes(pair, runs, label_set, metric, aim, person, len(asked))),
+        tuple(notes),
     )
 
 
@@ -435,27 +443,6 @@ def _half_width(pair: DrawnPair, drawn: Index) -> float | None:
     blind = replace(deltas, delta=deltas.control, control=zeros, drawn=in_sample, left_out=np.zeros_like(in_sample))
     interval = blind.queries().mean().interval
     return None if interval is None else (interval[1] - interval[0]) / 2
-
-
-def _sample_notes(
-    pair: DrawnPair,
-    runs: Sequence[RunRecord],
-    label_set: LabelSetRecord,
-    metric: Metric,
-    aim: str,
-    person: str | None,
-    n_asked: int,
-) -> Iterator[Note]:
-    """Yield what comes first, or next: items that the judge has not graded, or the comparison."""
-    names, at = [run.name for run in runs], ("--metric", metric.requested_as, "--dataset", runs[0].dataset)
-    n_ungraded = int(np.isnan(pair.pool.numbers(pair.labels)).sum())
-    of_judge = ("--judge", label_set.judge)
-    if aim == "judge" and n_ungraded:
-        facts: dict[str, Fact] = {"judge": label_set.judge, "n": n_ungraded}
-        yield Note("ungraded", facts, ("ndcg-track", "labels", "needed", *names, *of_judge, *at, "--all"))
-    if not n_asked:
-        checked = (*of_judge, "--check-with", person) if aim == "judge" and person else ()
-        yield Note("all_answered", {}, ("ndcg-track", "compare", *names, *checked, *at))
 
 
 @dataclass(frozen=True, repr=False)
