@@ -419,6 +419,12 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         + (f", {left_out:,} left out" if left_out else "")
         + "; until then answers count as labels, and other unjudged items as what they may be worth; to draw more"
     ),
+    "few_drawn_of_pair": lambda a, b, n, needed: (
+        f"open: {n:,} of {needed:,} drawn queries of {a} and {b} answered; to draw more"
+    ),
+    "checked_ranks": lambda judge, checked_by: (
+        f"means and their order are by {judge_words(judge)} alone, ranks and pairs by {checked_by}'s answers"
+    ),
     "draw_queries": lambda n: f"{n:,} queries decide whose unjudged items people grade; to draw them",
     "old_designs": lambda checked_by: (
         f"the answers of {checked_by!r} are to designs of an older version, of single items, which decide nothing; to "
