@@ -169,8 +169,9 @@ class LabelWrites:
         }
         for name in new:
             if getattr(label_set, name) is not None:
+                named = "model" if name == "from_runs" and "runs" not in new[name] else name
                 raise ConflictError(
-                    f"these labels are stored as version {label_set.version}, with a different {argument(name)}",
+                    f"these labels are stored as version {label_set.version}, with a different {argument(named)}",
                     advice="see it with: ndcg-track labels list",
                 )
         if not new:

@@ -41,7 +41,8 @@ Kind = Literal[
     "sampled", "groups_share", "smaller_share", "runs_of_other_shares", "history_of_shares",
     "documents_in_ten", "runs_of_other_samples", "history_of_samples",
     "some_groups_missing", "one_score", "all_one", "below_rel", "unstable_sort",
-    "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
+    "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "other_model",
+    "nothing_to_extend",
     "other_version", "left_out",
     # MLflow
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",

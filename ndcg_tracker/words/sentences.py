@@ -552,6 +552,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"there were no labels {f'of judge {judge!r}' if judge else 'without a judge'} to extend, so the new version "
         f"has only these; to add them to version {version} ({f'judge {other!r}' if other else 'without a judge'})"
     ),
+    "other_model": lambda judge, what, now, was: (
+        f"the labels of {judge_words(judge)} come from {what} {now!r}, those before from {was!r}; another {what} is "
+        "another judge, so give it a name of its own"
+    ),
     "new_groups": lambda n, n_groups: (
         f"{n:,} of its {counted(n_groups, 'group')} {'is' if n == 1 else 'are'} new: a run without them has 0 there "
         "under metrics such as ndcg@10"

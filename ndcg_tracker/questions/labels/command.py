@@ -71,6 +71,8 @@ def add_labels(
     from_runs: Annotated[
         list[str] | None, typer.Option("--from-runs", metavar="RUNS", help="Runs whose logs the labels come from: A,B.")
     ] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model that gave the labels.")] = None,
+    prompt: Annotated[str | None, typer.Option(metavar="TEXT", help="Its prompt, or the prompt's version.")] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="Only rows with this value in this column; repeatable."),
@@ -102,7 +104,7 @@ def add_labels(
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
     if design is not None:
         others = {"--extend": extend, "--rescore": rescore, "--added-by": added_by, "--from-runs": from_runs}
-        others |= {"--replace": replace, "--item-to-document": item_to_document}
+        others |= {"--replace": replace, "--model": model, "--prompt": prompt, "--item-to-document": item_to_document}
         answers = labels_of_judges(by_judge, judge, file, chosen)
         _add_answers(file, answers, meant, design, judge, others)
         return
@@ -119,6 +121,8 @@ def add_labels(
                 rescore=rescore,
                 added_by=added_by or "",
                 from_runs=shown,
+                model=model or "",
+                prompt=prompt or "",
                 texts=texts_given(file, text, names, LABEL_TABLE, reader),
             )
             version, is_new = added

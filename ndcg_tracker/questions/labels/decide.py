@@ -34,7 +34,7 @@ class LabelVersion:
 
     ``n_items``: different ids of items. ``n_runs``: runs evaluated under it. ``judge``: who gave the labels, "" for the
     unnamed judge. ``extends``: the version whose labels it contains, with those that ``added_by`` gave. ``from_runs``:
-    the runs whose logs the labels come from.
+    the runs whose logs the labels come from. ``model`` and ``prompt``: of a model that gave them, "" where not said.
     """
 
     dataset: str
@@ -51,6 +51,8 @@ class LabelVersion:
     extends: int | None = None
     added_by: str | None = None
     from_runs: tuple[str, ...] = ()
+    model: str = ""
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

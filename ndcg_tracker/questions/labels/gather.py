@@ -94,6 +94,7 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
                 label_set.extends,
                 label_set.added_by,
                 tuple((label_set.from_runs or {}).get("runs", ())),
+                *("".join((label_set.from_runs or {}).get(name, ())) for name in ("model", "prompt")),
             )
         )
     return versions

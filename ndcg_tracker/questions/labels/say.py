@@ -40,7 +40,7 @@ MOST_GRADES = 12
 _DIGEST = 12
 _VERSION_COLUMNS = ("version", "digest", "created_at_utc", "source", "n_groups", "n_items", "n_labels", "n_runs")
 _SPARE = ("digest", "source")
-_ORIGIN_COLUMNS = ("extends", "added_by", "from_runs")
+_ORIGIN_COLUMNS = ("extends", "added_by", "from_runs", "model", "prompt")
 _GRADE_COLUMNS = ("dataset", "first", "second", "grade_first", "grade_second", "n")
 
 
