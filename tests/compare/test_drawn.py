@@ -13,6 +13,7 @@ from thorough import LONG
 import ndcg_tracker as nt
 from ndcg_tracker.compare.results import MetricComparison
 from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN
+from ndcg_tracker.words.notes import in_words
 
 METRICS: dict[Measure, str] = {"ndcg": "ndcg@10", "R": "R@10", "RR": "RR@10"}
 
@@ -63,6 +64,41 @@ def test_several_metrics_are_corrected_together(tracker: nt.Tracker) -> None:
     assert sorted(of.p_adjusted or 0.0 for of in metrics) == pytest.approx(
         [min(2 * p_values[0], 1.0), max(2 * p_values[0], p_values[1])]
     )
+
+
+def test_a_leaderboard_has_the_pairs_of_compare_and_says_that_its_means_are_by_the_judge(
+    tracker: nt.Tracker, command: CommandLine
+) -> None:
+    population = some_queries(under_a_judge("for B"), 80)
+    call = store(tracker, population, "shop")
+    ask(tracker, population, 900, call, seed="s")
+    board = tracker.leaderboard("A", "B", check_with="ann", **call).leaderboard
+    (pair,), (metric,) = (
+        board.metrics[0].pairs,
+        tracker.compare("A", "B", check_with="ann", **call).comparisons[0].metrics,
+    )
+    assert (pair.a, pair.b) == ("B", "A")  # in the order of the judge, who favours B
+    assert (pair.delta, pair.ci, pair.p_value) == (metric.delta, metric.ci, metric.p_value)
+    assert metric.verdict == "regressed"
+    better, worse = sorted(board.metrics[0].standings, key=lambda standing: standing.mean)
+    assert (better.rank_low, better.rank_high, better.better_than, better.is_tied_with_best) == (1, 1, (0,), True)
+    assert (worse.rank_low, worse.rank_high, worse.better_than, worse.is_tied_with_best) == (2, 2, (), False)
+    assert in_words(board.notes)[:1] == (
+        "means and their order are by judge 'llama' alone, ranks and pairs by ann's answers",
+    )
+    checked = ("--judge", "llama", "--check-with", "ann", "--dataset", "shop")
+    assert command.refused("leaderboard", *checked, "--by", "lang") == (
+        "--by does not go with --check-with; leave it out"
+    )
+
+
+def test_a_leaderboard_names_a_pair_with_few_answers(tracker: nt.Tracker) -> None:
+    population = some_queries(under_a_judge("symmetric"), 60)
+    call = store(tracker, population, "shop")
+    n = ask(tracker, population, 200, call, seed="s")
+    board = tracker.leaderboard("A", "B", check_with="ann", **call).leaderboard
+    assert (board.metrics[0].pairs[0].p_value, [of.rank_high for of in board.metrics[0].standings]) == (None, [2, 2])
+    assert f"open: {n} of 30 drawn queries of " in in_words(board.notes)[1]
 
 
 def test_below_30_queries_nothing_is_decided_under_a_judge(tracker: nt.Tracker, command: CommandLine) -> None:

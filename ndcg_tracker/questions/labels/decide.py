@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -200,11 +200,6 @@ class Conclusion:
     verdicts: tuple[VersionVerdict, ...]
 
     @property
-    def judges(self) -> tuple[str, ...]:
-        """The judges of these labels, each once."""
-        return tuple(dict.fromkeys(of_version.judge for of_version in self.verdicts))
-
-    @property
     def turns_between_judges(self) -> bool:
         """Whether the latest labels of one judge give another verdict than those of the others (see ``concluded``)."""
         newest = {of_version.judge: concluded(of_version.verdict) for of_version in self.verdicts}
@@ -221,14 +216,13 @@ class VersionsComparison:
     """A baseline compared with its candidates under every version of the labels, of one judge or of all.
 
     ``comparisons``: by candidate, then by judge and version, oldest first; p-values are corrected as under one version.
-    ``not_evaluated``: notes on candidates and the versions under which they or the baseline lack the metrics, with the
-    commands that add them. ``judge_of``: who gave the labels of each version.
+    ``not_evaluated``: candidates, versions under which they or the baseline lack the metrics, and their judges;
+    ``notes`` have the commands that add them.
     """
 
     comparisons: tuple[Comparison, ...]
-    not_evaluated: tuple[tuple[str, int], ...] = ()
+    not_evaluated: tuple[tuple[str, int, str], ...] = ()
     notes: tuple[Note, ...] = ()
-    judge_of: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:

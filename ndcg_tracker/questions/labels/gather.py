@@ -307,8 +307,8 @@ def compared_versions(
         if judge_of[version]:
             facts["judge"] = judge_of[version]
         notes.append(Note("not_evaluated", facts, adding_command(runs, metrics, version)))
-    left_out = tuple((arms[name].name, version) for name, version in lacking)
-    return VersionsComparison(tuple(every), left_out, tuple(notes), judge_of)
+    left_out = tuple((arms[name].name, version, judge_of[version]) for name, version in lacking)
+    return VersionsComparison(tuple(every), left_out, tuple(notes))
 
 
 @dataclass(frozen=True, repr=False)

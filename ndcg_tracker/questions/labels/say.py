@@ -33,7 +33,7 @@ from ndcg_tracker.render.report import Column, Format, Paper, Report, Table, col
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.similarity import SignedError
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import UNDEFINED, counted, in_a_row, interval, judge_words, percent, points
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, percent, points
 
 MOST_GRADES = 12
 """With more grades than this, their number is shown instead of each grade."""
@@ -50,49 +50,33 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper:
         return json_text(as_object(tuple(versions)))
     if format == "csv":
         names = ["dataset", *_VERSION_COLUMNS, "judge", "grades", *_ORIGIN_COLUMNS]
-        return csv_text(
-            names,
-            [
-                [_grades(version, "=", " ") if name == "grades" else _origin(version, name) for name in names]
-                for version in versions
-            ],
-        )
-    shown = [
+        return csv_text(names, [[_cell(version, name, "=", " ") for name in names] for version in versions])
+    told = [name for name in ("judge", *_ORIGIN_COLUMNS) if any(getattr(version, name) for version in versions)]
+    names = [*_VERSION_COLUMNS, *told, "grades"]
+    heads = [
         Column(name, heading(name), right=name == "version" or name.startswith("n_"), is_spare=name in _SPARE)
-        for name in _VERSION_COLUMNS
+        for name in names
     ]
-    judges = [name for name in ("judge", *_ORIGIN_COLUMNS) if any(getattr(version, name) for version in versions)]
-    rows = [
-        [
-            *(_shown(name, getattr(version, name)) for name in _VERSION_COLUMNS),
-            *(_origin(version, name) for name in judges),
-            _grades(version, ": ", ", ", MOST_GRADES),
-        ]
-        for version in versions
-    ]
-    named = [Column(name, name.replace("_", " ")) for name in judges]
-    return rows_as(format, [*shown, *named, Column("grades")], rows, **paper)
+    rows = [[_shown(name, _cell(version, name, ": ", ", ", MOST_GRADES)) for name in names] for version in versions]
+    return rows_as(format, heads, rows, **paper)
 
 
-def _origin(version: LabelVersion, name: str) -> Any:
-    """Return the cell of a version in a column, which may contain several runs."""
-    value = getattr(version, name)
-    return " ".join(value) if name == "from_runs" else value
-
-
-def _shown(name: str, value: Any) -> object:
-    if name == "digest":
-        return value[:_DIGEST]
-    if name == "created_at_utc":
-        return to_the_second(value)
-    return f"{value:,}" if isinstance(value, int) else value
-
-
-def _grades(version: LabelVersion, equals: str, between: str, most: int | None = None) -> str:
-    grades = version.grades
+def _cell(version: LabelVersion, name: str, equals: str, between: str, most: int | None = None) -> Any:
+    """Return the cell of a version in a column, which may contain several runs or grades."""
+    value, grades = getattr(version, name), version.grades
+    if name != "grades":
+        return " ".join(value) if name == "from_runs" else value
     if most is not None and len(grades) > most:
         return f"{len(grades):,} from {grades[0].grade:g} to {grades[-1].grade:g}"
     return between.join(f"{frequency.grade:g}{equals}{frequency.n}" for frequency in grades)
+
+
+def _shown(name: str, value: Any) -> object:
+    if name == "created_at_utc":
+        return to_the_second(value)
+    if name == "digest":
+        return value[:_DIGEST]
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def labels_diff_said(diff: LabelsDiff) -> Said:
@@ -244,14 +228,11 @@ def _versions_shape(versions: VersionsComparison) -> dict[str, object]:
         as_object(conclusion) | {"changes": conclusion.changes, "turns_between_judges": conclusion.turns_between_judges}
         for conclusion in versions.conclusions
     ]
-    lacking = [
-        {"candidate": name, "version": version, "judge": versions.judge_of.get(version, "")}
-        for name, version in versions.not_evaluated
-    ]
+    names = ("candidate", "version", "judge")
     return {
         "versions": versions.comparisons,
         "conclusions": conclusions,
-        "not_evaluated": lacking,
+        "not_evaluated": [dict(zip(names, of, strict=True)) for of in versions.not_evaluated],
         "notes": versions.notes,
     }
 
@@ -260,24 +241,18 @@ def versions_reports(versions: VersionsComparison) -> list[Report]:
     """Return a report per candidate: whether the conclusion changes, and a row per version and metric."""
     shown = [for_people(comparison) for comparison in versions.comparisons]
     conclusions = VersionsComparison(tuple(shown)).conclusions
-    reports = []
-    for name in dict.fromkeys(comparison.candidate.name for comparison in shown):
-        lacking = [
-            LabelSetRef(version, "", versions.judge_of.get(version, ""))
-            for candidate, version in versions.not_evaluated
-            if candidate == name
-        ]
-        of_run = [conclusion for conclusion in conclusions if conclusion.candidate == name]
-        reports.append(
-            _versions_report([comparison for comparison in shown if comparison.candidate.name == name], lacking, of_run)
+    reports = [
+        _versions_report(
+            [comparison for comparison in shown if comparison.candidate.name == name],
+            [conclusion for conclusion in conclusions if conclusion.candidate == name],
         )
+        for name in dict.fromkeys(comparison.candidate.name for comparison in shown)
+    ]
     return [*reports[:-1], replace(reports[-1], notes=[told(note) for note in versions.notes])]
 
 
-def _versions_report(
-    of_run: Sequence[Comparison], lacking: Sequence[LabelSetRef], conclusions: Sequence[Conclusion]
-) -> Report:
-    judges = dict.fromkeys(labels.judge for labels in (*(of.label_set for of in of_run), *lacking))
+def _versions_report(of_run: Sequence[Comparison], conclusions: Sequence[Conclusion]) -> Report:
+    judges = {comparison.label_set.judge for comparison in of_run}
     of_judges = len(judges) > 1
     changing = [conclusion.metric for conclusion in conclusions if conclusion.changes]
     turning = [conclusion.metric for conclusion in conclusions if conclusion.turns_between_judges]
@@ -293,29 +268,16 @@ def _versions_report(
     heads = columns(*whose, ">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
     heads = tuple(replace(head, is_spare=head.name in ("baseline", "candidate")) for head in heads)
     footnotes: list[str] = []
-    rows = [
-        (
-            comparison.label_set,
-            [
-                Painted(f"{sign(metric)} {(metric.told or 'shown only').replace('_', ' ')}", style_of(metric)),
-                *metric_cells(metric),
-            ],
-            marks(metric_footnotes(metric, [comparison]), footnotes),
-        )
-        for comparison in of_run
-        for metric in comparison.metrics
-    ]
-    rows += [(labels, ["not evaluated", *[UNDEFINED] * (len(heads) - 2 - len(whose))], "") for labels in lacking]
-    rows.sort(key=lambda row: (list(judges).index(row[0].judge), row[0].version))
-    table = Table(
-        heads,
-        [[*(labels.judge or "unnamed" for _ in whose), f"{labels.version}", *cells] for labels, cells, _ in rows],
-        names=(2 + len(whose),),
-        marks=[signs for _, _, signs in rows],
-        footnotes=footnotes,
-    )
+    rows, signs = [], []
+    for comparison, metric in ((of, metric) for of in of_run for metric in of.metrics):
+        labels = comparison.label_set
+        verdict = Painted(f"{sign(metric)} {(metric.told or 'shown only').replace('_', ' ')}", style_of(metric))
+        named = [labels.judge or "unnamed" for _ in whose]
+        rows.append([*named, f"{labels.version}", verdict, *metric_cells(metric)])
+        signs.append(marks(metric_footnotes(metric, [comparison]), footnotes))
+    table = Table(heads, rows, names=(2 + len(whose),), marks=signs, footnotes=footnotes)
     under = f"{counted(len(of_run), 'version')} of the labels"
-    under += f" of {counted(len({of.label_set.judge for of in of_run}), 'judge')}" if of_judges else ""
+    under += f" of {counted(len(judges), 'judge')}" if of_judges else ""
     first = of_run[0]
     of_runs = f"{first.candidate.name} against {first.baseline.name} on {first.dataset}" if of_judges else runs(first)
     return Report(

@@ -137,7 +137,6 @@ def test_a_run_is_scored_under_an_older_version_by_the_command_that_is_named(new
 def test_all_versions_and_what_is_missing(newer: CommandLine) -> None:
     text = newer.done("compare", "bm25", "dense", "--labels", "all").splitlines()
     assert text[0] == "dense against bm25 on shop, 1 version of the labels: nothing to compare it with"
-    assert [line.split() for line in text if "not evaluated" in line] == [["2", "not", "evaluated", *"------"]]
     assert text[-3:] == [
         "note: no results under version 2 of the labels for 'dense' and the baseline together; to add the",
         "      results:",
