@@ -69,14 +69,11 @@ def test_several_metrics_are_corrected_together(tracker: nt.Tracker) -> None:
 def test_a_leaderboard_has_the_pairs_of_compare_and_says_that_its_means_are_by_the_judge(
     tracker: nt.Tracker, command: CommandLine
 ) -> None:
-    population = some_queries(under_a_judge("for B"), 80)
+    population = some_queries(under_a_judge("for B"), 150)
     call = store(tracker, population, "shop")
-    ask(tracker, population, 900, call, seed="s")
+    ask(tracker, population, 1900, call, seed="s")
     board = tracker.leaderboard("A", "B", check_with="ann", **call).leaderboard
-    (pair,), (metric,) = (
-        board.metrics[0].pairs,
-        tracker.compare("A", "B", check_with="ann", **call).comparisons[0].metrics,
-    )
+    (pair,), metric = board.metrics[0].pairs, compared(tracker, call)
     assert (pair.a, pair.b) == ("B", "A")  # in the order of the judge, who favours B
     assert (pair.delta, pair.ci, pair.p_value) == (metric.delta, metric.ci, metric.p_value)
     assert metric.verdict == "regressed"

@@ -271,7 +271,6 @@ def test_a_row_for_every_judge_and_whether_the_verdict_turns(tracker: nt.Tracker
         [1, 2],
         (("b first", 3, "gpt"),),
     )
-    assert every.judge_of == {1: "gpt", 3: "gpt", 2: "human"}
 
 
 def test_only_a_gate_under_the_same_judge_spends_of_the_same_alpha(tracker: nt.Tracker) -> None:
