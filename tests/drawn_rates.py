@@ -301,7 +301,7 @@ def three_metrics(of: Of, count: int) -> Iterator[Cell]:
 def eight_slices(of: Of, count: int) -> Iterator[Cell]:
     for name, facts in _some(of):
         for size in ((60, 30), (150, 30), (150, 80)):
-            yield cell(name, size, count // 8, lambda c, f=facts, s=size: slices(f, 8, *s, c))
+            yield cell(name, size, min(count, 500), lambda c, f=facts, s=size: slices(f, 8, *s, c))
 
 
 def five_candidates(count: int) -> Iterator[Cell]:
