@@ -209,6 +209,8 @@ class DesignReads:
         judge, of_labels = schema.label_sets.c.judge, table.c.label_set_id == schema.label_sets.c.id
         labelled = sa.select(table, judge).join(schema.label_sets, of_labels)
         rows = self._session.rows(labelled.where(here).order_by(table.c.number))
+        if not rows:
+            return []
         joined = of_designs.join(table, table.c.id == of_designs.c.design_id)
         query = (
             sa.select(of_designs).select_from(joined).where(here).order_by(of_designs.c.design_id, of_designs.c.place)
