@@ -96,6 +96,10 @@ def test_a_leaderboard_names_a_pair_with_few_answers(tracker: nt.Tracker) -> Non
     board = tracker.leaderboard("A", "B", check_with="ann", **call).leaderboard
     assert (board.metrics[0].pairs[0].p_value, [of.rank_high for of in board.metrics[0].standings]) == (None, [2, 2])
     assert f"open: {n} of 30 drawn queries of " in in_words(board.notes)[1]
+    for number in range(49):
+        tracker.ingest(run_of(population.ranks[0]), name=f"more {number}", **call)
+    error = refusal_of(nt.NdcgTrackerError, lambda: tracker.leaderboard(check_with="ann", **call))
+    assert str(error) == "every pair of 51 runs is to be checked; name 50 or fewer"
 
 
 def test_below_30_queries_nothing_is_decided_under_a_judge(tracker: nt.Tracker, command: CommandLine) -> None:

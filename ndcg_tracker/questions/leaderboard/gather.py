@@ -33,7 +33,14 @@ from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, RunsPaired, metric_board, order_of
+from ndcg_tracker.questions.leaderboard.decide import (
+    MOST_PAIRED,
+    Leaderboard,
+    MetricBoard,
+    RunsPaired,
+    metric_board,
+    order_of,
+)
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
@@ -205,6 +212,8 @@ def _checked(
 ) -> tuple[MetricBoard, list[Note]]:
     """Return a board whose pairs and ranks are those that answers give, as in ``compare``, and notes."""
     judge, person = label_set.judge, question.check_with
+    if len(ranked) > MOST_PAIRED:
+        raise InputError(f"every pair of {len(ranked):,} runs is to be checked", advice=f"name {MOST_PAIRED} or fewer")
     options = CompareOptions(
         (metric,), missing=question.missing, labels=question.labels, judge=judge, check_with=person
     )
