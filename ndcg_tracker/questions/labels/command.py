@@ -15,7 +15,6 @@ from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed, labels_sample
 from ndcg_tracker.questions.labels.carry import carry_labels
-from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import counted
 
@@ -274,7 +273,8 @@ def needed_labels(
 
     with options.tracker() as tracker:
         needed = asked.of(tracker.labels_needed, **({"budget": None} if every else {})).needed
-    extend, whose = () if needed.is_first_batch else ("--extend",), judge_option(needed.label_set.judge)
+    judge, extend = needed.label_set.judge, () if needed.is_first_batch else ("--extend",)
+    whose = ("--judge", judge) if judge else ()
     added = (*extend, "--rescore", "--dataset", needed.dataset, *whose)
     _write_items(needed_said(needed), len(needed.items), output, format, added)
 
