@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.gather_drawn import answers_of, answers_to_holes, checked_pair, old_designs_note, with_answers
+from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -364,11 +364,11 @@ def _answers(tx: ReadTransaction, both: RunPair, options: CompareOptions, pruned
     """Return the answers that check the judge of two runs or fill the holes of their labels, None for none."""
     judge = both.baseline.label_set.judge
     if both.checked_by is not None:
-        return answers_of(tx, both.dataset_id, both.checked_by)
+        return answers_of(tx, both.dataset_id, "judge", both.checked_by)
     is_asked = options.fills_holes and options.labels is None and options.unjudged in (None, "range")
     if not is_asked or pruned or both.is_repeated or judge in NO_LABELS_HERE:
         return None
-    return answers_to_holes(tx, both.dataset_id, judge)
+    return answers_of(tx, both.dataset_id, "holes", judge)
 
 
 def _stored(

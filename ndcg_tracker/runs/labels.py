@@ -518,6 +518,14 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
     if (old.grades[rows] != new.grades[new_rows]).any():  # these could not be joined
         facts["may_extend"], command = False, ()
     gone = [Note("labels_gone", facts, command)] if n_labels else []
+    *earlier, given = [
+        {name: told[0] for name, told in (of.from_runs or {}).items() if name != "runs"} for of in (*before, own)
+    ]
+    for name, now in given.items():
+        was = [of[name] for of in earlier if name in of]
+        if was and was[-1] != now:
+            other: dict[str, Fact] = {"judge": own.judge, "what": name, "now": now, "was": was[-1]}
+            gone.append(Note("other_model", other, _add_command(own.source, dataset, "NAME")))
     return [*gone, *([Note("new_groups", {"n": n_new, "n_groups": new.n_groups})] if n_new else [])]
 
 

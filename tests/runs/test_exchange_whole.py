@@ -186,7 +186,8 @@ def test_answers_of_an_export_of_0_2_0_are_kept_and_decide_nothing(other: nt.Tra
     assert n_answers[0] > 50
     agreement = other.labels_agreement("llama", "human", dataset="shop")
     assert agreement.answers is not None
-    assert (agreement.answers.of_items, agreement.answers.designs) == (True, (1, 2, 3))
+    assert agreement.answers.designs == (1, 2, 3)
+    assert [note.kind for note in agreement.notes if note.kind == "agreement_of_items"] == ["agreement_of_items"]
     (compared,) = other.compare("dense", "stylish", judge="llama", check_with="human", dataset="shop").comparisons
     (told,) = (note for note in compared.notes if note.kind == "old_designs")
     assert compared.metrics[0].told == "open"

@@ -19,6 +19,7 @@ from drawn_rates import (
     families,
     looks,
     rates,
+    slices,
     table_rows,
     without_some,
     worlds,
@@ -59,6 +60,7 @@ BY_DAY: dict[str, Callable[[], Rates]] = {
         50,
         WORLDS,
     ),
+    "slices": lambda: slices(under_a_judge("unfair to A", "light").facts(), 8, 150, 30, WORLDS // 3),
     "clusters": lambda: clustered(under_a_judge("symmetric", sizes="1 or 20").facts(), 300, 50, WORLDS),
 }
 
