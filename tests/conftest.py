@@ -28,6 +28,7 @@ _ROOM = 3 << 30
 _TEMPLATE = "with the newest schema"
 _TESTS = Path(__file__).parent
 _ENGINES = ("sqlite", "postgres")
+_TURNS = ("sqlite", "sqlite", "sqlite", "postgres")  # a test takes nearly twice as long there
 _ABOVE_ENGINES = {"api", "cli", "compare", "integrations", "questions", "runs", "ui"}
 
 
@@ -67,9 +68,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to the nightly run what the rest of the suite repeats; who names a test (``FILE::TEST``) gets all of it.
 
-    Above storage the engines take turns: a test runs on SQLite or on Postgres, as the sum of its name says, unless its
-    module is marked with ``both_engines``: what writes, and what speaks of engines. Of a test that is marked with
-    ``nightly(but=4)`` every fourth case runs; of one marked with ``nightly``, none.
+    Above storage the engines take turns: a test runs on Postgres or, three times of four, on SQLite, as the sum of its
+    name says, unless it is marked with ``both_engines``: what writes, and what speaks of engines. Of a test that is
+    marked with ``nightly(but=4)`` every fourth case runs; of one marked with ``nightly``, none.
     """
     if LONG or any("::" in argument for argument in config.args):
         return
@@ -97,7 +98,7 @@ def _is_the_turn_of_another_engine(item: pytest.Item) -> bool:
         return False
     others = sorted(number for number in case.indices.items() if number[0] != "database_url")
     name = f"{item.nodeid.partition('[')[0]} {others}"
-    return bool(case.params["database_url"] != _ENGINES[crc32(name.encode()) % 2])
+    return bool(case.params["database_url"] != _TURNS[crc32(name.encode()) % len(_TURNS)])
 
 
 def pytest_xdist_auto_num_workers() -> int:

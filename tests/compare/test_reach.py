@@ -198,7 +198,6 @@ def told(baseline: Lists, candidate: Lists, labels: dict[str, dict[str, int]]) -
 WORDS = ", and ids that old never had stand in their places: were documents cut anew or renamed?"
 
 
-@pytest.mark.both_engines
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_gate_decides_nothing_about_ids(tracker: nt.Tracker, metric: str) -> None:
     made = small()

@@ -13,8 +13,6 @@ from ndcg_tracker.errors import ConflictError, InputError, NotComparableError
 from ndcg_tracker.rankings.groups_share import in_share
 from tests.refused import refusal_of
 
-pytestmark = pytest.mark.both_engines
-
 N_GROUPS, N_ITEMS = 4000, 8
 GROUPS = np.repeat([f"q{number}" for number in range(N_GROUPS)], N_ITEMS)
 ITEMS = np.tile([f"d{number}" for number in range(N_ITEMS)], N_GROUPS)

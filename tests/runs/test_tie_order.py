@@ -14,8 +14,6 @@ import ndcg_tracker as nt
 from ndcg_tracker.errors import NameTakenError, NdcgTrackerWarning
 from ndcg_tracker.runs.check import check_database
 
-pytestmark = pytest.mark.both_engines
-
 LABELS = {"q1": {"a1": 1, "z9": 0}}
 METRICS = [
     "P@1",

@@ -13,8 +13,6 @@ from ndcg_tracker.errors import MetricError, NdcgTrackerWarning
 from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.runs.check import check_database
 
-pytestmark = pytest.mark.both_engines
-
 WEIGHTED = "catboost:NDCG:top=10"
 GROUPS = [f"q{number}" for number in range(199)]
 TRAFFIC = {"group": GROUPS, "weight": [0.0007] * 199}

@@ -14,8 +14,6 @@ from ranked_runs import frame_of_ranks, labels_of_ranks
 
 import ndcg_tracker as nt
 
-pytestmark = pytest.mark.both_engines
-
 ASKED: dict[str, Any] = {"baseline": "@prod"}
 POLICY: dict[str, Any] = {"margin": 0.06, "budget": 0.05, "looks": 40}
 

@@ -13,7 +13,6 @@ from small_shop import frame_of
 import ndcg_tracker as nt
 from ndcg_tracker.statistics.drawn_queries import draw_order
 
-pytestmark = pytest.mark.both_engines
 JUDGED = some_queries(under_a_judge("symmetric"), 60)
 HOLES = some_queries(with_holes("heavy"), 60)
 
