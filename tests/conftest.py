@@ -6,7 +6,7 @@ import itertools
 import os
 import shutil
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
@@ -74,21 +74,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if LONG or any("::" in argument for argument in config.args):
         return
-    cases: Counter[str] = Counter()
+    cases: defaultdict[str, dict[str, int]] = defaultdict(dict)
     left_out = [item for item in items if _is_for_the_nightly(item, cases) or _is_the_turn_of_another_engine(item)]
     config.hook.pytest_deselected(items=left_out)
     kept = set(items).difference(left_out)
     items[:] = [item for item in items if item in kept]
 
 
-def _is_for_the_nightly(item: pytest.Item, cases: Counter[str]) -> bool:
+def _name_and_case(item: pytest.Item) -> tuple[str, str]:
+    """Return the name of a test, and which case it is of those on one engine."""
+    case = getattr(item, "callspec", None)
+    numbers = {} if case is None else {name: at for name, at in case.indices.items() if name != "database_url"}
+    return item.nodeid.partition("[")[0], str(sorted(numbers.items()))
+
+
+def _is_for_the_nightly(item: pytest.Item, cases: dict[str, dict[str, int]]) -> bool:
     marker = item.get_closest_marker("nightly")
     if marker is None:
         return False
-    name = item.nodeid.partition("[")[0]
-    cases[name] += 1
+    name, case = _name_and_case(item)
+    number = cases[name].setdefault(case, len(cases[name]))
     every = marker.kwargs.get("but", 0)
-    return not every or (cases[name] - 1) % every != 0
+    return not every or number % every != 0
 
 
 def _is_the_turn_of_another_engine(item: pytest.Item) -> bool:
@@ -96,8 +103,7 @@ def _is_the_turn_of_another_engine(item: pytest.Item) -> bool:
     within = item.path.relative_to(_TESTS).parts[0] in _ABOVE_ENGINES and not item.get_closest_marker("both_engines")
     if not within or case is None or "database_url" not in case.params:
         return False
-    others = sorted(number for number in case.indices.items() if number[0] != "database_url")
-    name = f"{item.nodeid.partition('[')[0]} {others}"
+    name = " ".join(_name_and_case(item))
     return bool(case.params["database_url"] != _TURNS[crc32(name.encode()) % len(_TURNS)])
 
 

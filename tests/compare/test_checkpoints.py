@@ -78,6 +78,7 @@ def test_further_tags_narrow_an_arm(ltr: nt.Tracker) -> None:
     assert [run.name for run in of_note.runs] == FINALS[3:5]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("ask", "message"),
     [

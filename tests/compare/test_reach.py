@@ -133,7 +133,7 @@ def stable() -> Iterator[tuple[str, World]]:
 STABLE = dict(stable())
 
 
-@pytest.mark.nightly(but=6)
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("name", STABLE)
 def test_stable_ids_are_never_taken_for_changed_ones(name: str, record_property: Record) -> None:
     n = repeats(4)
@@ -142,7 +142,7 @@ def test_stable_ids_are_never_taken_for_changed_ones(name: str, record_property:
     assert rate <= 0.01
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.4, 0.6])
 @pytest.mark.parametrize("is_graded", [False, True])
 @pytest.mark.parametrize("rewritten", [False, True])

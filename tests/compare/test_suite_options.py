@@ -261,6 +261,7 @@ def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
     assert found.new_steps == ()
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("ask", "message"),
     [

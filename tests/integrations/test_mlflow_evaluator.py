@@ -132,6 +132,7 @@ def test_given_scores_are_evaluated_stored_and_logged(
     )
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("kind", ["series", "array", "column", "list", "one of several columns", "the only column"])
 def test_a_model_gives_the_scores(store: MlflowStore, tracker: nt.Tracker, kind: str) -> None:
     frame = frame_of().drop(columns="score")

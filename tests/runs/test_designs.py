@@ -39,6 +39,7 @@ def test_people_may_grade_on_a_finer_scale_than_a_judge(tracker: nt.Tracker, ask
     assert tracker.add_answers(frame(asked[:1], 4), design=1, judge="ann", dataset="shop").n_new == 1
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("given", "call", "refusal"),
     [

@@ -129,6 +129,7 @@ def test_runs_of_one_share_are_ranked_and_searched_for_steps_alone(tracker: nt.T
         assert tx.runs.resolve("r1").sample == (None, None, "1/10")
 
 
+@pytest.mark.nightly(but=2)
 def test_a_share_moves_with_an_export(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Any) -> None:
     tracker.add_labels(LABELS)
     tracker.ingest(A, name="a", groups_share="1/20")

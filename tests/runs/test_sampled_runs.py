@@ -52,6 +52,7 @@ def test_runs_of_one_sample_are_compared_and_marked(sampled: nt.Tracker) -> None
     assert TOLD in sampled.gate("same", baseline="one", dataset="shop", scope="set").notes
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("other", "message"),
     [

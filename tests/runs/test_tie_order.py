@@ -187,6 +187,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(("file", "options", "value"), WAYS)
 def test_files(command: CommandLine, responses: None, file: str, options: tuple[str, ...], value: float) -> None:
     told = command("ingest", file, "--labels", "labels.csv", "--metric", "P@1", "--name", "run", *options)

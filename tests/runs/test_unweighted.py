@@ -98,6 +98,7 @@ QUESTIONS: dict[str, Callable[[nt.Tracker], object]] = {
 }
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_question_that_uses_weights_refuses_too_many(mixed: nt.Tracker, question: str) -> None:
     assert refusal_of(MetricError, lambda: QUESTIONS[question](mixed)) == NO_WEIGHT

@@ -306,6 +306,7 @@ def test_two_servers_keep_each_others_grades(pages: Served, database_url: str) -
             assert "3 of 15 items" in asked.page(address_of(NEEDED))
 
 
+@pytest.mark.nightly
 def test_no_two_drafts_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     url, run = f"sqlite:///{tmp_path / 'runs.db'}", {"group": ["q", "q"], "item": ["a", "b"]}
@@ -376,6 +377,7 @@ def test_labels_that_came_meanwhile_are_told_and_the_draft_stays(pages: Served, 
     assert "0 of 13 items" in pages.page(address_of(NEEDED))
 
 
+@pytest.mark.nightly
 def test_two_clicks_store_once(pages: Served, database_url: str) -> None:
     give(pages, NEEDED, "2")
     first = store(pages, NEEDED)

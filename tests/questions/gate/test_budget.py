@@ -280,6 +280,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(("given", "told"), WRONG)
 def test_what_is_no_budget(pinned: nt.Tracker, given: dict[str, Any], told: str) -> None:
     assert refusal_of(nt.InputError, pinned.set_policy, "prod", **POLICY | given) == told

@@ -78,6 +78,7 @@ CHANGES: dict[str, tuple[Callable[[nt.Tracker], None], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_has_changed_is_decided_anew(owned: nt.Tracker, change: str) -> None:
     made, asked = CHANGES[change]
