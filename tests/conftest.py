@@ -81,11 +81,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item in kept]
 
 
+def _takes_turns(item: pytest.Item) -> bool:
+    """Return whether a test runs on one of the engines in the suite."""
+    within = item.path.relative_to(_TESTS).parts[0] in _ABOVE_ENGINES and not item.get_closest_marker("both_engines")
+    return within and "database_url" in _case(item)
+
+
+def _case(item: pytest.Item) -> dict[str, int]:
+    """Return which case of its test an item is: a number for each parameter."""
+    return dict(item.callspec.indices) if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+
+
 def _name_and_case(item: pytest.Item) -> tuple[str, str]:
-    """Return the name of a test, and which case it is of those on one engine."""
-    case = getattr(item, "callspec", None)
-    numbers = {} if case is None else {name: at for name, at in case.indices.items() if name != "database_url"}
-    return item.nodeid.partition("[")[0], str(sorted(numbers.items()))
+    """Return the name of a test, and its case, whichever engine's turn it is."""
+    numbers = sorted(_case(item).items())
+    if _takes_turns(item):
+        numbers = [number for number in numbers if number[0] != "database_url"]
+    return item.nodeid.partition("[")[0], str(numbers)
 
 
 def _is_for_the_nightly(item: pytest.Item, cases: dict[str, dict[str, int]]) -> bool:
@@ -99,12 +111,10 @@ def _is_for_the_nightly(item: pytest.Item, cases: dict[str, dict[str, int]]) -> 
 
 
 def _is_the_turn_of_another_engine(item: pytest.Item) -> bool:
-    case = getattr(item, "callspec", None)
-    within = item.path.relative_to(_TESTS).parts[0] in _ABOVE_ENGINES and not item.get_closest_marker("both_engines")
-    if not within or case is None or "database_url" not in case.params:
+    if not _takes_turns(item):
         return False
-    name = " ".join(_name_and_case(item))
-    return bool(case.params["database_url"] != _TURNS[crc32(name.encode()) % len(_TURNS)])
+    turn = _TURNS[crc32(" ".join(_name_and_case(item)).encode()) % len(_TURNS)]
+    return _case(item)["database_url"] != _ENGINES.index(turn)
 
 
 def pytest_xdist_auto_num_workers() -> int:
