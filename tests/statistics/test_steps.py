@@ -211,6 +211,7 @@ def test_what_too_little_information_says_is_only_possible() -> None:
     assert [run for run, step in enumerate(steps_with_scatter(runs).steps) if step.is_possible] == [7, 9]
 
 
+@pytest.mark.nightly
 def test_a_step_among_scattered_runs_is_found_as_often_as_is_said() -> None:
     """Of .004 in 40 runs of 2,000 groups: found within two runs nearly always; by neighbours alone one in four."""
     rng, samples = np.random.default_rng(8), repeats(30)
@@ -225,6 +226,7 @@ def test_a_step_among_scattered_runs_is_found_as_often_as_is_said() -> None:
     assert alone <= 0.6 * samples
 
 
+@pytest.mark.nightly
 def test_t_alone_would_raise_false_alarms() -> None:
     """The harness can fail: without the betting capital most skewed histories get a mark."""
     rng, samples = np.random.default_rng(4), repeats(200)
