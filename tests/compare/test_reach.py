@@ -198,6 +198,7 @@ def told(baseline: Lists, candidate: Lists, labels: dict[str, dict[str, int]]) -
 WORDS = ", and ids that old never had stand in their places: were documents cut anew or renamed?"
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_gate_decides_nothing_about_ids(tracker: nt.Tracker, metric: str) -> None:
     made = small()

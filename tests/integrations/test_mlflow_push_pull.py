@@ -333,6 +333,7 @@ def test_a_table_that_someone_else_logged(
     assert pulled.notes == ()
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("facts", "message"),
     [

@@ -12,7 +12,6 @@ from refused import refusal_of
 import ndcg_tracker as nt
 from ndcg_tracker.runs.designs import Answers
 
-pytestmark = pytest.mark.both_engines
 JUDGED = some_queries(under_a_judge("symmetric"), 40)
 
 

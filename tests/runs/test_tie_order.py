@@ -43,6 +43,7 @@ OF_LISTS = {
 HERE = {"dataset": "shop", "labels": LABELS, "metrics": METRICS}
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("form", OF_LISTS)
 def test_the_order_of_a_list_breaks_its_ties(tracker: nt.Tracker, form: str) -> None:
     held = OF_LISTS[form]

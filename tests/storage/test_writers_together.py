@@ -284,6 +284,7 @@ def test_the_weights_that_two_runs_bring_must_agree(shop: Store, told: Callable[
             second.result(LONG)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("same", [True, False])
 def test_a_run_is_replaced_beside_other_writers(shop: Store, same: bool) -> None:
     content = BM25 if same else DENSE

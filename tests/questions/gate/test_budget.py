@@ -121,6 +121,7 @@ ANEW: dict[str, tuple[Callable[[nt.Tracker], None], list[tuple[str, str]]]] = {
 }
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("change", ANEW)
 def test_what_begins_anew_is_on_the_record_and_said(owned: nt.Tracker, change: str) -> None:
     assert [look(owned), look(owned)] == [1, 2]

@@ -37,6 +37,7 @@ def pooled(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Track
     return tracker
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("dataset", "decisions"),
     [

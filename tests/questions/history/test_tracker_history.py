@@ -239,6 +239,7 @@ def test_filters_choose_the_runs_among_which_steps_are_looked_for(fill_as: Fill,
     assert tracker.history(branch="main", tags={"branch": "topic"})["run"].tolist() == names[::2]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("filters", "message"),
     [

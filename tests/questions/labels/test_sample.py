@@ -70,6 +70,7 @@ def test_the_seed_is_fixed_by_the_first_sample(tracker: nt.Tracker) -> None:
     assert error == "the queries of dataset 'shop' always have the order of seed 's', not 't'; leave out seed="
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("runs", "further", "refusal"),
     [

@@ -26,6 +26,7 @@ def test_a_picture(shop: CommandLine, folder: Path, name: str) -> None:
     assert (folder / name).read_text("utf-8").startswith("<svg")
 
 
+@pytest.mark.nightly
 def test_slices(shop: CommandLine, folder: Path) -> None:
     (folder / "groups.csv").write_text("group,kind\nq1,a\nq2,a\nq3,b\nq4,b\nq5,b\n", encoding="utf-8")
     shop("groups", "set", "groups.csv", "--dataset", "shop")
