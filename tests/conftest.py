@@ -6,7 +6,7 @@ import itertools
 import os
 import shutil
 import sys
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
@@ -74,47 +74,37 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if LONG or any("::" in argument for argument in config.args):
         return
-    cases: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    left_out = [item for item in items if _is_for_the_nightly(item, cases) or _is_the_turn_of_another_engine(item)]
+    n_before: Counter[tuple[str, object]] = Counter()
+    left_out = []
+    for item in items:
+        test = item.nodeid.partition("[")[0], _engine_in_turn(item)
+        number = n_before[test]  # the same case on either engine
+        n_before[test] += 1
+        if _is_for_the_nightly(item, number) or _is_the_turn_of_another(test, number):
+            left_out.append(item)
     config.hook.pytest_deselected(items=left_out)
     kept = set(items).difference(left_out)
     items[:] = [item for item in items if item in kept]
 
 
-def _takes_turns(item: pytest.Item) -> bool:
-    """Return whether a test runs on one of the engines in the suite."""
+def _engine_in_turn(item: pytest.Item) -> object:
+    """Return the engine of an item if its test runs on one of them in the suite."""
     within = item.path.relative_to(_TESTS).parts[0] in _ABOVE_ENGINES and not item.get_closest_marker("both_engines")
-    return within and "database_url" in _case(item)
+    case = getattr(item, "callspec", None)
+    return case.params.get("database_url") if within and case is not None else None
 
 
-def _case(item: pytest.Item) -> dict[str, int]:
-    """Return which case of its test an item is: a number for each parameter."""
-    return dict(item.callspec.indices) if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-
-
-def _name_and_case(item: pytest.Item) -> tuple[str, str]:
-    """Return the name of a test, and its case, whichever engine's turn it is."""
-    numbers = sorted(_case(item).items())
-    if _takes_turns(item):
-        numbers = [number for number in numbers if number[0] != "database_url"]
-    return item.nodeid.partition("[")[0], str(numbers)
-
-
-def _is_for_the_nightly(item: pytest.Item, cases: dict[str, dict[str, int]]) -> bool:
+def _is_for_the_nightly(item: pytest.Item, number: int) -> bool:
     marker = item.get_closest_marker("nightly")
     if marker is None:
         return False
-    name, case = _name_and_case(item)
-    number = cases[name].setdefault(case, len(cases[name]))
     every = marker.kwargs.get("but", 0)
     return not every or number % every != 0
 
 
-def _is_the_turn_of_another_engine(item: pytest.Item) -> bool:
-    if not _takes_turns(item):
-        return False
-    turn = _TURNS[crc32(" ".join(_name_and_case(item)).encode()) % len(_TURNS)]
-    return _case(item)["database_url"] != _ENGINES.index(turn)
+def _is_the_turn_of_another(test: tuple[str, object], number: int) -> bool:
+    name, engine = test
+    return engine is not None and engine != _TURNS[crc32(f"{name} {number}".encode()) % len(_TURNS)]
 
 
 def pytest_xdist_auto_num_workers() -> int:
