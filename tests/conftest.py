@@ -68,9 +68,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to the nightly run what the rest of the suite repeats; who names a test (``FILE::TEST``) gets all of it.
 
-    Above storage the engines take turns: a test runs on Postgres or, three times of four, on SQLite, as the sum of its
-    name says, unless it is marked with ``both_engines``: what writes, and what speaks of engines. Of a test that is
-    marked with ``nightly(but=4)`` every fourth case runs; of one marked with ``nightly``, none.
+    Above storage the engines take turns: a case of a test runs on Postgres or, three times of four, on SQLite, as the
+    checksum of its name says, unless it speaks of engines and is marked with ``both_engines``. Of a test that is marked
+    with ``nightly(but=4)`` every fourth case runs; of one marked with ``nightly``, none.
     """
     if LONG or any("::" in argument for argument in config.args):
         return

@@ -31,7 +31,7 @@ from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, known_revisions, newest_revision
 
 UPGRADED = kept_revisions() if LONG else [kept_revisions()[0], *kept_revisions()[-2:]]
-"""The oldest passes through every migration, that of the last release through what is not released yet."""
+"""The oldest passes through every migration, that of the latest release through what is not released yet."""
 
 
 MOVED = {("designs", f"{side}_run{part}") for side in ("baseline", "candidate") for part in ("_id", "")}
