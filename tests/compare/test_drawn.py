@@ -230,6 +230,7 @@ def test_clusters_are_used_where_the_queries_name_them(tracker: nt.Tracker) -> N
     assert (together.standard_error or 0) > (alone.standard_error or 0)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("further", "refusal"),
     [

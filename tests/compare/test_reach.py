@@ -148,7 +148,7 @@ def stable() -> Iterator[tuple[str, World]]:
 STABLE = dict(stable())
 
 
-@pytest.mark.nightly(but=6)
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("name", STABLE)
 def test_stable_ids_are_never_taken_for_changed_ones(name: str, record_property: Record) -> None:
     n = repeats(4)
@@ -176,7 +176,7 @@ def decided(old: JudgedRanking, new: JudgedRanking, text: str, is_graded: bool) 
     return with_open_labels(gate(after - before), OpenDeltas(JudgedShare(10, None, None)), low, high).decision
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.4, 0.6])
 @pytest.mark.parametrize("is_graded", [False, True])
 @pytest.mark.parametrize("rewritten", [False, True])
@@ -249,7 +249,7 @@ def told(baseline: Lists, candidate: Lists, labels: dict[str, dict[str, int]]) -
 WORDS = ", and ids that old never had stand in their places: were documents cut anew or renamed?"
 
 
-@pytest.mark.both_engines
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_gate_decides_nothing_about_ids(tracker: nt.Tracker, metric: str) -> None:
     made = small()

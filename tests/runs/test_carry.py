@@ -143,6 +143,7 @@ def world(share: float, split: float, seed: int, n_groups: int) -> tuple[Lists, 
     return labels, old, new, texts, n_changed, n_split
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.4, 0.6])
 def test_renamed_items_are_carried_by_their_texts(tracker: nt.Tracker, share: float) -> None:
     carry_by_texts(tracker, share, 0)

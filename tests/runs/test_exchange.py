@@ -15,6 +15,7 @@ from exchanged import first_value, shown, with_column
 from rankings_of import labels_of
 from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS, frame_of
+from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
@@ -227,6 +228,7 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(("name", "change", "message"), DAMAGE, ids=[message for _, _, message in DAMAGE])
 def test_what_does_not_hold_together_is_refused(
     name: str, change: Callable[[pa.Table], Any], message: str, tmp_path: Path
@@ -301,13 +303,13 @@ def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
             tracker.import_runs(tmp_path / "out")
     upgrade(str(tmp_path / "other.db"))
     with nt.Tracker(tmp_path / "other.db") as other:
-        for length in range(0, len(content), 61):
+        for length in range(0, len(content), 61 if LONG else 307):
             file.write_bytes(content[:length])
             with pytest.raises(
                 InputError, match=r"items\.parquet: not a readable Parquet file .*; export the runs again"
             ):
                 other.import_runs(tmp_path / "out")
-        for place in range(0, len(content), 37):
+        for place in range(0, len(content), 37 if LONG else 307):
             file.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
             message = ""
             try:

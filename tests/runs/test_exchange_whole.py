@@ -109,6 +109,7 @@ def test_numbers_with_gaps_are_closed(tracker: nt.Tracker, other: nt.Tracker, tm
         assert tx.damage() == []
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.both_engines
 def test_runs_of_a_share_of_the_groups_are_copied(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     groups = [f"q{number}" for number in range(60)]

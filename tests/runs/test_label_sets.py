@@ -9,8 +9,6 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.runs import labels as label_sets
 
-pytestmark = pytest.mark.both_engines
-
 NEW_LABELS: Run = {"q1": {"a": 1, "b": 2, "x": 1}, "q2": {"a": 1, "d": 2}, "q9": {"x": 1}}
 
 

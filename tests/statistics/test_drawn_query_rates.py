@@ -65,6 +65,7 @@ BY_DAY: dict[str, Callable[[], Rates]] = {
 }
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("name", BY_DAY)
 def test_bounds_miss_the_truth_as_seldom_as_promised(name: str, record_property: Record) -> None:
     found = BY_DAY[name]()

@@ -66,6 +66,7 @@ def test_groups_widen_the_interval_where_a_judge_errs_by_group() -> None:
     assert np.diff(grouped.ci) > 1.3 * np.diff(one_each.ci)
 
 
+@pytest.mark.nightly
 def test_the_interval_covers_kappa_where_judges_err_by_group() -> None:
     """95% within 3 standard errors of 1,000 samples, at 40 groups of 8 labels; the true value is of 400,000 groups."""
     random = np.random.default_rng(7)
