@@ -292,7 +292,7 @@ class _Expected:
     ``keys`` and ``ideal``: the divisor of the sum of each group, infinite for one with nothing to find, and for others.
     ``numbers``: float64, shape (n_items,), the number (from 1) of each unjudged row with a weight, else 0. ``chances``:
     float64, shape (n_items + 1,), by that number: the mean gain at its rank. ``hits``, ``weights``: float64, shape
-    (n_items,), the worth of each judged row, and the weight of each.
+    (n_items,), the worth of each judged row, and the weight of each. ``ranks``: of each row, with ties broken.
     """
 
     judged: JudgedRanking
@@ -303,6 +303,7 @@ class _Expected:
     chances: Floats
     hits: Floats
     weights: Floats
+    ranks: Index
 
     @classmethod
     def of(cls, judged: JudgedRanking, metric: Metric) -> _Expected:
@@ -323,7 +324,7 @@ class _Expected:
         elif metric.measure in ("R", "AP"):
             ideal = group_sums(group_codes(judged.labels.offsets), worth, judged.n_groups)
         ideal = np.append(np.where(ideal > 0, ideal, np.inf), np.inf)
-        return cls(judged, metric, keys, ideal, numbers, np.append(0.0, mean_gain[ranks]), hits, weights)
+        return cls(judged, metric, keys, ideal, numbers, np.append(0.0, mean_gain[ranks]), hits, weights, ranks)
 
     @cached_property
     def gains(self) -> Floats:
@@ -347,8 +348,16 @@ class _Expected:
 
     def _before(self, numbers: Floats) -> Floats:
         """Return the sum of the numbers of the rows above each row of its list."""
-        sums = np.cumsum(numbers) - numbers
-        return np.asarray(sums - sums[self.judged.ranking.offsets[:-1]][self._codes] if sums.size else sums)
+        order = self._by_rank
+        sums = np.cumsum(numbers[order]) - numbers[order]
+        before = np.empty_like(sums)
+        before[order] = sums - sums[self.judged.ranking.offsets[:-1]][self._codes] if sums.size else sums
+        return before
+
+    @cached_property
+    def _by_rank(self) -> Index:
+        """The rows of each list in the order of its ranks, which break ties as the metric does."""
+        return np.lexsort((self.ranks, self._codes))
 
     def _still_looking(self, hits: Floats) -> Floats:
         """Return the chance that no row above is relevant."""
