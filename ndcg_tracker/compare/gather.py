@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
-from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
+from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
+from ndcg_tracker.compare.estimate import T_TEST, Methods
 from ndcg_tracker.compare.gather_drawn import answers_of, answers_to_holes, checked_pair, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
@@ -20,7 +21,6 @@ from ndcg_tracker.compare.gather_results import (
     refuse_other_groups,
     shares_of_sides,
 )
-from ndcg_tracker.compare.inference import Methods
 from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.options import Missing, Unjudged, Version
 from ndcg_tracker.compare.reach import coverage as coverage_by_labels
@@ -407,8 +407,7 @@ def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     numbers: dict[object, int] = {}
     each = zip(results.pairing.group_ids.tolist(), by.of(results.pairing.group_ids).values, strict=True)
     codes = [numbers.setdefault((0, group) if value is None else (1, value), len(numbers)) for group, value in each]
-    chance = replace(results.chance, clusters=np.array(codes, dtype=np.int64))
-    return replace(results, chance=chance, clustered_by=by.attribute)
+    return replace(results, clusters=np.array(codes, dtype=np.int64), clustered_by=by.attribute)
 
 
 def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
@@ -445,8 +444,8 @@ def _with_shares(comparison: Comparison, both: RunPair) -> Comparison:
     """Return the comparison with the judged share of each metric's first ranks."""
     shares = {share.cutoff: share for share in comparison.coverage}
     metrics = tuple(
-        compared if metric.is_external else replace(compared, judged=shares.get(metric.cutoff))
-        for metric, compared in zip(both.metrics, comparison.metrics, strict=True)
+        found if metric.is_external else replace(found, about=replace(found.about, judged=shares.get(metric.cutoff)))
+        for metric, found in zip(both.metrics, comparison.metrics, strict=True)
     )
     return replace(comparison, metrics=metrics)
 
@@ -457,12 +456,11 @@ def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
     asked = {str(metric): metric.requested_as for metric in both.metrics}
     for metric in comparison.metrics:
         if any(metric.metric not in sides[0].evaluations for sides in both.sides_of):
-            metrics.append(replace(metric, requested_as=asked[metric.metric]))
+            metrics.append(replace(metric, about=replace(metric.about, requested_as=asked[metric.metric])))
             continue
         baseline_text, candidate_text = (sides[0].evaluations[metric.metric].requested_as for sides in both.sides_of)
-        metrics.append(
-            replace(metric, requested_as=baseline_text if candidate_text == metric.metric else candidate_text)
-        )
+        text = baseline_text if candidate_text == metric.metric else candidate_text
+        metrics.append(replace(metric, about=replace(metric.about, requested_as=text)))
     names = {metric.metric: metric.requested_as for metric in metrics}
     return replace(comparison, metrics=tuple(metrics), notes=tuple(typed(note, names) for note in comparison.notes))
 

@@ -20,6 +20,7 @@ Kind = Literal[
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "other_hands", "never_shown", "other_ids", "carry_labels", "ids_are_stable", "part_missing",
     "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
+    "budget_spent", "looks_spent", "judge_unchecked",
     "shorter_lists",
     "pruned", "without_items",
     # explain

@@ -208,7 +208,7 @@ def test_a_gate_decides_nothing_about_ids(tracker: nt.Tracker, metric: str) -> N
     carry = "to carry the labels over to the ids of both: ndcg-track labels carry MAPPING.csv --dataset shop"
     assert carry in result.notes
     kept = tracker.gate("new", baseline="old", dataset="shop", metric=metric, margin=0.02, ids_are_stable=True)
-    assert kept.gated.decision.unreached is None
+    assert kept.gated.decision.barred is None
     stable = f"the verdict takes ids as stable: {told(*made)}, although ids that old never had are in their places"
     assert stable in kept.notes
 
@@ -252,9 +252,7 @@ def test_labels_that_have_both_ids_reach_both_runs(tracker: nt.Tracker) -> None:
     new = {g: dict(zip(baseline[g], candidate[g], strict=True)) for g in baseline}
     carried = {g: {**of, **{new[g].get(item, item): grade for item, grade in of.items()}} for g, of in labels.items()}
     store(tracker, baseline, candidate, carried)
-    assert (
-        tracker.gate("new", baseline="old", dataset="shop", metric="RR", margin=0.02).gated.decision.unreached is None
-    )
+    assert tracker.gate("new", baseline="old", dataset="shop", metric="RR", margin=0.02).gated.decision.barred is None
 
 
 def test_texts_prove_that_ids_were_changed(tracker: nt.Tracker) -> None:
@@ -263,7 +261,7 @@ def test_texts_prove_that_ids_were_changed(tracker: nt.Tracker) -> None:
     turned = {group: items[::-1] for group, items in candidate.items()}
     store(tracker, baseline, turned, labels)
     asked = {"dataset": "shop", "metric": "RR", "margin": 0.02, "dry_run": True}
-    assert tracker.gate("new", baseline="old", **asked).gated.decision.unreached is None
+    assert tracker.gate("new", baseline="old", **asked).gated.decision.barred is None
     both = [(a, b) for g in baseline for a, b in zip(baseline[g], candidate[g], strict=True)]
     texts = {item: f"text of {old}" for old, new in both for item in (old, new)}
     tracker.add_texts({"item": list(texts), "text": list(texts.values())}, dataset="shop")

@@ -149,7 +149,7 @@ def slices_agreement(pairs: GradePairs, slicing: Slicing) -> tuple[SliceAgreemen
     ``slicing``: has a value for the group of each pair.
     """
     found = []
-    for value, places in slicing.places():
+    for value, places in slicing.places().items():
         rows = np.flatnonzero(np.isin(pairs.groups, places))
         error = pairs.error(rows)
         found.append(SliceAgreement(slicing.attribute, value, error.n, pairs.kappa(rows), error.error, error.ci))
