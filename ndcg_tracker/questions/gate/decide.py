@@ -148,7 +148,7 @@ def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A slice, a dataset, or a share of groups that lose much: something that must hold beside the mean of all.
+    """A slice, a dataset, or a share of groups that lose much: something that must hold as well as the mean.
 
     ``kind``: "slice", "dataset" or "harm". ``attribute``, ``value``: which groups; None for groups without a value, and
     for harm among all groups. ``n``: how many. ``delta``: their mean difference. ``lower``, ``upper``: its bounds, or
@@ -197,8 +197,8 @@ class Decision:
     """A decision with everything it rests on, as gains.
 
     ``whole``: what the mean gain of all groups decides. ``t``: its test. ``bounds``, ``levels``: those that decided,
-    None without any. ``direction``: which values are better; in the numbers that are told (``delta``, ``told``), lower
-    ones may be. ``parts``: what must hold as well. ``limits``: on other numbers of the runs; an unmet one gives FAIL.
+    None without any. ``direction``: which values are
+    better; if lower ones are, ``delta`` and ``told`` have the numbers of differences. ``parts``: what must hold as well. ``limits``: on other numbers of the runs; an unmet one gives FAIL.
     ``ways``: what would decide. ``why``: why t bounds were not trusted alone. ``barred``: why nothing is decided.
     ``is_identical``: whether all lists are the same. ``unjudged``: how far unjudged items leave it open; ``others``:
     the decisions with them worth nothing ("zero"), and at both ends of what they may be worth ("low", "high").

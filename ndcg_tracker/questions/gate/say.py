@@ -195,6 +195,8 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
 def reason(decision: Decision) -> str:
     """Return why a decision came out as it did, and what would decide an open question.
 
+    >>> from ndcg_tracker.questions.gate.decide import Rules
+    >>> from ndcg_tracker.statistics.t_test import TTest
     >>> reason(Decision(rules=Rules(0.0, "set"), t=TTest(2, -0.25, None), whole="fail"))
     'the mean difference on these 2 groups, -0.25, is below 0'
     """
