@@ -197,13 +197,12 @@ class Decision:
     """A decision with everything it rests on, as gains.
 
     ``whole``: what the mean gain of all groups decides. ``t``: its test. ``bounds``, ``levels``: those that decided,
-    None without any. ``direction``: which values are
-    better; if lower ones are, ``delta`` and ``told`` have the numbers of differences. ``parts``: what must hold as well. ``limits``: on other numbers of the runs; an unmet one gives FAIL.
-    ``ways``: what would decide. ``why``: why t bounds were not trusted alone. ``barred``: why nothing is decided.
-    ``is_identical``: whether all lists are the same. ``unjudged``: how far unjudged items leave it open; ``others``:
-    the decisions with them worth nothing ("zero"), and at both ends of what they may be worth ("low", "high").
-    ``check``: what drawn answers say, ``drawn_look``: which decision by them it is, 0 where they do not decide or a
-    budget gives the level. Each is None or empty if there is none.
+    None without any. ``direction``: which values are better; if lower ones are, ``delta`` and ``told`` have the numbers
+    of differences. ``parts``: what must hold as well. ``ways``: what would decide. ``why``: why t bounds were not
+    trusted alone. ``barred``: why nothing is decided. ``is_identical``: whether all lists are the same. ``unjudged``:
+    what unjudged items leave open; ``others``: the decisions with them worth nothing ("zero"), and at both ends of what
+    they may be worth ("low", "high"). ``drawn``: what drawn answers say, and which decision by them it is, 0 where they
+    do not decide or a budget gives the level. Each is None or empty if there is none.
     """
 
     rules: Rules
