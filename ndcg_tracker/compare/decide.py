@@ -37,7 +37,7 @@ from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.t_test import checked_weights
-from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command
+from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command, typed
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -54,11 +54,11 @@ class PairedResults:
     counts, None if both have some. ``shown_only``: why the metric is shown but not compared (``no_inference`` is a note
     about that), None if it is compared. ``direction``: which values are better. ``repeats``, ``clusters``, ``drawn``,
     ``least_apart``: see ``Sample``; ``clustered_by``: the attribute that makes the clusters, if one was asked for.
-    ``unjudged``: what unjudged items leave open, ``ends``: the differences at both ends of what they may be worth, if
-    these are known. ``unreached``: a note that labels do not reach both runs, None if they do. ``same_lists``: bool,
-    shape (n,), whether both lists of a group are the same, None if unknown. ``check``: what drawn answers say, None
-    without any; ``others``: the estimates without them. ``graded``: labels with answers that are too few to decide,
-    None for the stored labels.
+    ``requested_as``, ``judged``: see ``About``. ``unjudged``: what unjudged items leave open, ``ends``: the differences
+    at both ends of what they may be worth, if these are known. ``unreached``: a note that labels do not reach both
+    runs, None if they do. ``same_lists``: bool, shape (n,), whether both lists of a group are the same, None if
+    unknown. ``check``: what drawn answers say, None without any; ``others``: the estimates without them. ``graded``:
+    labels with answers that are too few to decide, None for the stored labels.
     """
 
     metric: str
@@ -68,6 +68,8 @@ class PairedResults:
     missing_in_candidate: int = 0
     means: tuple[float, float] | None = None
     no_inference: Note | None = None
+    requested_as: str = ""
+    judged: JudgedShare | None = None
     tie_effect: TieEffect | None = None
     limits: tuple[float, float] | None = None
     not_judged: NotComparable | None = None
@@ -218,7 +220,8 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
     same = [metric for metric in metrics if metric.verdict == "identical"]
     notes += all_one_notes((metric.requested_as or metric.metric, metric.baseline, metric.n) for metric in same)
     notes += _of_open(comparison)
-    return replace(comparison, notes=tuple(notes))
+    names = {metric.metric: metric.requested_as or metric.metric for metric in metrics}
+    return replace(comparison, notes=tuple(typed(note, names) for note in notes))
 
 
 def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[Estimate]) -> list[Note]:
@@ -349,6 +352,7 @@ def _about(results: PairedResults) -> About:
     by = results.clustered_by
     return About(
         metric=results.metric,
+        requested_as=results.requested_as,
         groups=GroupCounts(
             paired=pairing.group_ids.size,
             only_in_baseline=pairing.only_in_baseline.size,
@@ -362,7 +366,7 @@ def _about(results: PairedResults) -> About:
         tie_effect=results.tie_effect,
         clusters=None if by is None or sample.clusters is None else Clusters(by, np.unique(sample.clusters).size),
         shown_only=results.shown_only,
-        judged=None if results.unjudged is None else results.unjudged.share,
+        judged=results.judged,
         unjudged=results.unjudged,
         check=results.check,
     )
