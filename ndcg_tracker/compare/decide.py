@@ -23,6 +23,7 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     JudgedShare,
     LabelSetRef,
+    ListedShare,
     NotComparable,
     RunRef,
     TieEffect,
@@ -153,6 +154,7 @@ class ComparedRuns:
     dataset: str
     label_set: LabelSetRef
     coverage: tuple[JudgedShare, ...] = ()
+    listed: tuple[ListedShare, ...] = ()
     notes: tuple[Note, ...] = ()
     are_labels_asked: bool = False
 
@@ -195,6 +197,7 @@ def compare_runs(
         best=extreme_groups(first, group_names, top=top, sign=1),
         notes=(*runs_notes, *_equal_metrics(results, metrics)),
         coverage=runs.coverage,
+        listed=runs.listed,
         slices=None if by is None else sliced(first.sample, first.counted(by.values)),
         slice_attribute=None if by is None else by.attribute,
         are_labels_asked=runs.are_labels_asked or any(note.kind == "newer_labels" for note in runs.notes),

@@ -123,6 +123,10 @@ class Unjudged:
     stop: OpenStop | None = None
 
 
+WIDE = 0.5
+"""Ends of a difference that are further apart than this say nothing of the runs."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunRef:
     """A run as reports name it: its name and its id in the database; or an arm, which has ``runs`` and no id."""
@@ -219,6 +223,18 @@ class JudgedShare:
     def _span(self) -> JudgedSpan | None:
         is_known = self.baseline is not None and self.candidate is not None
         return JudgedSpan.of(self.cutoff, (self.baseline, self.candidate)) if is_known else None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedShare:
+    """The share of the labelled items of groups that both runs have which a run lists anywhere.
+
+    ``of``: "labelled", or "relevant" for those graded above 0. With arms, the mean over their runs.
+    """
+
+    of: str
+    baseline: float
+    candidate: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,6 +467,12 @@ class Estimate:
         return next((end for end in ends if end is not None and end.verdict != self.verdict), None)
 
     @property
+    def is_wide(self) -> bool:
+        """Whether these ends are so far apart that they say nothing of the runs, and no headline names them."""
+        ends = [of.delta or 0.0 for end in ENDS if (of := self.others.get(end)) is not None]
+        return max(ends, default=0.0) - min(ends, default=0.0) > WIDE
+
+    @property
     def open(self) -> Open | None:
         """What keeps the verdict open, None if nothing does."""
         if self.not_comparable == "other_ids":
@@ -520,7 +542,9 @@ class Comparison:
     """All results of the comparison of two runs of a dataset under one label set.
 
     ``groups``, ``worst`` (the largest loss first) and ``best`` (the largest gain first) belong to the first metric.
-    ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know.
+    ``coverage``: the judged share of both runs per cutoff. ``listed``: how many of the labelled and of the relevant
+    items both runs list, () if their items were not read, as where all first items are judged. ``notes``: what else to
+    know.
     ``tie_groups``: the groups that ties leave most open in the first metric, None unless requested; ``n_tie_groups``:
     how many groups they leave open in either run. ``slices``: the first metric by the values of the group attribute
     ``slice_attribute``, the worst first, None unless requested.
@@ -536,6 +560,7 @@ class Comparison:
     best: tuple[GroupDelta, ...] = ()
     notes: tuple[Note, ...] = ()
     coverage: tuple[JudgedShare, ...] = ()
+    listed: tuple[ListedShare, ...] = ()
     tie_groups: tuple[GroupTieBounds, ...] | None = None
     n_tie_groups: int | None = None
     slices: tuple[Estimate, ...] | None = None

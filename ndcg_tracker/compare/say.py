@@ -392,7 +392,7 @@ def finding(metric: Estimate) -> str:
 def unless(metric: Estimate) -> str:
     """Return the condition under which a verdict holds, if unknown labels could change it."""
     turning = metric.turning
-    if turning is None:
+    if turning is None or metric.is_wide:
         return ""
     whose = "candidate" if turning is metric.others["high"] else "baseline"
     moved = turning.verdict in ("improved", "regressed") and turning.delta is not None

@@ -96,6 +96,7 @@ def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
     assert max(one.metrics[0].p_adjusted or 0.0 for one in found.comparisons) >= max(p_values)
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("runs", "options", "message"),
     [

@@ -45,6 +45,7 @@ from ndcg_tracker.words.texts import (
     percent,
     percent_of,
     points,
+    sample_command,
     short_name,
     shown,
     shown_margin,
@@ -176,6 +177,10 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     why = reason(replace(gated.decision, ways=Ways()))
     zero = in_words([note for note in gated.comparison.notes if note.kind == "unjudged_zero"])
+    names = [gated.comparison.baseline.name, gated.comparison.candidate.name]
+    barred = gated.decision.barred
+    unchecked = gated.judge_alone if barred is not None and barred.kind == "judge_unchecked" else ""
+    checking = sample_command(names, unchecked, gated.comparison.dataset) if unchecked else ()
     return Report(
         _finding(gated),
         tables=slice_tables(gated.decision),
@@ -183,7 +188,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
         sentences=[
             why[:1].upper() + why[1:],
             *(f"The verdict rests on: {note}" for note in zero),
-            *judge_alone_words(gated.judge_alone, gated.comparison),
+            *judge_alone_words(gated.judge_alone, checking),
             *favours(gated.comparison),
         ],
         facts=_facts(gated, spelled),

@@ -28,7 +28,7 @@ from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.render.whole_file import Outcome
 from ndcg_tracker.words.notes import Told, sentence
-from ndcg_tracker.words.texts import counted, points
+from ndcg_tracker.words.texts import counted, points, sample_command
 
 _SENTENCES = {
     "pass": "{candidate} may replace {baseline} on suite {suite}",
@@ -68,13 +68,13 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
     finding = _SENTENCES[decision.decision].format(
         candidate=comparison.candidate, baseline=comparison.baseline, suite=comparison.suite
     )
-    why, low = reason(decision), decision.why
+    why, low, checking = reason(decision), decision.why, sample_command(["A", "B"], gated.judge_alone)
     tables = [delta_table(comparison), *slice_tables(decision, "datasets")]
     return Report(
         f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
         tables=tables,
         verdict=Painted(verdict_words(gated), STYLES[decision.decision]),
-        sentences=[why[:1].upper() + why[1:], *judge_alone_words(gated.judge_alone)],
+        sentences=[why[:1].upper() + why[1:], *judge_alone_words(gated.judge_alone, checking)],
         facts=_facts(gated),
         notes=[*([] if low is None else [Told("warning", sentence(low))]), *suite_notes(comparison.notes)],
     )
