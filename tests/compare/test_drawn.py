@@ -239,7 +239,7 @@ def test_clusters_are_used_where_the_queries_name_them(tracker: nt.Tracker) -> N
             {"test": "wilcoxon"},
             "test='wilcoxon' does not take drawn queries: only their own bounds are valid; leave it out",
         ),
-        ({"metrics": "AP"}, "AP: answers to whole queries do not check it: it has no cutoff; use metric='AP@10'"),
+        ({"metrics": "AP"}, "AP: whole queries are not drawn for it: it has no cutoff; use metric='AP@10'"),
         ({"check_with": "zoe"}, "judge 'llama' is checked by 'ann', not by 'zoe'; give check_with='ann'"),
         (
             {"judge": "gpt"},
