@@ -3,97 +3,87 @@
 from collections.abc import Callable
 from dataclasses import replace
 from inspect import signature
+from typing import Any
 from zlib import crc32
 
 import pytest
 from thorough import LONG
 
 from ndcg_tracker.compare.results import (
+    About,
     Comparison,
+    Estimate,
     GroupCounts,
     GroupDelta,
     GroupTieBounds,
     ItemMove,
     JudgedShare,
     LabelSetRef,
-    MetricComparison,
     RunRef,
-    SliceComparison,
     TieBounds,
     TieEffect,
     ties_note,
 )
-from ndcg_tracker.statistics.t_test import Equivalence
+from ndcg_tracker.statistics.t_test import Equivalence, TTest
 from ndcg_tracker.words.notes import Note
+
+
+def changed(found: Estimate, **new: Any) -> Estimate:
+    """Return an estimate with other values of fields, of what it is about, and of its test; ``verdict`` too."""
+    about = {name: new.pop(name) for name in list(new) if name in About.__slots__}
+    test = {{"delta": "mean"}.get(name, name): new.pop(name) for name in list(new) if name in ("delta", "n")}
+    if (verdict := new.pop("verdict", None)) is not None:
+        is_settled = verdict in ("identical", "not_comparable")
+        new |= {"settled": verdict if is_settled else None, "p_adjusted": 0.9 if "no_" in verdict else 0.001}
+        if not is_settled and "no_" not in verdict:
+            test["mean"] = abs(test.get("mean", found.delta)) * (1 if verdict == "improved" else -1)
+    return replace(found, about=replace(found.about, **about), t=replace(found.t, **test), **new)
 
 
 @pytest.fixture
 def comparison() -> Comparison:
     """A comparison with every verdict and every kind of missing number."""
     counts = GroupCounts(paired=400, undefined=3, missing_in_candidate=12)
-    regressed = MetricComparison(
-        metric="ndcg@10",
-        baseline=0.65,
-        candidate=0.6377,
-        delta=-0.0123,
+    regressed = Estimate(
+        about=About(metric="ndcg@10", groups=counts),
+        t=TTest(400, -0.0123, 0.0969, -2.54, 1e-30),
+        means=(0.65, 0.6377),
+        wins=101,
+        losses=141,
         ci=(-0.0201, -0.0045),
-        ci_method="t",
         p_value=1e-30,
         p_adjusted=3e-30,
-        test="t",
-        n=400,
-        wins=101,
-        ties=158,
-        losses=141,
-        effect_size=-0.127,
         detectable_delta=0.0105,
-        warnings=(),
-        verdict="regressed",
-        groups=counts,
     )
+    few = GroupCounts(paired=396, only_in_baseline=1, undefined=3, missing="intersect")
     undetected = replace(
         regressed,
-        metric="ndcg(gain=exp2, missing=skip)@10",
-        baseline=0.505,
-        candidate=0.5054,
-        delta=0.0004,
+        about=About(metric="ndcg(gain=exp2, missing=skip)@10", groups=few),
+        t=TTest(396, 0.0004, 0.016, 0.5, 0.6194),
+        means=(0.505, 0.5054),
         ci=(-0.0014, 0.0024),
         p_value=0.6194,
         p_adjusted=0.6194,
-        n=396,
         wins=11,
-        ties=377,
         losses=8,
-        effect_size=0.025,
         detectable_delta=0.0027,
         warnings=(Note("low_information", {"n": 396, "n_nonzero": 19, "enough": 25}),),
-        verdict="no_difference_detected",
-        groups=GroupCounts(paired=396, only_in_baseline=1, undefined=3, missing="intersect"),
     )
-    untested = replace(
-        regressed,
-        delta=0.0,
-        candidate=0.65,
-        ci=None,
-        p_value=None,
-        p_adjusted=None,
-        effect_size=None,
-        detectable_delta=None,
-    )
-    identical = replace(untested, metric="P@1", wins=0, ties=400, losses=0, verdict="identical")
-    incomparable = replace(
-        untested,
-        metric="AP",
-        baseline=None,
-        candidate=None,
-        delta=None,
-        n=0,
+    identical = Estimate(
+        about=About(metric="P@1", groups=counts),
+        t=TTest(400, 0.0, 0.0),
+        means=(0.65, 0.65),
         wins=0,
-        ties=0,
         losses=0,
+        settled="identical",
+    )
+    incomparable = Estimate(
+        about=About(metric="AP", groups=GroupCounts(paired=0, only_in_candidate=2, missing="intersect")),
+        t=TTest(0, None, None),
+        wins=0,
+        losses=0,
+        settled="not_comparable",
         warnings=(Note("no_group"),),
-        verdict="not_comparable",
-        groups=GroupCounts(paired=0, only_in_candidate=2, missing="intersect"),
     )
     return Comparison(
         RunRef("bm25", 1),
@@ -112,27 +102,28 @@ def comparison() -> Comparison:
 @pytest.fixture
 def full_comparison(comparison: Comparison) -> Comparison:
     """A comparison of one metric with everything that can be asked for, and low information."""
+    first = comparison.metrics[0]
+    effect = TieEffect(TieBounds(0.64, 0.66), TieBounds(0.6377, 0.6377))
     metric = replace(
-        comparison.metrics[0],
+        first,
+        about=replace(first.about, groups=GroupCounts(paired=400), tie_effect=effect),
         warnings=(Note("low_information", {"n": 400, "n_nonzero": 19, "enough": 25}),),
         wins=5,
-        ties=381,
         losses=14,
         equivalence=Equivalence(0.01, 0.7231, (-0.0189, -0.0057), False),
-        tie_effect=TieEffect(TieBounds(0.64, 0.66), TieBounds(0.6377, 0.6377)),
-        ties_could_change_verdict=True,
-        groups=GroupCounts(paired=400),
+        others={"worst ties": replace(first, p_adjusted=0.5), "best ties": first},
     )
-    phone = SliceComparison("phone", 250, 0.65, 0.6, -0.05, (-0.07, -0.03), 20, 80, 150, 1e-9, 4e-9, 3e-9, "regressed")
+
+    def row(value: str | None, n: int, delta: float, **further: Any) -> Estimate:
+        means = {"means": (0.65, 0.6), "wins": 20, "losses": 150 if n == 250 else 0}
+        return Estimate(about=About(value=value), t=TTest(n, delta, None), **means | further)
+
     slices = (
-        phone,
-        replace(phone, value="watch", n=1, delta=-0.01, ci=None, p_value=None, q_value=None, p_adjusted=None,
-                verdict="not_comparable", warning=Note("one_group")),
-        replace(phone, value=None, n=49, delta=0.0, ci=None, p_value=None, q_value=None, p_adjusted=None,
-                verdict="identical"),
-        replace(phone, value="desktop", n=100, delta=0.02, ci=(-0.01, 0.05), p_value=0.1, q_value=0.1, p_adjusted=0.1,
-                verdict="no_difference_detected",
-                warning=Note("low_information", {"n": 100, "n_nonzero": 20, "enough": 25})),
+        row("phone", 250, -0.05, ci=(-0.07, -0.03), p_value=1e-9, q_value=4e-9, p_adjusted=3e-9),
+        row("watch", 1, -0.01, settled="not_comparable", warnings=(Note("one_group"),)),
+        row(None, 49, 0.0, settled="identical"),
+        row("desktop", 100, 0.02, ci=(-0.01, 0.05), p_value=0.1, q_value=0.1, p_adjusted=0.1,
+            warnings=(Note("low_information", {"n": 100, "n_nonzero": 20, "enough": 25}),)),
     )  # fmt: skip
     worst = (
         replace(
@@ -175,7 +166,7 @@ def hostile_comparison(comparison: Comparison, full_comparison: Comparison) -> C
             metrics=tuple(
                 replace(
                     metric,
-                    metric=text,
+                    about=replace(metric.about, metric=text),
                     warnings=(Note("no_group"),),
                     equivalence=Equivalence(0.01, 0.5, (-0.1, 0.1), False),
                 )
@@ -184,7 +175,7 @@ def hostile_comparison(comparison: Comparison, full_comparison: Comparison) -> C
             worst=(GroupDelta(text, 1.0, 0.5, -0.5, (ItemMove(text, 1.0, 1, 2, 0.5, 0.25, -0.25),)),),
             best=(GroupDelta(text, 0.5, 1.0, 0.5),),
             notes=(Note("worst_group", command=("ndcg-track", "explain", text)),),
-            slices=tuple(replace(row, value=text) for row in full_comparison.slices or ()),
+            slices=tuple(replace(row, about=replace(row.about, value=text)) for row in full_comparison.slices or ()),
             slice_attribute=text,
             tie_groups=(GroupTieBounds(text, "baseline", 0.0, 0.5, 1.0),),
         )

@@ -13,8 +13,8 @@ from ndcg_tracker.api.evaluation import labels_given, path_of
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, compare_runs
+from ndcg_tracker.compare.estimate import Methods
 from ndcg_tracker.compare.gather import ComparisonResult
-from ndcg_tracker.compare.inference import Methods
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.gather import ComparisonResult
     from ndcg_tracker.compare.options import CiMethod, TestName
-    from ndcg_tracker.compare.results import MetricComparison
+    from ndcg_tracker.compare.results import Estimate
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.runs.ingest import IngestResult
@@ -86,7 +86,7 @@ class ExperimentResult:
         return str(self.to_frame().to_string(index=False))
 
 
-def _compared(result: MetricComparison) -> Sequence[tuple[str, float | None]]:
+def _compared(result: Estimate) -> Sequence[tuple[str, float | None]]:
     return (
         ("+", result.wins),
         ("-", result.losses),

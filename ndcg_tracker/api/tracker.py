@@ -258,8 +258,8 @@ class Tracker:
         that were answered before the later run was stored. Raises: ReferenceNotFoundError; InputError for
         methods that do not apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
+        from ndcg_tracker.compare.estimate import Methods
         from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult, compared
-        from ndcg_tracker.compare.inference import Methods
 
         options = CompareOptions(
             metrics=tuple(parse_metrics(metrics)),

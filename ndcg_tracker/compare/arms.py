@@ -18,7 +18,7 @@ from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import did_you_mean
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.results import MetricComparison
+    from ndcg_tracker.compare.results import Estimate
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
@@ -243,9 +243,7 @@ def other_data(family: Sequence[RunRecord]) -> Iterator[Unlike]:
                 yield Unlike((told[0].name, other.name), name, values)
 
 
-def retraining_note(
-    tx: ReadTransaction, sides: Sequence[RunRecord], label_set_id: int, first: MetricComparison
-) -> Note | None:
+def retraining_note(tx: ReadTransaction, sides: Sequence[RunRecord], label_set_id: int, first: Estimate) -> Note | None:
     """Return the note that an interval over groups does not cover retraining, with how much retrained runs differ.
 
     None if there is no family of 3 runs or more, or its runs do not differ. ``first``: the comparison of the first
@@ -282,7 +280,7 @@ def retraining_note(
     )
 
 
-def _seeds(metric: MetricComparison, variance: float) -> int | None:
+def _seeds(metric: Estimate, variance: float) -> int | None:
     room = ((metric.delta or 0.0) / _FOUND) ** 2 - (metric.standard_error or 0.0) ** 2
     seeds = math.ceil(2 * variance / room) if room > 0 else MOST_SEEDS + 1
     return max(2, seeds) if seeds <= MOST_SEEDS else None

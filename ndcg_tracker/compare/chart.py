@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from ndcg_tracker.compare.chart_groups import colored, every_group, histogram, queries_of, scatter
 from ndcg_tracker.compare.report_facts import MOST_SLICES, AtCutoff, PairReport, PairReports, RunPairDelta
-from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, ToldVerdict
+from ndcg_tracker.compare.results import Comparison, Estimate, ToldVerdict
 from ndcg_tracker.compare.say import for_people
 from ndcg_tracker.compare.say_tables import NO_VALUE
 from ndcg_tracker.errors import InputError, argument
@@ -85,7 +85,7 @@ class Bar:
         return "" if self.verdict is None else self.verdict.replace("_", " ")
 
 
-def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]]) -> list[Bar]:
+def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[Estimate]]) -> list[Bar]:
     """Return the metrics of a comparison, and the first of them slice by slice."""
     bars = [metric_bar(metric) for metric in comparison.metrics if metric.delta is not None]
     for attribute, rows in slices.items():
@@ -96,7 +96,7 @@ def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceCompariso
     return bars
 
 
-def metric_bar(metric: MetricComparison, name: str = "") -> Bar:
+def metric_bar(metric: Estimate, name: str = "") -> Bar:
     """Return a metric as a row of a forest plot; its delta is known."""
     assert metric.delta is not None
     return Bar(name or metric.metric, None, metric.delta, metric.ci, metric.told, metric.p_adjusted, metric.n)
@@ -264,7 +264,7 @@ def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) 
     return forest(bars, f"{title}: {only}" if only else title, metric=only)
 
 
-def _slices_by(pair: PairReport, by: str | None) -> dict[str, tuple[SliceComparison, ...]]:
+def _slices_by(pair: PairReport, by: str | None) -> dict[str, tuple[Estimate, ...]]:
     """Return the slices by an attribute, or by all attributes. Raises: InputError if there are none."""
     wanted = {name: rows for name, rows in pair.slices.items() if by in (None, name)}
     if not wanted:
@@ -278,7 +278,7 @@ def _slices_by(pair: PairReport, by: str | None) -> dict[str, tuple[SliceCompari
 
 
 def _bars_of_candidate(
-    comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]], *, is_one: bool, only: str
+    comparison: Comparison, slices: Mapping[str, Sequence[Estimate]], *, is_one: bool, only: str
 ) -> list[Bar]:
     """Return the rows of one of several candidates, with its name; ``only``: the metric if all rows share one."""
     bars = bars_of(comparison, slices)

@@ -2,55 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
-from ndcg_tracker.compare.drawn import DrawnCheck
-from ndcg_tracker.compare.inference import GROUPS_ONLY, NOTHING, Chance, Methods, infer, metric_warnings
+from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas
+from ndcg_tracker.compare.estimate import T_TEST, Methods, adjusted, at, estimate, sliced, without_inference
 from ndcg_tracker.compare.pair import Pairing
 from ndcg_tracker.compare.results import (
-    ALPHA,
+    TIED,
+    About,
     Clusters,
     Comparison,
+    End,
+    Estimate,
     GroupCounts,
     GroupDelta,
     JudgedShare,
     LabelSetRef,
     ListedShare,
-    MetricComparison,
     NotComparable,
-    OpenDeltas,
-    OpenVerdict,
-    PossibleDelta,
-    RareLoss,
     RunRef,
-    SliceComparison,
     TieEffect,
-    Verdict,
-    corrected_verdict,
+    Unjudged,
     ties_note,
 )
-from ndcg_tracker.compare.slices import Slicing, compare_slices, worst_first
+from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.statistics.distribution_free import share_upper_bound
-from ndcg_tracker.statistics.many_tests import holm
-from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
-from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command
+from ndcg_tracker.statistics.t_test import checked_weights
+from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command, typed
 
 GroupNames = Callable[[Index], Sequence[str]]
 
-T_TEST = Methods()
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PairedResults:
     """One metric of two runs, ready to be compared.
 
@@ -60,12 +53,13 @@ class PairedResults:
     ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: the smallest and the largest
     possible difference, None if they are not known. ``not_judged``: which runs have no judged item that the metric
     counts, None if both have some. ``shown_only``: why the metric is shown but not compared (``no_inference`` is a note
-    about that), None if it is compared. ``chance``: the repeats in arms, or clusters of the paired groups by the
-    attribute ``clustered_by``. ``direction``: which values are better. ``open``: what unjudged items leave open.
-    ``unreached``: a note that labels do not reach both runs, None if they do. ``same_lists``: bool,
-    shape (n,), whether both lists of a group are the same, None if unknown. ``check``: what drawn answers say, None
-    without any; then ``chance`` says which groups are exact. ``graded``: labels with answers that are too few to
-    decide, None for the stored labels.
+    about that), None if it is compared. ``direction``: which values are better. ``repeats``, ``clusters``, ``drawn``,
+    ``least_apart``: see ``Sample``; ``clustered_by``: the attribute that makes the clusters, if one was asked for.
+    ``requested_as``, ``judged``: see ``About``. ``unjudged``: what unjudged items leave open, ``ends``: the differences
+    at both ends of what they may be worth, if these are known. ``unreached``: a note that labels do not reach both
+    runs, None if they do. ``same_lists``: bool, shape (n,), whether both lists of a group are the same, None if
+    unknown. ``check``: what drawn answers say, None without any; ``others``: the estimates without them. ``graded``:
+    labels with answers that are too few to decide, None for the stored labels.
     """
 
     metric: str
@@ -75,54 +69,77 @@ class PairedResults:
     missing_in_candidate: int = 0
     means: tuple[float, float] | None = None
     no_inference: Note | None = None
+    requested_as: str = ""
+    judged: JudgedShare | None = None
     tie_effect: TieEffect | None = None
     limits: tuple[float, float] | None = None
     not_judged: NotComparable | None = None
     shown_only: ShownOnly | None = None
-    chance: Chance = GROUPS_ONLY
+    repeats: tuple[Floats, Floats] | None = None
+    clusters: Index | None = None
+    drawn: DrawnDeltas | None = None
+    least_apart: int = 0
     clustered_by: str | None = None
     direction: Direction = "higher"
-    open: OpenDeltas | None = None
+    unjudged: Unjudged | None = None
+    ends: Mapping[End, Floats] = field(default_factory=dict)
     unreached: Note | None = None
     same_lists: Mask | None = None
     check: DrawnCheck | None = None
+    others: Mapping[str, Estimate] = field(default_factory=dict)
     graded: LabelLists | None = None
 
     def of(self, places: Index) -> PairedResults:
         """Return the same for some of the groups."""
-        pairing = self.pairing
-        groups = replace(
-            pairing,
-            group_ids=pairing.group_ids[places],
-            baseline=pairing.baseline[places],
-            candidate=pairing.candidate[places],
-        )
-        weights = None if self.weights is None else self.weights[places]
-        return replace(self, pairing=groups, weights=weights, chance=self.chance.of(places))
+        pairing, of = self.pairing, self.every.of(places)
+        baseline, candidate = pairing.baseline[places], pairing.candidate[places]
+        groups = replace(pairing, group_ids=pairing.group_ids[places], baseline=baseline, candidate=candidate)
+        own = replace(self, pairing=groups, weights=of.weights, repeats=of.repeats, clusters=of.clusters)
+        return replace(own, drawn=of.drawn, same_lists=of.same)
 
-    @property
-    def is_drawn(self) -> bool:
-        """Whether only drawn groups are exact, so that nothing is known about the others."""
-        return self.chance.drawn is not None
+    @cached_property
+    def every(self) -> Sample:
+        """The sample of all groups, also of weight 0."""
+        pairing = self.pairing
+        return Sample(
+            pairing.delta,
+            self.direction,
+            (pairing.baseline, pairing.candidate),
+            self.weights,
+            self.clusters,
+            self.repeats,
+            self.drawn,
+            self.least_apart,
+            self.limits,
+            self.same_lists,
+            np.isin(pairing.group_ids, pairing.in_neither, invert=True) if pairing.in_neither.size else None,
+        )
+
+    @cached_property
+    def counts(self) -> Index | None:
+        """The places of the groups that count; None for all."""
+        if self.weights is None or checked_weights(self.pairing.delta, self.weights).all():
+            return None
+        return np.flatnonzero(self.weights)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The sample of the groups that count."""
+        return self.every if self.counts is None else self.every.of(self.counts)
+
+    def at(self, end: End) -> Sample:
+        """Return the sample at one end of what unjudged items may be worth."""
+        moved = self.every.moved((self.pairing.baseline + self.ends[end]) - self.pairing.baseline)
+        return moved if self.counts is None else moved.of(self.counts)
+
+    def counted(self, values: Sequence[str | None]) -> Sequence[str | None]:
+        """Return the values of an attribute of the groups that count."""
+        return values if self.counts is None else [values[place] for place in self.counts.tolist()]
 
     @property
     def gain(self) -> Floats:
         """By how much each paired group is better in the candidate: float64, shape (n,)."""
         return self.pairing.delta if self.direction == "higher" else -self.pairing.delta
-
-    @property
-    def seen(self) -> Mask:
-        """Which paired groups a run has: bool, shape (n,); those in neither show no loss, and no lack of one."""
-        ids, in_neither = self.pairing.group_ids, self.pairing.in_neither
-        return np.isin(ids, in_neither, invert=True) if in_neither.size else np.ones(ids.size, dtype=np.bool_)
-
-    @property
-    def chance_of_gain(self) -> Chance:
-        """The sources of chance in a test of the gain."""
-        if self.direction == "higher" or self.chance.repeats is None:
-            return self.chance
-        baseline, candidate = self.chance.repeats
-        return replace(self.chance, repeats=(-baseline, -candidate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +180,7 @@ def compare_runs(
         raise ValueError("a comparison needs at least one metric")
     metrics = compare_metrics(results, methods)
     first = results[0]
-    if first.shown_only is not None or first.is_drawn:
+    if first.shown_only is not None or first.drawn is not None:
         top = 0  # no value says which group is worse: of no quality, or not labelled by people
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
@@ -181,16 +198,11 @@ def compare_runs(
         notes=(*runs_notes, *_equal_metrics(results, metrics)),
         coverage=runs.coverage,
         listed=runs.listed,
-        slices=None if by is None else worst_first(_sliced(first, by), first.direction),
+        slices=None if by is None else sliced(first.sample, first.counted(by.values)),
         slice_attribute=None if by is None else by.attribute,
         are_labels_asked=runs.are_labels_asked or any(note.kind == "newer_labels" for note in runs.notes),
     )
     return _with_metric_notes(comparison)
-
-
-def are_same(same_lists: Mask | None) -> bool:
-    """Return whether all lists are known to be the same."""
-    return same_lists is not None and bool(same_lists.all())
 
 
 _OF_METRICS = ("ties", "nothing_judged", "all_one", "unjudged_zero", "unjudged_open")
@@ -211,10 +223,11 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
     same = [metric for metric in metrics if metric.verdict == "identical"]
     notes += all_one_notes((metric.requested_as or metric.metric, metric.baseline, metric.n) for metric in same)
     notes += _of_open(comparison)
-    return replace(comparison, notes=tuple(notes))
+    names = {metric.metric: metric.requested_as or metric.metric for metric in metrics}
+    return replace(comparison, notes=tuple(typed(note, names) for note in notes))
 
 
-def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricComparison]) -> list[Note]:
+def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[Estimate]) -> list[Note]:
     """Return a note on the first two tested metrics that are equal in every group of both runs."""
     tested = [
         (paired.pairing, metric.metric) for paired, metric in zip(results, metrics, strict=True) if metric.p_value
@@ -228,7 +241,7 @@ def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricCom
 def _of_open(comparison: Comparison) -> list[Note]:
     """Return notes on what unjudged items leave open: why it is not known of a metric, and how to settle a verdict."""
     notes, sides = list[Note](), (comparison.baseline, comparison.candidate)
-    lefts = [(metric, metric.open) for metric in comparison.metrics if metric.open is not None]
+    lefts = [(of, of.about.unjudged) for of in comparison.metrics if of.about.unjudged is not None]
     for metric, left in [(metric, left) for metric, left in lefts if left.stop is not None][:1]:
         notes.append(Note("unjudged_zero", {"metric": metric.metric, "stop": left.stop}))
     for metric, left in [(metric, left) for metric, left in lefts if metric.is_open][:1]:
@@ -249,7 +262,7 @@ def closing_note(comparison: Comparison, metric: str, names: Sequence[str], n_it
     return Note("unjudged_open", facts, ("ndcg-track", "labels", "needed", *words))
 
 
-def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:
+def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[Estimate, ...]:
     """Return the comparison of each metric, the p-values Holm-corrected over all of them.
 
     The verdict is "improved" or "regressed" if the corrected p is below .05, by the sign of delta and the metric's
@@ -261,18 +274,18 @@ def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST)
 
     Parameters and raises: as ``compare_runs``.
     """
-    return _adjusted([_compared(metric, methods) for metric in results])
+    return adjusted([compared(metric, methods) for metric in results])
 
 
 def adjusted_jointly(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """Return several candidates' comparisons with one baseline, Holm-corrected over all of their metrics together."""
-    metrics = _adjusted([metric for comparison in comparisons for metric in comparison.metrics])
-    adjusted, done = [], 0
+    every = adjusted([metric for comparison in comparisons for metric in comparison.metrics])
+    corrected, done = [], 0
     for comparison in comparisons:
-        own = metrics[done : done + len(comparison.metrics)]
-        adjusted.append(_with_metric_notes(replace(comparison, metrics=own)))
+        own = every[done : done + len(comparison.metrics)]
+        corrected.append(_with_metric_notes(replace(comparison, metrics=own)))
         done += len(comparison.metrics)
-    return tuple(adjusted)
+    return tuple(corrected)
 
 
 def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int, sign: int) -> tuple[GroupDelta, ...]:
@@ -298,61 +311,51 @@ def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int,
     )
 
 
-def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
+def compared(results: PairedResults, methods: Methods = T_TEST) -> Estimate:
     """Return one metric's comparison, as if it were the only one."""
-    pairing = results.pairing
-    delta, weights, chance = pairing.delta, results.weights, results.chance
-    if weights is not None and not weights.all():
-        counts = np.flatnonzero(checked_weights(delta, weights))
-        delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
-    test, variance = chance.test(delta, weights)
-    n_wins, n_losses = int((delta > 0).sum()), int((delta < 0).sum())
-    counted = not results.is_drawn
-    if results.direction == "lower":
-        n_wins, n_losses = n_losses, n_wins
-    if test.n and results.means is not None:
-        means: tuple[float | None, float | None] = results.means
-        mean: float | None = results.means[1] - results.means[0]
+    sample, pairing = results.sample, results.pairing
+    found = estimate(sample, methods, untestable=results.no_inference, about=_about(results))
+    if not sample.n:
+        unknown: NotComparable | None = "no_group"
+    elif results.not_judged == "nothing_judged" and found.settled != "identical":
+        unknown = None
     else:
-        means = _means(pairing, results.weights) if test.n and counted else (None, None)
-        mean = test.mean
-    same = test.n > 0 and not n_wins + n_losses and counted
-    neither = results.not_judged == "nothing_judged"
-    identical = same and not neither
-    unknown = "no_group" if not test.n else results.not_judged if same or not neither else None
+        unknown = results.not_judged
     if unknown is None and results.unreached is not None and results.unreached.kind == "other_ids":
         unknown = "other_ids"
+    means: tuple[float | None, float | None] = results.means or (None, None)
+    if results.means is not None and sample.n:
+        found = replace(found, t=replace(found.t, mean=results.means[1] - results.means[0]))
+    elif sample.n and results.drawn is None:
+        means = results.every.means
+    found = replace(found, means=means, others=dict(results.others))
+    n_weightless = pairing.group_ids.size - sample.n
+    weightless = (Note("weightless", {"n": n_weightless}),) if n_weightless else ()
     if results.shown_only is not None:
-        unknown = None
-    inferred = test.n > 1 and not same and results.no_inference is None and not unknown
-    information = chance.information(delta, weights)
-    inference = infer(delta, weights, test, methods, results.metric) if inferred else NOTHING
-    return MetricComparison(
+        told = without_inference(found)
+        return replace(told, settled="shown", equivalence=None, warnings=tuple(filter(None, [results.no_inference])))
+    if unknown is not None:
+        warnings = () if unknown == "other_ids" else (*weightless, *(found.warnings if unknown == "no_group" else ()))
+        found = replace(without_inference(replace(found, settled="not_comparable")), warnings=warnings)
+        if unknown != "other_ids":
+            found = replace(found, t=replace(found.t, mean=None))
+        return replace(found, about=replace(found.about, not_comparable=unknown))
+    ends: dict[str, Estimate] = {
+        end: estimate(results.at(end), methods, untestable=results.no_inference) for end in results.ends
+    }
+    effect = results.tie_effect
+    if effect is not None and effect.is_open and found.p_value is not None and found.standard_error:
+        ends |= {name: at(found, delta) for name, delta in zip(TIED, effect.delta, strict=True)}
+    return replace(found, warnings=(*weightless, *found.warnings), others={**found.others, **ends})
+
+
+def _about(results: PairedResults) -> About:
+    """Return what an estimate of a metric is about."""
+    pairing, sample = results.pairing, results.sample
+    by = results.clustered_by
+    return About(
         metric=results.metric,
-        baseline=means[0],
-        candidate=means[1],
-        delta=None if unknown not in (None, "other_ids") else mean,
-        ci=limited(inference.ci, results.limits),
-        ci_method=methods.ci,
-        p_value=inference.p_value,
-        p_adjusted=inference.p_value,
-        test=methods.test,
-        n=test.n,
-        wins=n_wins if counted else None,
-        ties=test.n - n_wins - n_losses if counted else None,
-        losses=n_losses if counted else None,
-        effect_size=test.effect_size if inferred and counted else None,
-        detectable_delta=possible(detectable_delta(test, alpha=ALPHA), results.limits)
-        if inferred and test.t is not None and counted
-        else None,
-        warnings=()
-        if unknown == "other_ids"
-        else (results.no_inference,)
-        if results.shown_only is not None and results.no_inference is not None
-        else metric_warnings(
-            results.no_inference, pairing.group_ids.size - test.n, information, inference, methods.test
-        ),
-        verdict=_before_correction(results, identical, unknown),
+        requested_as=results.requested_as,
         groups=GroupCounts(
             paired=pairing.group_ids.size,
             only_in_baseline=pairing.only_in_baseline.size,
@@ -364,142 +367,9 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
             in_neither=pairing.in_neither.size,
         ),
         tie_effect=results.tie_effect,
-        equivalence=_within(inference.equivalence, results.limits)
-        if inferred
-        else _uninferred(None if results.shown_only else methods.equivalence, equivalent=identical),
-        not_comparable=unknown,
-        standard_error=test.standard_error,
-        df=test.df,
-        variance=variance if inferred else None,
-        clusters=None if results.clustered_by is None else Clusters(results.clustered_by, information.n),
+        clusters=None if by is None or sample.clusters is None else Clusters(by, np.unique(sample.clusters).size),
         shown_only=results.shown_only,
-        direction=results.direction,
-        judged=None if results.open is None else results.open.share,
-        open=_open_verdict(results, methods),
-        rare_loss=_rare_loss(results) if (inferred or same) and not unknown and weights is None and counted else None,
+        judged=results.judged,
+        unjudged=results.unjudged,
         check=results.check,
     )
-
-
-def possible(delta: float | None, limits: tuple[float, float] | None) -> float | None:
-    """Return a size of a difference, None if it is larger than the limits of a metric allow.
-
-    >>> possible(0.2, (-1.0, 1.0)), possible(5.6, (-1.0, 1.0)), possible(5.6, None)
-    (0.2, None, 5.6)
-    """
-    return None if delta is not None and limits is not None and delta > max(-limits[0], limits[1]) else delta
-
-
-def _rare_loss(results: PairedResults) -> RareLoss | None:
-    """Return how many groups, or clusters, may lose more than any group did; None if no group can."""
-    gain, clusters = results.gain[results.seen], results.chance.of(results.seen).clusters
-    n = gain.size if clusters is None else np.unique(clusters).size
-    worst = max(0.0, -float(gain.min(initial=0.0)))
-    is_most = results.limits is not None and worst >= max(-results.limits[0], results.limits[1])
-    return None if not n or is_most else RareLoss(n, worst, share_upper_bound(0, n))
-
-
-def _possible(results: PairedResults, methods: Methods, delta: Floats | None) -> PossibleDelta | None:
-    """Return the comparison with other differences of the groups, None where these are not known."""
-    if delta is None:
-        return None
-    pairing = replace(results.pairing, candidate=results.pairing.baseline + delta)
-    chance = results.chance.shifted(delta - results.pairing.delta)
-    comparison = _compared(replace(results, pairing=pairing, chance=chance, open=None), methods)
-    return PossibleDelta(comparison.delta, comparison.ci, comparison.p_value, comparison.p_value, comparison.verdict)
-
-
-def _open_verdict(results: PairedResults, methods: Methods) -> OpenVerdict | None:
-    """Return what unjudged items leave open, each end tested as if it had been observed."""
-    left = results.open
-    if left is None:
-        return None
-    low, high = (_possible(results, methods, delta) for delta in (left.low, left.high))
-    return OpenVerdict(left.n_items, low, high, left.stop)
-
-
-def _before_correction(results: PairedResults, identical: bool, unknown: NotComparable | None) -> Verdict | None:
-    """Return the verdict before the corrected p-value is considered."""
-    if results.shown_only is not None:
-        return None
-    return "not_comparable" if unknown else "identical" if identical else "no_difference_detected"
-
-
-def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
-    pairing = results.pairing
-    values = (pairing.baseline, pairing.candidate)
-    weights, limits, chance = results.weights, results.limits, results.chance
-    rows = compare_slices(*values, by.values, weights, limits=limits, chance=chance, direction=results.direction)
-    if not results.is_drawn:
-        return rows
-    return tuple(replace(row, baseline=None, candidate=None, wins=None, ties=None, losses=None) for row in rows)
-
-
-def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None:
-    """Return what is known about equivalence without a test: identical runs are equivalent."""
-    return None if margin is None else Equivalence(margin, None, None, equivalent)
-
-
-def _within(equivalence: Equivalence | None, limits: tuple[float, float] | None) -> Equivalence | None:
-    return None if equivalence is None else replace(equivalence, ci=limited(equivalence.ci, limits))
-
-
-def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:
-    """Return the metrics with p-values corrected over all of them, and the verdicts that follow."""
-    n_tests = sum(metric.p_value is not None for metric in metrics)
-    p_values = [
-        metric.p_value if metric.check is None else metric.check.p_value(metric.p_value, n_tests) for metric in metrics
-    ]
-    return tuple(
-        replace(
-            metric,
-            p_adjusted=p,
-            verdict=corrected_verdict(metric.verdict, metric.gain, p),
-            ties_could_change_verdict=_hangs_on_ties(metric, p_values, place),
-            open=adjusted_open(metric.open, p_values, place),
-        )
-        for place, (metric, p) in enumerate(zip(metrics, holm(p_values), strict=True))
-    )
-
-
-def adjusted_open(left: OpenVerdict | None, p_values: Sequence[float | None], place: int) -> OpenVerdict | None:
-    """Return what is open with p-values corrected together with the observed ones of the other metrics."""
-
-    def adjusted(end: PossibleDelta | None) -> PossibleDelta | None:
-        if end is None:
-            return None
-        p = holm([*p_values[:place], end.p_value, *p_values[place + 1 :]])[place]
-        return replace(end, p_adjusted=p, verdict=corrected_verdict(end.verdict, end.delta, p))
-
-    return None if left is None else replace(left, low=adjusted(left.low), high=adjusted(left.high))
-
-
-def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], place: int) -> bool:
-    """Return whether another order of tied items could give another verdict, by the rule that gave this one.
-
-    It moves delta as far as ties allow, keeps its standard error, and corrects its p-value together with the others'.
-    """
-    effect, p_value, delta = metric.tie_effect, metric.p_value, metric.delta
-    if effect is None or not effect.is_open or delta is None or metric.verdict is None:
-        return False
-    df, standard_error = metric.df, metric.standard_error
-    if p_value is not None and p_value < 1 and delta and (metric.test != "t" or not standard_error):
-        # the error that a t-test with this p-value would have had
-        standard_error = abs(delta) / two_sided_t(max(p_value, 1e-300), df)
-    if p_value is None or not standard_error:
-        return effect.could_turn(delta)
-
-    def verdict_at(moved: float, p: float | None) -> Verdict | None:
-        corrected = holm([*p_values[:place], p, *p_values[place + 1 :]])
-        return corrected_verdict(metric.verdict, moved, corrected[place])
-
-    told = verdict_at(delta, p_value)
-    return any(verdict_at(bound, two_sided_p(bound / standard_error, df)) != told for bound in effect.delta)
-
-
-def _means(pairing: Pairing, weights: Floats | None) -> tuple[float, float]:
-    """Return the means of both runs, weighted if there are weights."""
-    if weights is None:
-        return float(pairing.baseline.mean()), float(pairing.candidate.mean())
-    total = weights.sum()
-    return float((weights * pairing.baseline).sum() / total), float((weights * pairing.candidate).sum() / total)

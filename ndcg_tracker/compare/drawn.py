@@ -18,7 +18,7 @@ from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, matching_rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists
-from ndcg_tracker.statistics.drawn_queries import DrawnMean, DrawnQueries, draw_order, stakes_of
+from ndcg_tracker.statistics.drawn_queries import MOST_LEFT_OUT, DrawnMean, DrawnQueries, draw_order, stakes_of
 from ndcg_tracker.statistics.t_test import TTest
 
 Aim = Literal["judge", "holes"]
@@ -216,15 +216,6 @@ class DrawnDeltas:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean difference with its interval and its p-value, both None if nothing can be inferred."""
-
-    delta: float | None
-    ci: tuple[float, float] | None
-    p_value: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class DrawnCheck:
     """What drawn answers say, in addition to the difference that decides.
 
@@ -232,9 +223,8 @@ class DrawnCheck:
     them had nothing open, ``n_answered`` were drawn and are fully answered, ``n_left_out`` were drawn before the last
     of these and are not, some by name in ``left_out``. ``n_missing``: how many more answered groups a verdict needs.
     ``n_open``: how many items were open, ``n_graded`` of them in drawn groups. ``decides``: whether there is a verdict.
-    ``is_complete``: whether all groups are known or answered, so that the ordinary test decides. ``judged``: the
-    difference without answers; ``favour``: by how much it is above the one that decides. ``mean``: what decides, None
-    if complete.
+    ``is_complete``: whether all groups are known or answered, so that the ordinary test decides. ``mean``: what
+    decides, None if complete.
     """
 
     aim: Aim
@@ -250,9 +240,12 @@ class DrawnCheck:
     n_graded: int
     decides: bool
     is_complete: bool
-    judged: Estimate
-    favour: Estimate
     mean: DrawnMean | None = None
+
+    @property
+    def are_many_left_out(self) -> bool:
+        """Whether more than one in eight of the drawn groups are not fully answered."""
+        return self.n_missing == 0 and self.n_left_out > MOST_LEFT_OUT * (self.n_answered + self.n_left_out)
 
     @property
     def n_needed(self) -> int:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
-from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
+from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
+from ndcg_tracker.compare.estimate import T_TEST, Methods
 from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
@@ -20,7 +21,6 @@ from ndcg_tracker.compare.gather_results import (
     refuse_other_groups,
     shares_of_sides,
 )
-from ndcg_tracker.compare.inference import Methods
 from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.options import Missing, Unjudged, Version
 from ndcg_tracker.compare.reach import coverage as coverage_by_labels
@@ -50,7 +50,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.scoring import judged_share_notes, stored_weights
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.words.notes import Fact, Note, in_words, typed
+from ndcg_tracker.words.notes import Fact, Note, in_words
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
@@ -346,7 +346,6 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         top=options.top,
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )
-    comparison = _with_shares(_with_requests(comparison, both), both)
     is_stored = results[0].check is None and results[0].graded is None  # moves are by stored labels alone
     if is_stored and not pruned and not both.is_repeated:
         comparison = _with_moves(tx, comparison, both)
@@ -377,8 +376,19 @@ def _stored(
     """Return the stored results of two arms by metric, notes on them, and their judged shares."""
     refuse_other_groups(both)
     shares = shares_of_sides(tx, both)
+    of_arms = shares[: len(both.sides_of[0])], shares[len(both.sides_of[0]) :]
+    coverage = tuple(
+        JudgedShare(cutoff, *(mean_share(of_arm, cutoff) for of_arm in of_arms))
+        for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics if not metric.is_external)
+    )
+    judged_at = {share.cutoff: share for share in coverage}
     results = [
-        replace(paired_results(tx, both, metric, options.missing), not_judged=not_judged(tx, both, metric, shares))
+        replace(
+            paired_results(tx, both, metric, options.missing),
+            not_judged=not_judged(tx, both, metric, shares),
+            requested_as=_requested_as(both, metric),
+            judged=None if metric.is_external else judged_at.get(metric.cutoff),
+        )
         for metric in both.metrics
     ]
     more = _single_repeats(both)
@@ -386,11 +396,6 @@ def _stored(
         other = both.sides[1 - both.sides.index(side)].run if len(both.sides) == len(both.arms) else None
         more += judged_share_notes(tx, side.run, both.baseline.label_set, other)
     more += [] if pruned else _shorter_lists(both)
-    of_arms = shares[: len(both.sides_of[0])], shares[len(both.sides_of[0]) :]
-    coverage = tuple(
-        JudgedShare(cutoff, *(mean_share(of_arm, cutoff) for of_arm in of_arms))
-        for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics if not metric.is_external)
-    )
     return results, more, coverage
 
 
@@ -410,8 +415,7 @@ def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     numbers: dict[object, int] = {}
     each = zip(results.pairing.group_ids.tolist(), by.of(results.pairing.group_ids).values, strict=True)
     codes = [numbers.setdefault((0, group) if value is None else (1, value), len(numbers)) for group, value in each]
-    chance = replace(results.chance, clusters=np.array(codes, dtype=np.int64))
-    return replace(results, chance=chance, clustered_by=by.attribute)
+    return replace(results, clusters=np.array(codes, dtype=np.int64), clustered_by=by.attribute)
 
 
 def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
@@ -444,30 +448,13 @@ def _single_repeats(both: RunPair) -> list[Note]:
     return [Note("one_repeat", {"run": name}) for name in single] if both.is_repeated else []
 
 
-def _with_shares(comparison: Comparison, both: RunPair) -> Comparison:
-    """Return the comparison with the judged share of each metric's first ranks."""
-    shares = {share.cutoff: share for share in comparison.coverage}
-    metrics = tuple(
-        compared if metric.is_external else replace(compared, judged=shares.get(metric.cutoff))
-        for metric, compared in zip(both.metrics, comparison.metrics, strict=True)
-    )
-    return replace(comparison, metrics=metrics)
-
-
-def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
-    """Return the comparison with the requested text of each metric, as the view ``group_diff`` has it."""
-    metrics = []
-    asked = {str(metric): metric.requested_as for metric in both.metrics}
-    for metric in comparison.metrics:
-        if any(metric.metric not in sides[0].evaluations for sides in both.sides_of):
-            metrics.append(replace(metric, requested_as=asked[metric.metric]))
-            continue
-        baseline_text, candidate_text = (sides[0].evaluations[metric.metric].requested_as for sides in both.sides_of)
-        metrics.append(
-            replace(metric, requested_as=baseline_text if candidate_text == metric.metric else candidate_text)
-        )
-    names = {metric.metric: metric.requested_as for metric in metrics}
-    return replace(comparison, metrics=tuple(metrics), notes=tuple(typed(note, names) for note in comparison.notes))
+def _requested_as(both: RunPair, metric: Metric) -> str:
+    """Return the text by which a metric was requested, as the view ``group_diff`` has it."""
+    stored = [sides[0].evaluations.get(str(metric)) for sides in both.sides_of]
+    if stored[0] is None or stored[1] is None:
+        return metric.requested_as
+    baseline_text, candidate_text = stored[0].requested_as, stored[1].requested_as
+    return baseline_text if candidate_text == str(metric) else candidate_text
 
 
 def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> Comparison:

@@ -18,12 +18,13 @@ from ndcg_tracker.compare.drawn import (
     Aim,
     DrawnCheck,
     DrawnDeltas,
-    Estimate,
     Pool,
     Standing,
     check_drawable,
     why_not_drawn,
 )
+from ndcg_tracker.compare.estimate import estimate
+from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
 from ndcg_tracker.compare.slices import attributes_of
 from ndcg_tracker.errors import InputError, argument
@@ -36,6 +37,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.runs.labels import NO_LABELS, numbered_labels
 from ndcg_tracker.statistics.drawn_queries import LEAST_APART, DrawnQueries, without_asking, worth_of_holes
+from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import judge_words, sample_command
 
@@ -250,23 +252,21 @@ def with_answers(
         return with_answers(tx, both, metric, results.of(np.flatnonzero(~standing.has_old)), answers)
     if aim == "holes" and not (standing.full.any() or standing.has_old.any()):
         return results, []
-    if results.chance.clusters is None:
-        of_groups = attributes_of(tx, both.dataset_id, ids).get(CLUSTER)
-        clusters = None if of_groups is None else _codes(of_groups)
-        chance = replace(results.chance, clusters=clusters)
-    else:
-        chance = results.chance
+    clusters = results.clusters
+    if clusters is None and (of_groups := attributes_of(tx, both.dataset_id, ids).get(CLUSTER)) is not None:
+        clusters = _codes(of_groups)
     deltas, graded = pair.deltas(), pair.graded()
-    queries = deltas.queries(chance.clusters)
+    queries = deltas.queries(clusters)
     least_apart = LEAST_APART if metric.measure == "Success" else 0
     decides = queries.decides(least_apart=least_apart)
-    check = _check(pair, answers, deltas, queries, results, decides=decides)
+    check = _check(pair, answers, deltas, queries, decides=decides)
+    others = _alone(deltas, queries, results)
     exact = deltas.known | deltas.drawn
     before, after = pair.values(graded)
     own, without = results.pairing, deltas.values
     if check.is_complete:
         of_both = own.with_values(before, after)
-        return replace(results, pairing=of_both, means=None, tie_effect=None, check=check), []
+        return replace(results, pairing=of_both, means=None, tie_effect=None, check=check, others=others), []
     if aim == "holes" and not decides:
         facts: dict[str, Fact] = {"n": check.n_answered, "needed": check.n_needed, "left_out": check.n_left_out}
         command = sample_command([run.name for run in runs], "", runs[0].dataset, metric=metric.requested_as)
@@ -274,28 +274,28 @@ def with_answers(
         of_both = own.with_values(before, after)
         return replace(results, pairing=of_both, means=None, tie_effect=None, graded=graded), [note]
     moved = own.with_values(np.where(exact, before, without), np.where(exact, after, without + deltas.control))
-    drawn = replace(chance, drawn=deltas, least_apart=least_apart)
-    return replace(results, pairing=moved, means=None, tie_effect=None, chance=drawn, check=check), []
+    without_means = replace(results, pairing=moved, means=None, tie_effect=None, check=check, others=others)
+    return replace(without_means, clusters=clusters, drawn=deltas, least_apart=least_apart), []
+
+
+def _alone(deltas: DrawnDeltas, queries: DrawnQueries, results: PairedResults) -> dict[str, Estimate]:
+    """Return the difference without answers ("judge"), and by how much it is above the one that decides ("favour")."""
+    if not deltas.delta.size:
+        return {}
+    interval, mean = deltas.favour(results.clusters), queries.mean().estimate
+    favour = float(deltas.control.mean()) - (float(deltas.delta.mean()) if queries.is_complete else mean)
+    half = None if interval is None else (interval[1] - interval[0]) / 2
+    ci = None if half is None else (favour - half, favour + half)
+    return {"judge": estimate(results.sample), "favour": Estimate(t=TTest(deltas.delta.size, favour, None), ci=ci)}
 
 
 def _check(
-    pair: DrawnPair,
-    answers: Answers,
-    deltas: DrawnDeltas,
-    queries: DrawnQueries,
-    results: PairedResults,
-    *,
-    decides: bool,
+    pair: DrawnPair, answers: Answers, deltas: DrawnDeltas, queries: DrawnQueries, *, decides: bool
 ) -> DrawnCheck:
     """Return what drawn answers say about two runs."""
     standing, n = pair.standing, deltas.delta.size
     left_out = standing.order[: standing.n_drawn][~standing.full[: standing.n_drawn]]
     mean, is_complete = queries.mean() if n else None, queries.is_complete
-    alone, (test, _) = results.pairing.delta, results.chance.test(results.pairing.delta, None)
-    interval, favour = deltas.favour(results.chance.clusters) if n else None, None
-    if mean is not None:
-        favour = float(deltas.control.mean()) - (float(deltas.delta.mean()) if is_complete else mean.estimate)
-    half = None if interval is None else (interval[1] - interval[0]) / 2
     is_unknown = standing.is_open & ~deltas.known[pair.pool.groups]
     return DrawnCheck(
         answers.aim,
@@ -311,8 +311,6 @@ def _check(
         int((is_unknown & deltas.drawn[pair.pool.groups]).sum()),
         decides,
         is_complete,
-        Estimate(float(alone.mean()) if n else None, test.ci, test.p_value),
-        Estimate(favour, None if half is None or favour is None else (favour - half, favour + half)),
         mean if decides and not is_complete else None,
     )
 

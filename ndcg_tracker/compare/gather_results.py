@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.decide import PairedResults
-from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids
 from ndcg_tracker.compare.results import NotComparable, TieBounds, TieEffect
@@ -43,7 +42,7 @@ def with_same_lists(
 ) -> PairedResults:
     """Return the results with which groups have the same lists, where all groups, or all of a slice, are equal."""
     gain = results.gain
-    if gain.any() and (by is None or all(gain[places].any() for _, places in by.places())):
+    if gain.any() and (by is None or all(gain[places].any() for places in by.places().values())):
         return results
     return replace(results, same_lists=_same_lists(tx, both, results.pairing.group_ids))
 
@@ -125,7 +124,7 @@ def paired_results(
         tie_effect=None if bounds[0] is None or bounds[1] is None else TieEffect(bounds[0], bounds[1]),
         limits=limits_of_delta(metric, (pairing.baseline, pairing.candidate)),
         shown_only=metric.shown_only,
-        chance=Chance(repeats=repeats) if both.is_repeated else GROUPS_ONLY,
+        repeats=repeats if both.is_repeated else None,
         direction=metric.direction,
     )
 

@@ -199,16 +199,17 @@ def comparisons_of(
         suite_comparison(
             name,
             systems,
-            {
-                dataset: OnDataset(
-                    (pair.both.arms[0].name, pair.both.arms[1].name),
-                    pair.comparison.label_set.version,
-                    pair.comparison.metrics[place],
-                    pair.results[place],
-                    pair.comparison.label_set.judge,
+            [
+                OnDataset(
+                    dataset,
+                    of.both.arms[0].name,
+                    of.both.arms[1].name,
+                    of.comparison.label_set,
+                    of.comparison.metrics[place],
                 )
-                for dataset, pair in compared.items()
-            },
+                for dataset, of in compared.items()
+            ],
+            {dataset: pair.results[place] for dataset, pair in compared.items()},
             lacking,
             notes,
         )

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.statistics.distribution_free import share_lower_bound, share_p_value, share_upper_bound
-from ndcg_tracker.words.texts import counted
 
-SliceStatus = Literal["fails", "within", "open"]
-"""The state of a slice at its limit: it breaks the limit, it keeps the limit, or neither is shown."""
+Status = Literal["fails", "within", "open"]
+"""The state of a part at its limit: it breaks the limit, it keeps the limit, or neither is shown."""
 
 _LIMIT = re.compile(r"(?P<name>[^=]+)=(?P<sign>[+-])(?P<amount>\d+(?:\.\d*)?|\.\d+)(?P<percent>%?)")
 
@@ -105,15 +103,15 @@ class HarmLimit:
         """Return the text that names it."""
         return f"{self.loss:g}:{self.share * 100:g}%"
 
-    def count(self, gain: Floats, clusters: Index | None) -> tuple[int, int]:
+    def count(self, losses: Floats, clusters: Index | None) -> tuple[int, int]:
         """Return how many groups lose more than the loss, and how many there are; of clusters, those with such a group.
 
-        >>> HarmLimit(0.25, 0.02).count(np.array([-0.5, -0.25, -0.5]), np.array([0, 1, 0]))
+        >>> HarmLimit(0.25, 0.02).count(np.array([0.5, 0.25, 0.5]), np.array([0, 1, 0]))
         (1, 2)
         """
-        is_harmed = gain < -self.loss - 1e-12  # so that rounding of a difference does not decide
+        is_harmed = losses > self.loss + 1e-12  # so that rounding of a difference does not decide
         if clusters is None:
-            return int(is_harmed.sum()), gain.size
+            return int(is_harmed.sum()), losses.size
         return np.unique(clusters[is_harmed]).size, np.unique(clusters).size
 
     def fewest(self, level: float = 0.95) -> int:
@@ -126,97 +124,6 @@ class HarmLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class HarmRow:
-    """How many groups lose much, of all or of one slice.
-
-    ``value``: the value of the attribute that slices, None for all groups. ``n``: the number of independent groups, or
-    clusters. ``n_harmed``: how many groups lose more than the limit allows, or how many clusters have such a group.
-    ``n_harmed_least``: the same if unjudged items are worth what harms least. ``lower``, ``upper``: the exact bounds of
-    their share among groups like these, at 1 - ``alpha`` and at ``Harm.pass_level``. ``status``: "within" if ``upper``
-    is at most the allowed share, "fails" if ``lower`` is above it, else "open".
-    """
-
-    value: str | None
-    n: int
-    n_harmed: int
-    lower: float
-    upper: float
-    alpha: float
-    status: SliceStatus
-    n_harmed_least: int
-
-
-@dataclass(frozen=True, slots=True)
-class Harm:
-    """Whether few enough groups lose much: among all groups, and in the requested slices, the most harmed first.
-
-    ``of_clusters``: whether it counts clusters that have such a group instead of groups. ``is_strict``: whether an open
-    slice blocks PASS. ``pass_level``: the level of the upper bounds.
-    """
-
-    limit: HarmLimit
-    whole: HarmRow
-    slices: tuple[HarmRow, ...] = ()
-    of_clusters: bool = False
-    is_strict: bool = False
-    pass_level: float = 0.95
-
-    def between(self, better: Harm) -> Harm:
-        """Return what holds whatever unjudged items are worth; ``self`` has them at the worse end, ``better`` not."""
-        at_best = {row.value: row for row in better.slices}
-        slices = [_between(row, at_best[row.value]) for row in self.slices]
-        return replace(self, whole=_between(self.whole, better.whole), slices=tuple(slices))
-
-
-def _between(worse: HarmRow, better: HarmRow) -> HarmRow:
-    status: SliceStatus = "within" if worse.status == "within" else "fails" if better.status == "fails" else "open"
-    return replace(worse, lower=better.lower, status=status, n_harmed_least=better.n_harmed)
-
-
-def checked_harm(
-    limit: HarmLimit,
-    gains: Sequence[tuple[str | None, Floats, Index | None]],
-    fail_alpha: float,
-    pass_level: float = 0.95,
-) -> Harm:
-    """Return the check of how many groups lose much.
-
-    The bounds are exact for independent groups that count equally. Parameters: ``gains``: of all groups, then of the
-    slices: the value of each, its gains (float64, shape (n,)) and their clusters (int64, shape (n,), or None).
-    ``fail_alpha``: the chance of any "fails" if nothing is above the limit, in (0, 1), shared by Holm's method.
-    ``pass_level``: the level of the bound for PASS. Raises: InputError if all groups together are too few to show the
-    share, even if none of them loses so much. Source: Clopper and Pearson, Biometrika 26, 1934; Holm, Scand. J.
-    Statist. 6, 1979.
-
-    >>> found = checked_harm(HarmLimit.of(".3:2%"), [(None, np.zeros(149), None)], 0.01).whole
-    >>> found.status, round(found.upper, 4)
-    ('within', 0.0199)
-    """
-    counts = [(value, *limit.count(gain, clusters)) for value, gain, clusters in gains]
-    if counts[0][2] < limit.fewest(pass_level):
-        n, unit = counts[0][2], "group" if gains[0][2] is None else "cluster"
-        share = math.ceil(share_upper_bound(0, n, level=pass_level) * 1000) / 10
-        raise InputError(
-            f"{argument('max_harm', limit)} cannot PASS with {counted(n, unit)}, even if none loses so much: "
-            f"that takes {limit.fewest(pass_level):,}",
-            advice=f"allow {share:g}% of them or more, or leave it out",
-        )
-    p_values = [share_p_value(n_harmed, n, limit.share) for _, n_harmed, n in counts]
-    rows: dict[int, HarmRow] = {}
-    is_open = False
-    for number, place in enumerate(sorted(range(len(counts)), key=p_values.__getitem__)):
-        value, n_harmed, n = counts[place]
-        alpha = fail_alpha / (len(counts) - number)
-        lower, upper = share_lower_bound(n_harmed, n, level=1 - alpha), share_upper_bound(n_harmed, n, level=pass_level)
-        is_open = is_open or lower <= limit.share
-        status: SliceStatus = "within" if upper <= limit.share else "open" if is_open else "fails"
-        rows[place] = HarmRow(value, n, n_harmed, lower, upper, alpha, status, n_harmed)
-    whole, *slices = (rows[place] for place in range(len(counts)))
-    worst_first = tuple(sorted(slices, key=lambda row: -row.n_harmed / row.n))
-    return Harm(limit, whole, worst_first, gains[0][2] is not None, pass_level=pass_level)
-
-
-@dataclass(frozen=True, slots=True)
 class LimitCheck:
     """The check of a limit on two runs: exact arithmetic, no test. ``worst``: the worst number that is allowed."""
 
@@ -226,6 +133,21 @@ class LimitCheck:
     candidate: float
     worst: float
     is_met: bool
+
+    @property
+    def kind(self) -> Literal["limit"]:
+        """What it is among the parts of a decision."""
+        return "limit"
+
+    @property
+    def status(self) -> Status:
+        """Whether it is met: it is never open."""
+        return "within" if self.is_met else "fails"
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it blocks PASS while it is open."""
+        return False
 
 
 def checked_limits(

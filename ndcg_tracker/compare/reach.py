@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.results import JudgedShare, ListedShare, OpenDeltas, OpenStop
+from ndcg_tracker.compare.results import ENDS, End, JudgedShare, ListedShare, OpenStop, Unjudged
 from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
@@ -21,7 +21,7 @@ from ndcg_tracker.words.notes import Fact, Note, carry_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
-    from ndcg_tracker.compare.options import Unjudged
+    from ndcg_tracker.compare.options import Unjudged as Worth
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings import Floats, Index, Mask
@@ -49,14 +49,15 @@ def coverage(
     both: RunPair,
     results: Sequence[PairedResults],
     shares: Sequence[JudgedShare],
-    worth: Unjudged | None,
+    worth: Worth | None,
     *,
     is_stable: bool,
 ) -> tuple[list[PairedResults], list[Note], tuple[ListedShare, ...]]:
     """Return the results with what the labels of two runs or arms leave open, notes on the labels, and who lists them.
 
-    Each metric is covered, open within a range (``OpenDeltas``), or not reached by them (``PairedResults.unreached``):
-    one run has other ids; or, for a gate, others labelled or were shown what one run ranks first.
+    Each metric is covered, open within a range (``PairedResults.ends``), or not reached by them
+    (``PairedResults.unreached``): one run has other ids; or, for a gate, others labelled or were shown what one run
+    ranks first.
     ``shares``: the judged shares by cutoff. ``worth``: None for "range" if it may matter: up to 20,000
     groups, and less than 95% judged, or clearly more judged in one run. ``is_stable``: vanished items are
     only told. Items are read once, and only if they are needed.
@@ -74,32 +75,31 @@ def coverage(
     found = []
     for metric, of, is_own in zip(both.metrics, results, own, strict=True):
         if is_own and (is_other or of.check is None):
-            left = None if is_other else _open(sides, metric, of, shares, worth)
-            found.append(replace(of, unreached=unreached, open=left))
+            left, ends = (None, {}) if is_other else _open(sides, metric, of, shares, worth)
+            found.append(replace(of, unreached=unreached, unjudged=left, ends=ends))
         else:  # drawn answers settle what labels leave open
             found.append(of)
     return found, notes, sides.listed
 
 
 def _open(
-    sides: _Sides, metric: Metric, results: PairedResults, shares: Sequence[JudgedShare], worth: Unjudged | None
-) -> OpenDeltas | None:
-    """Return how far unjudged items leave a metric open, None if they do not."""
+    sides: _Sides, metric: Metric, results: PairedResults, shares: Sequence[JudgedShare], worth: Worth | None
+) -> tuple[Unjudged | None, Mapping[End, Floats]]:
+    """Return what unjudged items leave open of a metric, and the differences at both ends, if these are known."""
     share = next((share for share in shares if share.cutoff == metric.cutoff), None)
     if share is None or results.not_judged is not None:
-        return None
+        return None, {}
     is_asked = worth is not None
     if not (share.baseline != 1.0 or share.candidate != 1.0 if is_asked else share.is_open):
-        return None
-    left = OpenDeltas(share)
+        return None, {}
     stop = sides.stop(metric, results, is_asked=is_asked)
     if stop is not None:
-        return replace(left, stop=stop)
+        return Unjudged(share, stop=stop), {}
     keys = sides.tx.groups.keys(sides.both.dataset_id, results.pairing.group_ids)
     moved = [unjudged_range(baseline, candidate, metric, keys) for baseline, candidate in product(*sides.judged)]
-    ends = [np.mean([getattr(of_pair, end) for of_pair in moved], axis=0) for end in ("low", "high")]
-    low, high = (np.clip(results.pairing.delta + end, *(results.limits or (-np.inf, np.inf))) for end in ends)
-    return replace(left, n_items=max(of_pair.n_items for of_pair in moved), low=low, high=high)
+    limits, n_items = results.limits or (-np.inf, np.inf), max(of_pair.n_items for of_pair in moved)
+    by = {end: np.mean([getattr(of_pair, end) for of_pair in moved], axis=0) for end in ENDS}
+    return Unjudged(share, n_items), {end: np.clip(results.pairing.delta + by[end], *limits) for end in ENDS}
 
 
 class _Sides:
@@ -360,8 +360,8 @@ def _have_same_texts(sides: _Sides, vanished: Vanished) -> bool:
     return len(known) >= FEWEST and sum(known) >= REPLACED * len(known)
 
 
-def joined_deltas(lefts: Iterable[OpenDeltas | None]) -> OpenDeltas | None:
-    """Return what several datasets leave open together, without differences; None where none does.
+def joined(lefts: Iterable[Unjudged | None]) -> Unjudged | None:
+    """Return what several datasets leave open together; None where none does.
 
     The judged share is the mean over the datasets that leave something open.
     """
@@ -373,5 +373,5 @@ def joined_deltas(lefts: Iterable[OpenDeltas | None]) -> OpenDeltas | None:
         for shares in zip(*((left.share.baseline, left.share.candidate) for left in opened), strict=True)
     )
     share = JudgedShare(opened[0].share.cutoff, baseline, candidate)
-    stopped = min(opened, key=lambda left: left.stop is not None)  # known ends of one leave the others' mean open
-    return replace(stopped, share=share, n_items=sum(left.n_items for left in opened), low=None, high=None)
+    stop = None if any(left.stop is None for left in opened) else opened[0].stop  # one known end leaves the mean open
+    return Unjudged(share, sum(left.n_items for left in opened), stop)

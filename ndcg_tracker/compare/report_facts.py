@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 
-from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
+from ndcg_tracker.compare.estimate import adjusted, estimate, sliced
 from ndcg_tracker.compare.item_changes import ItemChanges
-from ndcg_tracker.compare.results import Comparison, SliceComparison, Verdict, corrected_verdict
-from ndcg_tracker.compare.slices import compare_slices, worst_first
+from ndcg_tracker.compare.results import Comparison, Estimate, Verdict
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import limited
 from ndcg_tracker.words.texts import GroupTexts
 
@@ -75,34 +74,43 @@ def at_cutoff(
     cutoff: int,
     baseline: Floats,
     candidate: Floats,
-    weights: Floats | None = None,
-    *,
-    limits: tuple[float, float] | None = None,
-    chance: Chance = GROUPS_ONLY,
+    like: Sample | None = None,
 ) -> AtCutoff | None:
     """Return the means of two runs at a cutoff over the groups that have a result in both, None where no group has.
 
     Parameters: ``baseline``, ``candidate``: float64, shape (n,), NaN where undefined; of an arm (k, n), a row per run.
-    ``weights``: float64, shape (n,). ``limits``: the smallest and largest possible difference, if known. ``chance``:
-    clusters of all groups.
+    ``like``: a sample of all groups, whose weights, clusters and limits count.
 
     >>> row = at_cutoff(5, np.array([0.5, np.nan, 1.0]), np.array([0.5, 1.0, 0.5]))
     >>> row.baseline, row.candidate, row.delta
     (0.75, 0.5, -0.25)
     """
-    arms = np.atleast_2d(baseline), np.atleast_2d(candidate)
-    is_counted = ~(np.isnan(arms[0]).any(axis=0) | np.isnan(arms[1]).any(axis=0))
-    if weights is not None:
-        is_counted &= weights > 0
+    found, is_counted = _sample_of([np.atleast_2d(baseline), np.atleast_2d(candidate)], like)
     if not is_counted.any():
         return None
-    arms = arms[0][:, is_counted], arms[1][:, is_counted]
-    weights = None if weights is None else weights[is_counted]
-    values = [of_arm.mean(axis=0) for of_arm in arms]
-    delta = values[1] - values[0]
-    test, _ = chance.of(np.asarray(is_counted)).between(*arms).test(delta, weights)
-    means = [float(np.average(of_arm, weights=weights)) for of_arm in values]
-    return AtCutoff(cutoff, means[0], means[1], float(np.average(delta, weights=weights)), limited(test.ci, limits))
+    (sample,) = found
+    means, delta = sample.means, np.average(sample.delta, weights=sample.weights)
+    return AtCutoff(cutoff, means[0] or 0.0, means[1] or 0.0, float(delta), limited(sample.test().ci, sample.limits))
+
+
+def _sample_of(arms: Sequence[Floats], like: Sample | None = None) -> tuple[list[Sample], Mask]:
+    """Return the sample of every two arms over the groups that all have and that count, and which groups these are.
+
+    ``arms``: the results of each run, shapes (k, n), NaN where undefined. ``like``: a sample of all groups, whose
+    weights, clusters, limits and direction count.
+    """
+    is_counted = np.asarray(~np.isnan(np.concatenate(arms)).any(axis=0))
+    like = Sample(np.zeros(is_counted.size)) if like is None else replace(like, repeats=None, values=None, drawn=None)
+    if like.weights is not None:
+        is_counted &= like.weights > 0
+    arms, like = [of_arm[:, is_counted] for of_arm in arms], like.of(is_counted)
+    means = [of_arm.mean(axis=0) for of_arm in arms]
+    samples = []
+    for first, second in combinations(range(len(arms)), 2):
+        both, values = (arms[first], arms[second]), (means[first], means[second])
+        repeats = both if len(both[0]) + len(both[1]) > 2 else None
+        samples.append(replace(like, delta=values[1] - values[0], values=values, repeats=repeats))
+    return samples, is_counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +155,7 @@ class PairReport:
     at_cutoffs: tuple[AtCutoff, ...] = ()
     lists: tuple[GroupLists, ...] = ()
     lists_metric: str | None = None
-    slices: Mapping[str, tuple[SliceComparison, ...]] = field(default_factory=dict)
+    slices: Mapping[str, tuple[Estimate, ...]] = field(default_factory=dict)
     cutoff: int | None = None
     depth: int = 10
     texts: Mapping[str, GroupTexts] = field(default_factory=dict)
@@ -200,25 +208,14 @@ def _ideal_lists(labels: LabelLists, n: int) -> dict[str, tuple[tuple[str, float
     return ideal_of
 
 
-def slices_by(
-    groups: EveryGroup,
-    weights: Floats | None,
-    limits: tuple[float, float] | None,
-    chance: Chance = GROUPS_ONLY,
-) -> dict[str, tuple[SliceComparison, ...]]:
+def slices_by(sample: Sample, attributes: Mapping[str, Sequence[str | None]]) -> dict[str, tuple[Estimate, ...]]:
     """Return the comparison of two runs by every attribute that has between 2 and ``MOST_SLICES`` values."""
-    slices = {}
-    for name, values in groups.attributes.items():
-        if 2 <= len(set(values)) <= MOST_SLICES:
-            both, direction = (groups.baseline, groups.candidate), groups.direction
-            rows = compare_slices(*both, values, weights, limits=limits, chance=chance, direction=direction)
-            slices[name] = worst_first(rows, direction)
-    return slices
+    return {name: sliced(sample, of) for name, of in attributes.items() if 2 <= len(set(of)) <= MOST_SLICES}
 
 
 @dataclass(frozen=True, slots=True)
 class RunPairDelta:
-    """The difference between two of several runs, and whether it was detected (see ``corrected_verdict``)."""
+    """The difference between two of several runs, and whether it was detected (see ``Estimate.verdict``)."""
 
     baseline: str
     candidate: str
@@ -227,48 +224,23 @@ class RunPairDelta:
     verdict: Verdict
 
 
-def every_pair(
-    names: Sequence[str],
-    values: Sequence[Floats],
-    weights: Floats | None = None,
-    direction: Direction = "higher",
-    *,
-    chance: Chance = GROUPS_ONLY,
-) -> tuple[RunPairDelta, ...]:
+def every_pair(names: Sequence[str], values: Sequence[Floats], like: Sample | None = None) -> tuple[RunPairDelta, ...]:
     """Return the difference between any two of several runs: paired t-tests, Holm-corrected over all pairs.
 
     Parameters: ``values``: of each run float64, shape (n,), of an arm (k, n), NaN where undefined; only groups that all
-    runs have count. ``weights``: float64, shape (n,). ``chance``: clusters of the groups. Returns: one for each ordered
-    pair.
+    runs have count. ``like``: see ``at_cutoff``. Returns: one for each ordered pair.
 
     >>> [(row.baseline, row.candidate, row.delta) for row in every_pair("ab", np.array([[0.0, 0.5], [1.0, 1.0]]))]
     [('a', 'b', 0.75), ('b', 'a', -0.75)]
     """
-    arms = [np.atleast_2d(of_arm) for of_arm in values]
-    is_counted = ~np.isnan(np.concatenate(arms)).any(axis=0)
-    if weights is not None:
-        is_counted &= weights > 0
-        weights = weights[is_counted]
+    samples, is_counted = _sample_of([np.atleast_2d(of_arm) for of_arm in values], like)
     if not is_counted.any():
         return ()
-    arms = [of_arm[:, is_counted] for of_arm in arms]
-    means = [of_arm.mean(axis=0) for of_arm in arms]
-    places = list(combinations(range(len(names)), 2))
-    deltas = [means[second] - means[first] for first, second in places]
-    chance = chance.of(np.asarray(is_counted))
-    tests = [
-        chance.between(arms[first], arms[second]).test(delta, weights)[0]
-        for (first, second), delta in zip(places, deltas, strict=True)
-    ]
-    has_changed = [bool(delta.any()) for delta in deltas]
-    p_values = holm([test.p_value if changed else None for test, changed in zip(tests, has_changed, strict=True)])
     rows = []
-    for (first, second), test, changed, p_value in zip(places, tests, has_changed, p_values, strict=True):
-        before: Verdict = "no_difference_detected" if changed else "identical"
-        assert test.mean is not None  # some group counts
-        for baseline, candidate, delta in ((first, second, test.mean), (second, first, 0.0 - test.mean)):
-            verdict = corrected_verdict(before, delta if direction == "higher" else -delta, p_value) or before
-            rows.append(RunPairDelta(names[baseline], names[candidate], delta, p_value, verdict))
+    for (first, second), found in zip(combinations(names, 2), adjusted(list(map(estimate, samples))), strict=True):
+        back = replace(found, t=replace(found.t, mean=0.0 - (found.delta or 0.0)))
+        for pair, one in (((first, second), found), ((second, first), back)):
+            rows.append(RunPairDelta(*pair, one.delta or 0.0, one.p_adjusted, one.verdict or "identical"))
     return tuple(rows)
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ndcg_tracker.compare.drawn import DrawnCheck
-from ndcg_tracker.compare.options import Missing
+from ndcg_tracker.compare.options import CiMethod, Missing, TestName
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.repeats import VarianceParts
-from ndcg_tracker.statistics.t_test import Equivalence
+from ndcg_tracker.statistics.t_test import Equivalence, TTest
 from ndcg_tracker.words.notes import Note
-
-if TYPE_CHECKING:
-    from ndcg_tracker.rankings import Floats
 
 _ROUNDING = 1e-12
 
@@ -96,17 +93,6 @@ class GroupTieBounds:
     best: float
 
 
-@dataclass(frozen=True, slots=True)
-class PossibleDelta:
-    """A difference that a metric could have after further labels, with its p-value and its verdict."""
-
-    delta: float | None
-    ci: tuple[float, float] | None
-    p_value: float | None
-    p_adjusted: float | None
-    verdict: Verdict | None
-
-
 OpenStop = str
 """Why it is not known how far unjudged items leave a difference open. "items": the items of a run are not stored.
 "measure", or an axis and its value: there is no rule for these. "positives": no label says that an item is not
@@ -116,53 +102,29 @@ relevant. "size": there are so many groups that nobody looked."""
 End = Literal["low", "high"]
 ENDS: tuple[End, End] = ("low", "high")
 """The candidate's unjudged items worth nothing and the baseline's the most, and the other way round."""
+TIED = ("worst ties", "best ties")
+"""The other values of an estimate in the orders of tied items that are worst and best for the candidate."""
+Open = Literal[
+    "unjudged", "labels do not reach", "judge not checked", "too few drawn queries", "drawn queries left out"
+]
+"""What keeps a verdict open."""
 
 
-@dataclass(frozen=True)
-class OpenDeltas:
-    """The differences of the paired groups at both ends of what unjudged items may be worth.
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """What labels say of the first ranks of two runs.
 
-    ``share``: the judged share of the first ranks of both runs. ``n_items``: how many items are unjudged there; with
-    arms, in the two runs with the most. ``low`` and ``high``: float64, shape (n,), None if they are not known, for the
-    reason ``stop`` (see ``OpenStop``).
+    ``share``: the judged share. ``n_items``: how many items are unjudged there; with arms, in the two runs with the
+    most. ``stop``: why it is not known how far they leave a difference open (see ``OpenStop``), None if it is.
     """
 
     share: JudgedShare
     n_items: int = 0
-    low: Floats | None = None
-    high: Floats | None = None
     stop: OpenStop | None = None
 
 
 WIDE = 0.5
 """Ends of a difference that are further apart than this say nothing of the runs."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenVerdict:
-    """A verdict at both ends of what unjudged items may be worth: the candidate's nothing, and the baseline's nothing.
-
-    ``n_items``: how many items are unjudged in the first ranks. ``low``, ``high``: the difference at both ends, None
-    for what ``stop`` says.
-    """
-
-    n_items: int
-    low: PossibleDelta | None
-    high: PossibleDelta | None
-    stop: OpenStop | None
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether the ends are so far apart that they say nothing of the runs, and no headline names them."""
-        ends = [end.delta for end in (self.low, self.high) if end is not None and end.delta is not None]
-        return max(ends, default=0.0) - min(ends, default=0.0) > WIDE
-
-    def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
-        """Return the end at which the verdict differs from this one, None if it holds at both ends."""
-        if verdict not in ("improved", "regressed", "no_difference_detected"):
-            return None
-        ends = (self.low, self.high) if verdict == "improved" else (self.high, self.low)
-        return next((end for end in ends if end is not None and end.verdict != verdict), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,72 +276,222 @@ class RareLoss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricComparison:
-    """One metric in two runs.
+class About:
+    """What was estimated, and on which groups.
 
-    ``requested_as``: the text by which the metric was requested for the candidate, or for the baseline if that of the
-    candidate is the canonical text; "" if it is not known.
-
-    ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None if there are none.
-    ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: the p-value of ``test``;
-    ``p_adjusted``: after Holm's correction. ``n``: the number of groups that count. ``wins``, ``ties``, ``losses``:
-    groups with a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest
-    difference found with 80% power, None if that is larger than the metric allows. ``warnings``: notes on the metric.
-    ``tie_effect``: how far ties in scores leave both means open. ``equivalence``: the test of equivalence, None unless
-    requested. ``not_comparable``: the reason for that verdict, else None. ``standard_error``: that of delta, with
-    ``df`` degrees of freedom. ``variance``: its sources for arms of several runs, else None. ``clusters``: clusters of
-    dependent groups, None unless requested. ``ties_could_change_verdict``: whether another order of items with equal
-    scores could give another verdict. ``shown_only``: why the metric is shown but not compared, None if it is compared;
-    such a metric has no verdict, and ``baseline`` and ``candidate`` are the stored values. ``direction``: which values
-    are better; if lower values are, a group with a delta below 0 is a win. ``judged``: the judged share of the first
-    ranks of both runs, None if it is not known. ``open``: what unjudged items leave open, None if nothing is open or
-    nobody looked. ``rare_loss``: the losses that the groups cannot rule out, None if groups are weighted, unknown or
-    identical. ``check``: what drawn answers say, None without any; unless all groups are answered, the means, wins,
-    ties and losses are then not known. An undefined number is None.
+    ``metric``: its canonical text; ``requested_as``: the text by which it was requested for the candidate, or for the
+    baseline if that of the candidate is the canonical text; "" if it is not known. ``direction``: which values are
+    better; if lower ones are, a group with a delta below 0 is a win. ``value``: that of the attribute of a slice.
+    ``test``, ``ci_method``: the methods. ``groups``: the counts of groups. ``not_comparable``: the reason for that
+    verdict. ``shown_only``: why a metric is shown but not compared. ``tie_effect``: how far ties in scores leave both
+    means open. ``clusters``: clusters of dependent groups. ``judged``: the judged share of the first ranks of both
+    runs. ``unjudged``: what they leave open, None if nothing or nobody looked. ``check``: what drawn answers say;
+    unless all groups are answered, the means, wins, ties and losses are then not known. Each is None if there is none.
     """
 
-    metric: str
-    baseline: float | None
-    candidate: float | None
-    delta: float | None
-    ci: tuple[float, float] | None
-    ci_method: str
-    p_value: float | None
-    p_adjusted: float | None
-    test: str
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    effect_size: float | None
-    detectable_delta: float | None
-    warnings: tuple[Note, ...]
-    verdict: Verdict | None
-    not_comparable: NotComparable | None = None
-    n: int
-    groups: GroupCounts
-    tie_effect: TieEffect | None = None
-    shown_only: ShownOnly | None = None
+    metric: str = ""
     requested_as: str = ""
-    equivalence: Equivalence | None = None
-    standard_error: float | None = None
-    df: float = 0.0
-    variance: VarianceParts | None = None
-    clusters: Clusters | None = None
-    ties_could_change_verdict: bool = False
     direction: Direction = "higher"
+    value: str | None = None
+    test: TestName = "t"
+    ci_method: CiMethod = "t"
+    groups: GroupCounts = field(default_factory=lambda: GroupCounts(0))
+    not_comparable: NotComparable | None = None
+    shown_only: ShownOnly | None = None
+    tie_effect: TieEffect | None = None
+    clusters: Clusters | None = None
     judged: JudgedShare | None = None
-    open: OpenVerdict | None = None
-    rare_loss: RareLoss | None = None
+    unjudged: Unjudged | None = None
     check: DrawnCheck | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A mean difference of two runs with all that is inferred from it; an undefined number is None.
+
+    ``about``: the metric or the slice. ``t``: the t-test of the differences. ``means``: of baseline and
+    candidate over the groups that count. ``wins``, ``losses``: groups that are better and worse. ``ci``: the 95%
+    interval, ``p_value``: by the chosen test, ``p_adjusted``: after Holm over everything that was asked together,
+    ``q_value``: after Benjamini and Hochberg over the slices of a list. ``settled``: the verdict where no p-value can
+    decide; "shown" has none.
+    ``warnings``: what could not be inferred, or only weakly. ``equivalence``: None unless requested.
+    ``detectable_delta``: the smallest difference found with 80% power, None if that is larger than the metric allows.
+    ``variance``: its sources for arms of several runs. ``rare_loss``: the losses that the groups cannot rule out, None
+    if groups are weighted or unknown. ``others``: the same under other values of the groups: "low" and "high" of what
+    unjudged items may be worth, "worst ties" and "best ties", the "judge" alone and whom it favours ("favour").
+    """
+
+    about: About = field(default_factory=About)
+    t: TTest
+    means: tuple[float | None, float | None] = (None, None)
+    wins: int | None = None
+    losses: int | None = None
+    ci: tuple[float, float] | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    q_value: float | None = None
+    settled: Literal["identical", "not_comparable", "shown"] | None = None
+    warnings: tuple[Note, ...] = ()
+    equivalence: Equivalence | None = None
+    detectable_delta: float | None = None
+    variance: VarianceParts | None = None
+    rare_loss: RareLoss | None = None
+    others: Mapping[str, Estimate] = field(default_factory=dict)
+
+    @property
+    def metric(self) -> str:
+        """The canonical text of the metric."""
+        return self.about.metric
+
+    @property
+    def requested_as(self) -> str:
+        """The text by which the metric was requested."""
+        return self.about.requested_as
+
+    @property
+    def direction(self) -> Direction:
+        """Which values are better."""
+        return self.about.direction
+
+    @property
+    def value(self) -> str | None:
+        """The value of the attribute of a slice."""
+        return self.about.value
+
+    @property
+    def test(self) -> TestName:
+        """The test that gave the p-value."""
+        return self.about.test
+
+    @property
+    def ci_method(self) -> CiMethod:
+        """The method that gave the interval."""
+        return self.about.ci_method
+
+    @property
+    def groups(self) -> GroupCounts:
+        """The counts of groups."""
+        return self.about.groups
+
+    @property
+    def not_comparable(self) -> NotComparable | None:
+        """The reason why the runs are not compared."""
+        return self.about.not_comparable
+
+    @property
+    def shown_only(self) -> ShownOnly | None:
+        """Why the metric is shown but not compared."""
+        return self.about.shown_only
+
+    @property
+    def tie_effect(self) -> TieEffect | None:
+        """How far ties in scores leave both means open."""
+        return self.about.tie_effect
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The clusters of dependent groups."""
+        return self.about.clusters
+
+    @property
+    def judged(self) -> JudgedShare | None:
+        """The judged share of the first ranks of both runs."""
+        return self.about.judged
+
+    @property
+    def check(self) -> DrawnCheck | None:
+        """What drawn answers say."""
+        return self.about.check
+
+    @property
+    def baseline(self) -> float | None:
+        """The mean of the baseline."""
+        return self.means[0]
+
+    @property
+    def candidate(self) -> float | None:
+        """The mean of the candidate."""
+        return self.means[1]
+
+    @property
+    def n(self) -> int:
+        """The number of groups that count."""
+        return self.t.n
+
+    @property
+    def delta(self) -> float | None:
+        """The mean difference."""
+        return self.t.mean
+
+    @property
+    def ties(self) -> int | None:
+        """How many groups have the same result in both runs."""
+        return None if self.wins is None or self.losses is None else self.n - self.wins - self.losses
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of delta."""
+        return self.t.standard_error
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the standard error."""
+        return self.t.df
+
+    @property
+    def effect_size(self) -> float | None:
+        """The standardised mean difference d_z, None where nothing is inferred."""
+        return None if self.p_value is None and self.ci is None else self.t.effect_size
+
+    @property
+    def gain(self) -> float | None:
+        """By how much the candidate is better: delta, or its negative where lower values are better."""
+        return self.delta if self.delta is None or self.direction == "higher" else -self.delta
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict: the one rule that decides. None if the metric is only shown."""
+        if self.settled is not None:
+            return None if self.settled == "shown" else self.settled
+        if self.p_adjusted is None or self.gain is None or self.p_adjusted >= ALPHA:
+            return "no_difference_detected"
+        return "improved" if self.gain > 0 else "regressed"
+
+    @property
+    def turning(self) -> Estimate | None:
+        """The end of what unjudged items may be worth at which the verdict is another one, None if it holds at both."""
+        if self.settled is not None:
+            return None
+        low, high = (self.others.get(end) for end in ENDS)
+        ends = (low, high) if self.verdict == "improved" else (high, low)
+        return next((end for end in ends if end is not None and end.verdict != self.verdict), None)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether these ends are so far apart that they say nothing of the runs, and no headline names them."""
+        ends = [of.delta or 0.0 for end in ENDS if (of := self.others.get(end)) is not None]
+        return max(ends, default=0.0) - min(ends, default=0.0) > WIDE
+
+    @property
+    def open(self) -> Open | None:
+        """What keeps the verdict open, None if nothing does."""
+        if self.not_comparable == "other_ids":
+            return "labels do not reach"
+        if self.check is not None and not self.check.decides:
+            if self.verdict != "no_difference_detected":
+                return None
+            return "drawn queries left out" if self.check.are_many_left_out else "too few drawn queries"
+        return None if self.turning is None else "unjudged"
 
     @property
     def is_open(self) -> bool:
         """Whether unknown labels could change the verdict."""
-        if self.has_other_ids:
-            return True
-        if self.check is not None and not self.check.decides:
-            return self.verdict == "no_difference_detected"
-        return self.open is not None and self.open.turning(self.verdict) is not None
+        return self.open is not None
+
+    @property
+    def told(self) -> ToldVerdict | None:
+        """The verdict that reports show."""
+        return "open" if self.is_open else self.verdict
 
     @property
     def has_other_ids(self) -> bool:
@@ -392,19 +504,23 @@ class MetricComparison:
         return self.check is not None and not self.check.is_complete
 
     @property
-    def told(self) -> ToldVerdict | None:
-        """The verdict that reports show."""
-        return "open" if self.is_open else self.verdict
-
-    @property
-    def gain(self) -> float | None:
-        """By how much the candidate is better: delta, or its negative where lower values are better."""
-        return self.delta if self.delta is None or self.direction == "higher" else -self.delta
+    def is_untested(self) -> bool:
+        """Whether the groups of a slice differ but no test can judge the difference."""
+        return self.verdict == "not_comparable" and self.delta is not None
 
     @property
     def has_low_information(self) -> bool:
         """Whether one of the warnings is that of low information."""
         return any(warning.kind == "low_information" for warning in self.warnings)
+
+    @property
+    def ties_could_change_verdict(self) -> bool:
+        """Whether another order of items with equal scores could give another verdict."""
+        effect = self.tie_effect
+        if effect is None or not effect.is_open or self.delta is None or self.settled == "shown":
+            return False
+        ends = [self.others[end] for end in TIED if end in self.others]
+        return any(end.verdict != self.verdict for end in ends) if ends else effect.could_turn(self.delta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,40 +535,6 @@ class GroupDelta:
     candidate: float
     delta: float
     moves: tuple[ItemMove, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SliceComparison:
-    """One slice of the groups in two runs.
-
-    ``value``: the value of the attribute, None for groups without one. ``n``: the number of groups that count.
-    ``baseline``, ``candidate``: their (weighted) means. ``delta``: the mean difference. ``ci``: its 95% t interval.
-    ``wins``, ``ties``, ``losses``: groups. ``p_value``: the p-value of the paired t-test. ``q_value``: after Benjamini
-    and Hochberg over the slices, for lists. ``p_adjusted``: after Holm, for decisions. ``verdict``: by ``p_adjusted``;
-    "not_comparable" if no group counts, or if no test can judge the difference because there is a single group or
-    cluster, or all differ by the same amount. ``warning``: why no test can judge it, or low information, else None. An
-    undefined number is None.
-    """
-
-    value: str | None
-    n: int
-    baseline: float | None
-    candidate: float | None
-    delta: float | None
-    ci: tuple[float, float] | None
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    p_value: float | None
-    q_value: float | None
-    p_adjusted: float | None
-    verdict: Verdict
-    warning: Note | None = None
-
-    @property
-    def is_untested(self) -> bool:
-        """Whether the groups differ but no test can judge the difference."""
-        return self.verdict == "not_comparable" and self.delta is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,7 +555,7 @@ class Comparison:
     dataset: str
     label_set: LabelSetRef
     groups: GroupCounts
-    metrics: tuple[MetricComparison, ...]
+    metrics: tuple[Estimate, ...]
     worst: tuple[GroupDelta, ...] = ()
     best: tuple[GroupDelta, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -481,7 +563,7 @@ class Comparison:
     listed: tuple[ListedShare, ...] = ()
     tie_groups: tuple[GroupTieBounds, ...] | None = None
     n_tie_groups: int | None = None
-    slices: tuple[SliceComparison, ...] | None = None
+    slices: tuple[Estimate, ...] | None = None
     slice_attribute: str | None = None
     are_labels_asked: bool = False
 
@@ -489,21 +571,6 @@ class Comparison:
     def is_comparable(self) -> bool:
         """Whether anything could be compared at all."""
         return any(metric.verdict != "not_comparable" for metric in self.metrics)
-
-
-def corrected_verdict(verdict: Verdict | None, delta: float | None, p_adjusted: float | None) -> Verdict | None:
-    """Return the verdict that the corrected p-value of a metric or a slice gives: the one rule that decides.
-
-    ``verdict``: the verdict without the p-value; "identical", "not_comparable" and None stay.
-
-    >>> corrected_verdict("no_difference_detected", -0.25, 0.01)
-    'regressed'
-    """
-    if verdict in ("identical", "not_comparable", None):
-        return verdict
-    if p_adjusted is None or delta is None or p_adjusted >= ALPHA:
-        return "no_difference_detected"
-    return "improved" if delta > 0 else "regressed"
 
 
 def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:

@@ -8,13 +8,12 @@ from typing import Any
 
 from ndcg_tracker.compare.results import (
     ALPHA,
+    ENDS,
     NOT_COMPARABLE,
     Comparison,
+    Estimate,
     GroupCounts,
     GroupDelta,
-    MetricComparison,
-    OpenVerdict,
-    Verdict,
 )
 from ndcg_tracker.compare.say_drawn import (
     CHECK_LEGEND,
@@ -90,13 +89,13 @@ _CSV_COLUMNS = {
     **_SLICE_COLUMNS,
     **paths("requested_as in_neither=groups.in_neither not_comparable shown_only"),
     **paths(
-        "n_unjudged=open.n_items direction baseline_judged=judged.baseline "
-        "candidate_judged=judged.candidate delta_low=open.low.delta delta_high=open.high.delta "
-        "verdict_low=open.low.verdict verdict_high=open.high.verdict is_open judge=label_set.judge "
+        "n_unjudged=unjudged.n_items direction baseline_judged=judged.baseline "
+        "candidate_judged=judged.candidate delta_low=unjudged.low.delta delta_high=unjudged.high.delta "
+        "verdict_low=unjudged.low.verdict verdict_high=unjudged.high.verdict is_open judge=label_set.judge "
         "worst_loss=rare_loss.worst share_of_more=rare_loss.share checked_by=check.checked_by "
         "judge_delta=check.judge.delta judge_ci_low=check.judge.ci.0 judge_ci_high=check.judge.ci.1 "
         "favour=check.favour.delta favour_ci_low=check.favour.ci.0 favour_ci_high=check.favour.ci.1 "
-        "n_drawn=check.n_answered n_left_out=check.n_left_out n_missing=check.n_missing"
+        "n_drawn=check.n_answered n_left_out=check.n_left_out n_missing=check.n_missing open"
     ),
 }
 
@@ -161,43 +160,51 @@ def _comparison_shape(comparison: Comparison) -> Mapping[str, object]:
     if comparison.tie_groups is not None:
         shape |= {"tie_groups": comparison.tie_groups, "n_tie_groups": comparison.n_tie_groups}
     if comparison.slices is not None:
-        shape["slices"] = [{"attribute": comparison.slice_attribute} | fields_of(row) for row in comparison.slices]
+        shape["slices"] = [
+            {"attribute": comparison.slice_attribute, **picked(SLICE_KEYS, row)} for row in comparison.slices
+        ]
     return shape
 
 
-@shape_of(MetricComparison)
-def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
-    effect, bounds = metric.tie_effect, None
-    if effect is not None:
-        bounds = {
-            "baseline": (effect.baseline.worst, effect.baseline.best),
-            "candidate": (effect.candidate.worst, effect.candidate.best),
-            "delta": effect.delta,
-            "could_change_verdict": metric.ties_could_change_verdict,
-        }
-    told: dict[str, object] = {
-        "betting_ci": metric.ci if metric.ci_method == "betting" else None,
-        "low_information": metric.has_low_information,
-        "requested_as": metric.requested_as or metric.metric,
-        "direction": metric.direction,
-        "judged": metric.judged,
-        "is_open": metric.is_open,
+_METRIC_KEYS = paths(
+    "metric baseline candidate delta ci ci_method p_value p_adjusted test wins ties losses effect_size "
+    "detectable_delta warnings verdict not_comparable n groups shown_only equivalence variance clusters rare_loss "
+    "low_information=has_low_information direction judged is_open open"
+)
+_IF_ANY = ("equivalence", "variance", "clusters", "rare_loss")
+_END_KEYS = paths("delta ci p_value p_adjusted verdict")
+SLICE_KEYS = paths(
+    "value n baseline candidate delta ci wins ties losses p_value q_value p_adjusted verdict warning=warnings.0"
+)
+
+
+@shape_of(Estimate)
+def _metric_shape(metric: Estimate) -> Mapping[str, object]:
+    shape = {key: of for key, of in picked(_METRIC_KEYS, metric).items() if of is not None or key not in _IF_ANY}
+    shape["requested_as"] = metric.requested_as or metric.metric
+    shape["betting_ci"] = metric.ci if metric.ci_method == "betting" else None
+    if metric.about.unjudged is not None:
+        shape["unjudged"] = unjudged_shape(metric)
+    if metric.check is not None:
+        alone = {name: picked(paths("delta ci p_value"), metric.others.get(name)) for name in ("judge", "favour")}
+        shape["check"] = fields_of(metric.check, "mean") | alone
+    effect = metric.tie_effect
+    shape["tie_bounds"] = effect and {
+        "baseline": (effect.baseline.worst, effect.baseline.best),
+        "candidate": (effect.candidate.worst, effect.candidate.best),
+        "delta": effect.delta,
+        "could_change_verdict": metric.ties_could_change_verdict,
     }
-    hidden = (
-        "judged",
-        "direction",
-        "ties_could_change_verdict",
-        "standard_error",
-        "df",
-        *(
-            name
-            for name in ("equivalence", "variance", "clusters", "open", "rare_loss", "check")
-            if getattr(metric, name) is None
-        ),
-    )
-    fields = fields_of(metric, *hidden) | told
-    fields |= {"open": "labels do not reach"} if metric.has_other_ids else {}
-    return {"tie_bounds" if key == "tie_effect" else key: fields[key] for key in fields} | {"tie_bounds": bounds}
+    return shape
+
+
+def unjudged_shape(metric: Estimate) -> Mapping[str, object] | None:
+    """Return what unjudged items leave open of an estimate: how many, why it is not known, and both ends."""
+    left = metric.about.unjudged
+    ends: dict[str, object] = {
+        end: picked(_END_KEYS, metric.others[end]) if end in metric.others else None for end in ENDS
+    }
+    return None if left is None else {"n_items": left.n_items, **ends, "stop": left.stop}
 
 
 @shape_of(GroupDelta)
@@ -287,10 +294,10 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     return Report(title, sentences=[*changed, *favoured], tables=[table], legend=[*told, *tested, more])
 
 
-def _beside(metric: MetricComparison) -> str:
+def _beside(metric: Estimate) -> str:
     """Return how many groups won, tied and lost; of a judge whom people check, the difference by its labels alone."""
     if metric.check is not None:
-        return points(metric.check.judged.delta, signed=True)
+        return points(metric.others["judge"].delta, signed=True)
     if metric.wins is None:
         return UNDEFINED
     return f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
@@ -301,7 +308,9 @@ def for_people(comparison: Comparison) -> Comparison:
     from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
 
     names = {metric.metric: familiar_name(metric.metric, metric.requested_as) for metric in comparison.metrics}
-    metrics = tuple(replace(metric, metric=names[metric.metric]) for metric in comparison.metrics)
+    metrics = tuple(
+        replace(metric, about=replace(metric.about, metric=names[metric.metric])) for metric in comparison.metrics
+    )
     return replace(comparison, metrics=metrics, notes=tuple(renamed(note, names) for note in comparison.notes))
 
 
@@ -338,13 +347,13 @@ def _every(n: int) -> str:
     return "both metrics" if n == 2 else f"all {n} metrics"
 
 
-def tally(metrics: Sequence[MetricComparison]) -> str:
+def tally(metrics: Sequence[Estimate]) -> str:
     """Return how many of several metrics changed, which way, and how many of these verdicts have low information."""
     n_low = sum(metric.has_low_information for metric in metrics)
     return _moves(metrics) + (f" ({n_low} of {len(metrics)} on low information)" if n_low else "")
 
 
-def _moves(metrics: Sequence[MetricComparison]) -> str:
+def _moves(metrics: Sequence[Estimate]) -> str:
     counts = {verdict: sum(metric.told == verdict for metric in metrics) for verdict in SIGNS}
     n_metrics = counted(len(metrics), "metric")
     moved = [verdict for verdict in ("regressed", "improved", "open") if counts[verdict]]
@@ -359,7 +368,7 @@ def _moves(metrics: Sequence[MetricComparison]) -> str:
     return f"no difference detected in any of {n_metrics}"
 
 
-def finding(metric: MetricComparison) -> str:
+def finding(metric: Estimate) -> str:
     """Return the finding for one metric, in a few words."""
     if metric.shown_only is not None:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}: shown, not compared"
@@ -375,19 +384,17 @@ def finding(metric: MetricComparison) -> str:
     if metric.verdict == "no_difference_detected":
         few = "; low information" if metric.has_low_information else ""
         undetected = f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
-        return undetected + unless(metric.verdict, metric.open)
+        return undetected + unless(metric)
     unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
-    return (
-        f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{unless(metric.verdict, metric.open)}"
-    )
+    return f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{unless(metric)}"
 
 
-def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
+def unless(metric: Estimate) -> str:
     """Return the condition under which a verdict holds, if unknown labels could change it."""
-    turning = None if left is None else left.turning(verdict)
-    if left is None or turning is None or left.is_wide:
+    turning = metric.turning
+    if turning is None or metric.is_wide:
         return ""
-    whose = "candidate" if turning is left.high else "baseline"
+    whose = "candidate" if turning is metric.others["high"] else "baseline"
     moved = turning.verdict in ("improved", "regressed") and turning.delta is not None
     found = (
         f"but {turning.verdict} by {points(abs(turning.delta or 0.0))}"
@@ -397,12 +404,12 @@ def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
     return f" if unjudged items are worth nothing, {found} if the {whose}'s are as good as its judged items"
 
 
-def style_of(metric: MetricComparison) -> Style | None:
+def style_of(metric: Estimate) -> Style | None:
     """Return the style of a metric's verdict, None for an open one."""
     return VERDICT_STYLES.get(metric.told)
 
 
-def sign(metric: MetricComparison) -> str:
+def sign(metric: Estimate) -> str:
     """Return the sign of a metric's verdict; "?" also if nothing could be tested."""
     if metric.verdict is None:
         return "·"
@@ -413,7 +420,7 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
     """Return the table of means, differences and p-values, and of the evidence that at least one metric has."""
     if is_drawn(comparison):
         return check_table(comparison, lambda metric: metric_footnotes(metric, comparisons))
-    evidence: list[tuple[str, Callable[[MetricComparison], str | None]]] = [
+    evidence: list[tuple[str, Callable[[Estimate], str | None]]] = [
         ("wins", lambda metric: None if metric.wins is None else f"{metric.wins:,}"),
         ("ties", lambda metric: None if metric.ties is None else f"{metric.ties:,}"),
         ("losses", lambda metric: None if metric.losses is None else f"{metric.losses:,}"),
@@ -432,7 +439,7 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
     )
 
 
-def judged_cell(metric: MetricComparison) -> str | None:
+def judged_cell(metric: Estimate) -> str | None:
     """Return the judged shares of the first ranks of both runs, None if they are about the same."""
     share = metric.judged
     if share is None or share.baseline is None or share.candidate is None or not share.is_apart:
@@ -440,7 +447,7 @@ def judged_cell(metric: MetricComparison) -> str | None:
     return f"{percent(share.baseline)}, {percent(share.candidate)}"
 
 
-def metric_cells(metric: MetricComparison) -> list[object]:
+def metric_cells(metric: Estimate) -> list[object]:
     """Return the row of one metric: its means, what changed, between which values, and the p-value."""
     return [
         metric.metric,
@@ -452,7 +459,7 @@ def metric_cells(metric: MetricComparison) -> list[object]:
     ]
 
 
-def _other_labels(metric: MetricComparison, comparison: Comparison, first: Comparison) -> list[str]:
+def _other_labels(metric: Estimate, comparison: Comparison, first: Comparison) -> list[str]:
     """Return the labels of a candidate if they differ from the first candidate's, with the baseline's mean."""
     version = comparison.label_set.version
     if version == first.label_set.version or metric.baseline is None:
@@ -461,7 +468,7 @@ def _other_labels(metric: MetricComparison, comparison: Comparison, first: Compa
     return [f"under version {version} of the labels, not {first.label_set.version}: {mean}"]
 
 
-def metric_footnotes(metric: MetricComparison, comparisons: Sequence[Comparison] = ()) -> list[str]:
+def metric_footnotes(metric: Estimate, comparisons: Sequence[Comparison] = ()) -> list[str]:
     """Return the footnotes of one metric.
 
     ``comparisons``: all comparisons that are shown together; their correction may have decided a verdict.
@@ -492,7 +499,7 @@ def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -
     return low_information(**facts, interval=shown)
 
 
-def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -> list[str]:
+def _second_thoughts(metric: Estimate, p_value: float, n_metrics: int) -> list[str]:
     """Return a footnote if the p-value would have been small enough without correction."""
     notes = []
     if metric.verdict == "no_difference_detected" and p_value < ALPHA:
@@ -505,7 +512,7 @@ def n_tested(comparisons: Sequence[Comparison]) -> int:
     return sum(metric.p_value is not None for comparison in comparisons for metric in comparison.metrics)
 
 
-def together_words(metric: MetricComparison, n: int) -> str:
+def together_words(metric: Estimate, n: int) -> str:
     """Return the finding for one metric among all that are tested together, "" if it is tested alone.
 
     Parameters: ``metric``: corrected together with the others. ``n``: the number of p-values.
@@ -538,7 +545,7 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     return lines
 
 
-def _could_bet(metric: MetricComparison) -> bool:
+def _could_bet(metric: Estimate) -> bool:
     """Return whether the verdict rests on a t interval of few nonzero differences."""
     is_detected = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
     n_moved = (metric.wins or 0) + (metric.losses or 0)

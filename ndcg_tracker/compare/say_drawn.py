@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ndcg_tracker.compare.drawn import DrawnCheck, Estimate, named
-from ndcg_tracker.compare.results import Comparison, MetricComparison
+from ndcg_tracker.compare.drawn import DrawnCheck, named
+from ndcg_tracker.compare.results import Comparison, Estimate
 from ndcg_tracker.compare.say_tables import delta_cell, told_in_table
 from ndcg_tracker.render.formats import fields_of, shape_of
 from ndcg_tracker.render.report import Table, columns, marks
@@ -20,7 +20,7 @@ CHECK_LEGEND = (
 
 @shape_of(DrawnCheck)
 def _check_shape(check: DrawnCheck) -> Mapping[str, object]:
-    return fields_of(check, "judged", "mean") | {"judge": check.judged}
+    return fields_of(check, "mean")
 
 
 def checked_by(comparison: Comparison) -> str:
@@ -34,7 +34,7 @@ def is_drawn(comparison: Comparison) -> bool:
     return any(metric.is_drawn for metric in comparison.metrics)
 
 
-def check_table(comparison: Comparison, footnotes_of: Callable[[MetricComparison], Sequence[str]]) -> Table:
+def check_table(comparison: Comparison, footnotes_of: Callable[[Estimate], Sequence[str]]) -> Table:
     """Return the table of two differences per metric; ``footnotes_of``: the footnotes of the one that decides."""
     rows: list[list[object]] = []
     beside, footnotes = list[str](), list[str]()
@@ -47,7 +47,7 @@ def check_table(comparison: Comparison, footnotes_of: Callable[[MetricComparison
         ]
         told = ("as labelled", "as labelled") if check is None else _both(comparison, check)
         if check is not None:
-            rows.append([metric.metric, told[0], *_cells(check.judged)])
+            rows.append([metric.metric, told[0], *_cells(metric.others["judge"])])
             beside.append("")
         rows.append([metric.metric if check is None else "", told[1], *decided])
         beside.append(marks(footnotes_of(metric), footnotes))
@@ -67,8 +67,7 @@ def _cells(estimate: Estimate) -> list[object]:
 def few_words(check: DrawnCheck | None) -> str:
     """Return why drawn answers do not decide, "" if they do.
 
-    >>> none = Estimate(None, None)
-    >>> few_words(DrawnCheck("judge", "ann", (1,), 60, 0, 12, 0, (), 18, 600, 150, False, False, none, none))
+    >>> few_words(DrawnCheck("judge", "ann", (1,), 60, 0, 12, 0, (), 18, 600, 150, False, False))
     '12 of 30 drawn queries answered'
     """
     if check is None or check.decides:
@@ -93,9 +92,10 @@ def favours(comparison: Comparison) -> list[str]:
     ]
 
 
-def _favour(comparison: Comparison, metric: MetricComparison, check: DrawnCheck) -> str:
-    judge, (mean, ci) = judge_words(comparison.label_set.judge), (check.favour.delta or 0.0, check.favour.ci)
-    both = f"{judge} alone {points(check.judged.delta, signed=True)}, checked {points(metric.delta, signed=True)}"
+def _favour(comparison: Comparison, metric: Estimate, check: DrawnCheck) -> str:
+    alone, favour = metric.others["judge"], metric.others["favour"]
+    judge, (mean, ci) = judge_words(comparison.label_set.judge), (favour.delta or 0.0, favour.ci)
+    both = f"{judge} alone {points(alone.delta, signed=True)}, checked {points(metric.delta, signed=True)}"
     both += f" (by {check.checked_by}'s labels)"
     if ci is None or not check.decides:
         return both

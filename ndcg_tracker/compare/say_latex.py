@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ndcg_tracker.compare.decide_suite import SuiteComparison
-from ndcg_tracker.compare.results import Comparison, MetricComparison
+from ndcg_tracker.compare.results import Comparison, Estimate
 from ndcg_tracker.compare.say import (
     finding,
     for_people,
@@ -101,9 +101,9 @@ def _rows_of_metrics(comparison: Comparison, footnotes: list[str]) -> list[list[
     ]
 
 
-def _by_metric(comparisons: Sequence[Comparison]) -> dict[str, list[tuple[Comparison, MetricComparison]]]:
+def _by_metric(comparisons: Sequence[Comparison]) -> dict[str, list[tuple[Comparison, Estimate]]]:
     """Return the comparisons under each metric, which some runs may lack, in the order of the table's rows."""
-    by_metric: dict[str, list[tuple[Comparison, MetricComparison]]] = {}
+    by_metric: dict[str, list[tuple[Comparison, Estimate]]] = {}
     for comparison in comparisons:
         for metric in comparison.metrics:
             by_metric.setdefault(metric.metric, []).append((comparison, metric))
@@ -144,7 +144,7 @@ def _evidence(delta: float | None, ci: tuple[float, float] | None, p_value: floa
     return [latex_number(text) for text in (points(delta, signed=True), interval(ci, signed=True), p_text(p_value))]
 
 
-def _footnotes(metric: MetricComparison, comparisons: Sequence[Comparison]) -> list[str]:
+def _footnotes(metric: Estimate, comparisons: Sequence[Comparison]) -> list[str]:
     """Return the footnotes of a number, with the reason for its verdict first if that is not plain."""
     is_plain = is_judged(metric) and not metric.is_open and metric.shown_only is None
     return [*([] if is_plain else [finding(metric)]), *metric_footnotes(metric, comparisons)]
@@ -161,27 +161,27 @@ def suite_comparison_latex(comparison: SuiteComparison) -> str:
     """Return a booktabs table: a row per dataset, then the rows of all datasets together."""
     footnotes: list[str] = []
     lines = []
-    for delta in comparison.deltas:
-        name = latex_text(delta.dataset) + footnote_marks(_footnotes(delta.metric, ()), footnotes)
-        means = _means([delta.baseline_mean, delta.candidate_mean], comparison.direction, n_marked=1)
-        row = [name, f"${delta.n}$", *means, *_evidence(delta.delta, delta.ci, delta.p_adjusted)]
+    for on in comparison.deltas:
+        found = on.found
+        name = latex_text(on.dataset) + footnote_marks(_footnotes(found, ()), footnotes)
+        means = _means([found.baseline, found.candidate], found.direction, n_marked=1)
+        row = [name, f"${found.n}$", *means, *_evidence(found.delta, found.ci, found.p_adjusted)]
         lines.append(rf"{' & '.join(row)} \\")
     lines.append(r"\midrule")
-    of_macro = (comparison.macro, comparison.p_adjusted)
-    for name, (estimate, p_value) in (
-        ("Macro, other queries", of_macro),
-        ("Macro, other datasets", (comparison.over_datasets, comparison.over_datasets.p_value)),
-        ("Micro, other queries", (comparison.micro, comparison.micro.p_value)),
+    for name, of in (
+        ("Macro, other queries", comparison.macro),
+        ("Macro, other datasets", comparison.over_datasets),
+        ("Micro, other queries", comparison.micro),
     ):
-        lines.append(rf"{' & '.join([name, '', '', '', *_evidence(estimate.mean, estimate.ci, p_value)])} \\")
-    metrics = [delta.metric for delta in comparison.deltas]
+        lines.append(rf"{' & '.join([name, '', '', '', *_evidence(of.delta, of.ci, of.p_adjusted)])} \\")
+    metrics = [on.found for on in comparison.deltas]
     tests, intervals = (" and ".join(dict.fromkeys(map(name, metrics))) for name in (test_name, interval_name))
     n_datasets = len(comparison.deltas)
     lacking = f" Without both runs: {', '.join(comparison.missing)}." if comparison.missing else ""
     what = f"{comparison.candidate} against {comparison.baseline} on suite {comparison.suite}"
-    if comparison.p_adjusted != comparison.macro.p_value:
+    if comparison.macro.p_adjusted != comparison.macro.p_value:
         lacking += " The first macro p is Holm-corrected for all metrics and candidates at once."
-    if comparison.is_open:
+    if comparison.macro.is_open:
         lacking += " Unjudged items could change the macro verdict."
     caption = " ".join(
         [

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ndcg_tracker.compare.chart import Bar, forest
-from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, SuiteNote, verdict_of
+from ndcg_tracker.compare.decide_suite import OnDataset, SuiteComparison, SuiteNote
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_reports, metric_footnotes, unless
+from ndcg_tracker.compare.say import comparison_reports, metric_footnotes, unjudged_shape, unless
 from ndcg_tracker.compare.say_latex import suite_comparison_latex
 from ndcg_tracker.compare.say_tables import (
     delta_cell,
@@ -22,11 +22,11 @@ from ndcg_tracker.compare.say_tables import (
 )
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.dialects import familiar_name
-from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
+from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.html import Spec
 from ndcg_tracker.render.report import Report, Table, columns, marks
 from ndcg_tracker.words.notes import Told, told
-from ndcg_tracker.words.texts import counted, interval, p_text, points
+from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, points
 
 OTHER_QUERIES = "other queries of these datasets"
 OTHER_DATASETS = "other datasets like these"
@@ -34,6 +34,17 @@ _DELTA_COLUMNS = paths(
     "dataset label_set_version baseline candidate n baseline_mean candidate_mean delta ci_low=ci.0 ci_high=ci.1 "
     "p_value p_adjusted verdict wins ties losses low_information metric judge"
 )
+_DELTA_KEYS = paths(
+    "dataset label_set_version=labels.version baseline candidate n=found.n baseline_mean=found.baseline "
+    "candidate_mean=found.candidate delta=found.delta ci=found.ci p_value=found.p_value p_adjusted=found.p_adjusted "
+    "verdict=found.verdict wins=found.wins ties=found.ties losses=found.losses "
+    "low_information=found.has_low_information judge=labels.judge"
+)
+_SUITE_KEYS = paths(
+    "suite metric baseline candidate verdict=macro.verdict deltas missing notes direction=macro.direction "
+    "p_adjusted=macro.p_adjusted low_information=macro.has_low_information is_open=macro.is_open open=macro.open"
+)
+_MEAN_KEYS = paths("mean=delta standard_error df ci p_value")
 _VERDICTS = {
     "improved": "improved by {}",
     "regressed": "regressed by {}",
@@ -76,16 +87,17 @@ def delta_rows(comparison: SuiteComparison) -> list[dict[str, Any]]:
     return [picked(_DELTA_COLUMNS, as_object(delta) | {"metric": comparison.metric}) for delta in comparison.deltas]
 
 
-@shape_of(SuiteDelta)
-def _delta_shape(delta: SuiteDelta) -> Mapping[str, object]:
-    return fields_of(delta, "metric")
+@shape_of(OnDataset)
+def _delta_shape(on: OnDataset) -> Mapping[str, object]:
+    return picked(_DELTA_KEYS, on)
 
 
 @shape_of(SuiteComparison)
 def _comparison_shape(comparison: SuiteComparison) -> Mapping[str, object]:
-    shape = fields_of(comparison, "information", *(["open"] if comparison.open is None else []))
-    shape |= {"low_information": comparison.has_low_information, "is_open": comparison.is_open}
-    return shape | ({} if comparison.rare_loss is None else {"rare_loss": comparison.rare_loss})
+    shape, macro = picked(_SUITE_KEYS, comparison), comparison.macro
+    shape |= {name: picked(_MEAN_KEYS, getattr(comparison, name)) for name in ("macro", "over_datasets", "micro")}
+    further = {"unjudged": unjudged_shape(macro), "rare_loss": macro.rare_loss}
+    return shape | {name: of for name, of in further.items() if of is not None}
 
 
 def suite_comparison_reports(
@@ -122,14 +134,15 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
         [
             comparison.candidate,
             familiar_name(comparison.metric),
-            comparison.told.replace("_", " ") + (" (low information)" if comparison.has_low_information else ""),
-            delta_cell(comparison.macro.mean, comparison.told),
+            (comparison.macro.told or "").replace("_", " ")
+            + (" (low information)" if comparison.macro.has_low_information else ""),
+            delta_cell(comparison.macro.delta, comparison.macro.told),
             interval(comparison.macro.ci, signed=True),
-            p_text(comparison.p_adjusted),
+            p_text(comparison.macro.p_adjusted),
         ]
         for comparison in comparisons
     ]
-    verdicts = [comparison.told for comparison in comparisons]
+    verdicts = [comparison.macro.told for comparison in comparisons]
     n = len(dict.fromkeys(comparison.candidate for comparison in comparisons))
     of = f"{counted(n, 'candidate')} against {first.baseline} on suite {first.suite}"
     return Report(
@@ -157,7 +170,7 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
         [
             name,
             question,
-            points(estimate.mean, signed=True),
+            points(estimate.delta, signed=True),
             interval(estimate.ci, signed=True),
             p_text(estimate.p_value),
         ]
@@ -170,8 +183,8 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
     n, of = len(comparison.deltas), len(comparison.deltas) + len(comparison.missing)
     where = f"suite {comparison.suite}" if n == of else f"{n} of the {of} datasets of suite {comparison.suite}"
     facts = _facts(comparison, spelled)
-    if comparison.p_adjusted != comparison.macro.p_value:
-        told_p = f"p {p_text(comparison.p_adjusted)}, Holm-corrected for all metrics and candidates at once"
+    if comparison.macro.p_adjusted != comparison.macro.p_value:
+        told_p = f"p {p_text(comparison.macro.p_adjusted)}, Holm-corrected for all metrics and candidates at once"
         facts.insert(0, ("verdict", f"rests on {told_p}"))
     return Report(
         f"{comparison.candidate} against {comparison.baseline} on {where}: {verdict_on_suite(comparison)}",
@@ -184,56 +197,54 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
         ],
         facts=facts,
         notes=suite_notes(comparison.notes),
-        is_headline_wrapped=comparison.is_open,
+        is_headline_wrapped=comparison.macro.is_open,
     )
 
 
 def verdict_on_suite(comparison: SuiteComparison) -> str:
     """Return the finding for the macro mean, in a sentence."""
-    is_open = comparison.verdict == "no_difference_detected"
-    size = points(comparison.macro.mean, signed=True) if is_open else points(comparison.macro.mean).removeprefix("-")
-    few = ("; low information" if is_open else "") if comparison.has_low_information else ""
-    verdict = _VERDICTS[comparison.verdict].format(size + few)
-    if comparison.has_low_information and not is_open:
+    is_open = comparison.macro.verdict == "no_difference_detected"
+    size = points(comparison.macro.delta, signed=True) if is_open else points(comparison.macro.delta).removeprefix("-")
+    few = ("; low information" if is_open else "") if comparison.macro.has_low_information else ""
+    verdict = _VERDICTS[comparison.macro.verdict or ""].format(size + few)
+    if comparison.macro.has_low_information and not is_open:
         verdict += " (low information: not a safe verdict)"
-    verdict += unless(comparison.verdict, comparison.open)
+    verdict += unless(comparison.macro)
     return f"macro {familiar_name(comparison.metric)} {verdict}"
 
 
 def _facts(comparison: SuiteComparison, spelled: Spelling) -> list[tuple[str, str]]:
     """Return the datasets that are not in the comparison, and the labelled groups that neither run has."""
     facts = [("without both", ", ".join(comparison.missing))] if comparison.missing else []
-    for delta in comparison.deltas:
-        facts += [
-            ("in neither run", f"{delta.dataset}: {worded(text, spelled)}") for text in in_neither(delta.metric.groups)
-        ]
+    for on in comparison.deltas:
+        facts += [("in neither run", f"{on.dataset}: {worded(text, spelled)}") for text in in_neither(on.found.groups)]
     return [*facts, *rare_loss_fact(comparison)]
 
 
 def rare_loss_fact(comparison: SuiteComparison) -> list[tuple[str, str]]:
     """Return the losses that the queries of all datasets cannot rule out, as a name and its value."""
-    if comparison.rare_loss is None:
+    if comparison.macro.rare_loss is None:
         return []
-    of_clusters = comparison.deltas[0].metric.clusters is not None
-    return [("rare loss", rare_loss_words(comparison.rare_loss, of_clusters=of_clusters))]
+    of_clusters = comparison.deltas[0].found.clusters is not None
+    return [("rare loss", rare_loss_words(comparison.macro.rare_loss, of_clusters=of_clusters))]
 
 
 def delta_table(comparison: SuiteComparison) -> Table:
     """Return the table of the comparisons on each dataset."""
-    footnotes, metrics = list[str](), [delta.metric for delta in comparison.deltas]
-    verdicts = [delta.told if is_judged(delta.metric) else None for delta in comparison.deltas]
+    footnotes, metrics = list[str](), [on.found for on in comparison.deltas]
+    verdicts = [found.told if is_judged(found) else None for found in metrics]
     rows: list[list[object]] = [
         [
-            delta.dataset,
-            f"{delta.n:,}",
-            points(delta.baseline_mean),
-            points(delta.candidate_mean),
-            delta_cell(delta.delta, told),
-            interval(delta.ci, signed=True),
-            p_text(delta.p_adjusted),
-            f"{delta.wins:,}/{delta.ties:,}/{delta.losses:,}",
+            on.dataset,
+            f"{found.n:,}",
+            points(found.baseline),
+            points(found.candidate),
+            delta_cell(found.delta, told),
+            interval(found.ci, signed=True),
+            p_text(found.p_adjusted),
+            UNDEFINED if found.wins is None else f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
         ]
-        for delta, told in zip(comparison.deltas, verdicts, strict=True)
+        for on, found, told in zip(comparison.deltas, metrics, verdicts, strict=True)
     ]
     tests = " and ".join(dict.fromkeys(map(test_name, metrics)))
     intervals = " and ".join(dict.fromkeys(map(interval_name, metrics)))
@@ -272,22 +283,18 @@ def suite_bars(*comparisons: SuiteComparison) -> list[Bar]:
         whose = comparison.candidate if len(candidates) > 1 else ""
         if len(comparisons) > max(1, len(candidates)):
             whose = " ".join(filter(None, (whose, familiar_name(comparison.metric))))
-        deltas = [delta for delta in comparison.deltas if delta.delta is not None]
-        bars += [
-            Bar(delta.dataset, whose or None, delta.delta or 0.0, delta.ci, delta.told, delta.p_adjusted, delta.n)
-            for delta in deltas
-        ]
-        n = sum(delta.n for delta in deltas)
-        for name, estimate in (
+        each = [*((on.dataset, on.found) for on in comparison.deltas)]
+        n = sum(found.n for _, found in each)
+        together = (
             ("macro, other queries", comparison.macro),
             ("macro, other datasets", comparison.over_datasets),
             ("micro, other queries", comparison.micro),
-        ):
-            is_verdict = estimate is comparison.macro
-            p_value = comparison.p_adjusted if is_verdict else estimate.p_value
-            verdict = verdict_of(estimate.mean, p_value, comparison.direction)
-            told_so = comparison.told if is_verdict else verdict
-            bars.append(Bar(name, whose or None, estimate.mean, estimate.ci, told_so, p_value, n))
+        )
+        bars += [
+            Bar(name, whose or None, of.delta or 0.0, of.ci, of.told, of.p_adjusted, of.n if name in on else n)
+            for on in [dict(each)]
+            for name, of in (*each, *together)
+        ]
     return bars
 
 

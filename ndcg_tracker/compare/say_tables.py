@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ndcg_tracker.compare.limits import Harm, HarmRow, LimitCheck
+from ndcg_tracker.compare.limits import LimitCheck
 from ndcg_tracker.compare.results import (
     Comparison,
+    Estimate,
     GroupCounts,
     GroupDelta,
     ItemMove,
     LabelSetRef,
-    MetricComparison,
     RareLoss,
-    SliceComparison,
     TieBounds,
     ToldVerdict,
 )
@@ -24,9 +23,8 @@ from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import few_differences, sentence
-from ndcg_tracker.words.texts import counted, interval, p_text, percent, percent_of, points, shown, shown_margin
+from ndcg_tracker.words.texts import counted, interval, p_text, percent, points, shown_margin
 
-_SLICES_NAMED = 5
 SLICES_SHOWN = 10
 """A report shows this many of the worst slices, and this many of the best."""
 NO_VALUE = "(none)"
@@ -65,18 +63,18 @@ def mark_legends(told: Sequence[ToldVerdict | None], *, other_ids: bool = False)
     return undetected + ([f"?: open, {why}"] if "open" in told else [])
 
 
-def marks_of(metrics: Sequence[MetricComparison]) -> list[str]:
+def marks_of(metrics: Sequence[Estimate]) -> list[str]:
     """Return the ``mark_legends`` of metrics."""
     other_ids = any(metric.has_other_ids for metric in metrics)
     return mark_legends([told_in_table(metric) for metric in metrics], other_ids=other_ids)
 
 
-def told_in_table(metric: MetricComparison) -> ToldVerdict | None:
+def told_in_table(metric: Estimate) -> ToldVerdict | None:
     """Return the verdict that marks a difference, None if nothing was tested."""
     return metric.told if is_judged(metric) or metric.has_other_ids else None
 
 
-def is_judged(metric: MetricComparison) -> bool:
+def is_judged(metric: Estimate) -> bool:
     """Return whether a test gave the verdict, or none is needed: for identical runs and metrics that are only shown."""
     return metric.p_value is not None or metric.verdict in ("identical", None)
 
@@ -117,14 +115,14 @@ def _equivalence_in_words(equivalence: Equivalence) -> str:
     return f"{'equivalent' if equivalence.equivalent else 'not shown equivalent'} {within} {evidence}"
 
 
-def detectable_cell(metric: MetricComparison) -> str | None:
+def detectable_cell(metric: Estimate) -> str | None:
     """Return the detectable difference, None if one was detected; "none": not even the largest is detectable."""
     if metric.verdict != "no_difference_detected" or metric.p_value is None or metric.is_drawn:
         return None
     return _UNDETECTABLE if metric.detectable_delta is None else points(metric.detectable_delta)
 
 
-def detectable_legend(metrics: Sequence[MetricComparison]) -> list[str]:
+def detectable_legend(metrics: Sequence[Estimate]) -> list[str]:
     """Return how to read these cells, nothing if no metric has one."""
     cells = [cell for metric in metrics if (cell := detectable_cell(metric)) is not None]
     none = f"; {_UNDETECTABLE!r}: not even the largest possible one would be" if _UNDETECTABLE in cells else ""
@@ -146,7 +144,7 @@ def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
     return [*lines, f"95% interval: {intervals}; p: {tests}{holm}"]
 
 
-def interval_name(metric: MetricComparison) -> str:
+def interval_name(metric: Estimate) -> str:
     """Return the method that gave the interval of a metric."""
     if metric.variance is not None:
         return "t over groups and runs, crossed"
@@ -155,7 +153,7 @@ def interval_name(metric: MetricComparison) -> str:
     return _INTERVALS.get(metric.ci_method, metric.ci_method)
 
 
-def test_name(metric: MetricComparison) -> str:
+def test_name(metric: Estimate) -> str:
     """Return which test gave the p-value of a metric."""
     if metric.variance is not None or metric.clusters is not None:
         return "its t-test"
@@ -186,7 +184,7 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     return [replace(table, footnotes=footnotes)]
 
 
-def _slices_found(slices: Sequence[SliceComparison]) -> str:
+def _slices_found(slices: Sequence[Estimate]) -> str:
     """Return how many slices moved and which way, and how many no test can judge."""
     moved = [
         f"{number} {verdict}"
@@ -199,15 +197,15 @@ def _slices_found(slices: Sequence[SliceComparison]) -> str:
     return ", ".join([*(moved or ["no difference detected"]), *([f"{n_untested} not tested"] if n_untested else [])])
 
 
-def why_untested(slices: Sequence[SliceComparison]) -> str:
+def why_untested(slices: Sequence[Estimate]) -> str:
     """Return why no test can judge any of these slices, "" where the reasons differ."""
-    notes = [row.warning for row in slices if row.is_untested and row.warning is not None]
+    notes = [note for row in slices if row.is_untested for note in row.warnings]
     units = {"cluster" if note.facts.get("of_clusters") else "group" for note in notes}
     is_alone = len(units) == 1 and all(note.kind == "one_group" for note in notes)
     return f"each is one {units.pop()}" if is_alone else ""
 
 
-def _slice_legend(slices: Sequence[SliceComparison], metrics: Sequence[MetricComparison]) -> list[str]:
+def _slice_legend(slices: Sequence[Estimate], metrics: Sequence[Estimate]) -> list[str]:
     """Return how to read the table of slices, and how many are not in it; ``metrics``: in the table above it."""
     known, is_paired = marks_of(metrics), metrics[0].variance is None and metrics[0].clusters is None
     lines = [mark for mark in mark_legends([row.verdict for row in slices]) if mark not in known]
@@ -227,7 +225,7 @@ def _slice_legend(slices: Sequence[SliceComparison], metrics: Sequence[MetricCom
     return lines
 
 
-def _slice_cells(row: SliceComparison, *, with_means: bool) -> list[object]:
+def _slice_cells(row: Estimate, *, with_means: bool) -> list[object]:
     return [
         NO_VALUE if row.value is None else row.value,
         f"{row.n:,}",
@@ -239,18 +237,19 @@ def _slice_cells(row: SliceComparison, *, with_means: bool) -> list[object]:
     ]
 
 
-def _slice_footnotes(row: SliceComparison) -> list[str]:
+def _slice_footnotes(row: Estimate) -> list[str]:
     """Return the footnotes of one slice, worded so that slices can share them."""
-    if row.warning is not None and row.is_untested:
-        units = "clusters" if row.warning.facts.get("of_clusters") else "groups"
+    warning = next(iter(row.warnings), None)
+    if warning is not None and row.is_untested:
+        units = "clusters" if warning.facts.get("of_clusters") else "groups"
         same = f"all {units} differ by the same amount: the interval and the p-value are undefined"
-        return [sentence(row.warning) if row.warning.kind == "one_group" else same]
+        return [sentence(warning) if warning.kind == "one_group" else same]
     if row.verdict == "not_comparable":
         return ["no group that counts"]
     if row.verdict == "identical":
         return [IDENTICAL]
-    if row.warning is not None:
-        return [few_differences(row.warning)]
+    if warning is not None:
+        return [few_differences(warning)]
     return []
 
 
@@ -343,10 +342,10 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
         )
         pairs.append((where, f"baseline {baseline}, candidate {candidate}"))
     for metric in comparison.metrics:
-        left = metric.open
-        if beside_table and left is not None and left.low is not None and left.high is not None:
+        low, high = metric.others.get("low"), metric.others.get("high")
+        if beside_table and low is not None and high is not None:
             of_metric = "" if len(comparison.metrics) == 1 else f"{metric.metric}: "
-            ends = f"{points(left.low.delta, signed=True)} and {points(left.high.delta, signed=True)}"
+            ends = f"{points(low.delta, signed=True)} and {points(high.delta, signed=True)}"
             pairs.append(
                 (
                     "unjudged",
@@ -370,50 +369,11 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
 def rare_loss_words(rare: RareLoss, *, of_clusters: bool) -> str:
     """Return how many groups may lose more than any that was seen."""
     what = f"more than {points(rare.worst)}, the worst loss seen" if rare.worst else "anything; none of these did"
-    return f"with 95% confidence, at most {rare.share * 100:.2g}% {_who_loses(of_clusters=of_clusters)} {what}"
+    return f"with 95% confidence, at most {rare.share * 100:.2g}% {who_loses(of_clusters=of_clusters)} {what}"
 
 
-def _who_loses(*, of_clusters: bool) -> str:
+def who_loses(*, of_clusters: bool) -> str:
     return "of clusters like these have a group that loses" if of_clusters else "of groups like these lose"
-
-
-def harm_words(harm: Harm, attribute: str = "") -> str:
-    """Return whether few enough groups lose much, of all and of slices by an attribute.
-
-    >>> from ndcg_tracker.compare.limits import HarmLimit
-    >>> harm_words(Harm(HarmLimit.of(".3:2%"), HarmRow(None, 200, 2, 0.0007, 0.0312, 0.01, "open", 2)))
-    'not shown that at most 2% of groups like these lose more than 0.3: 2 of 200 do, so up to 3.1% may'
-    """
-    limit, who = f"{harm.limit.share * 100:g}%", "clusters" if harm.of_clusters else "groups"
-    lose = f"{_who_loses(of_clusters=harm.of_clusters)} more than {harm.limit.loss:g}"
-    whole, most = harm.whole, f"{harm.whole.upper * 100:.2g}%"
-    if whole.status == "within":
-        clauses = [f"with {percent_of(harm.pass_level)} confidence, at most {limit} {lose}: {_counts(whole)} do"]
-    elif whole.status == "fails":
-        told = f"but with {percent_of(1 - whole.alpha)} confidence, at least {whole.lower * 100:.2g}% {lose}"
-        clauses = [f"{told}, and only {limit} may: {_counts(whole)} do"]
-    else:
-        clauses = [f"not shown that at most {limit} {lose}: {_counts(whole)} do, so up to {most} may"]
-    for status, words in (
-        ("fails", f"but more than {limit} of the {who} {{}} do"),
-        ("open", f"not shown for {who} {{}}"),
-    ):
-        rows = [row for row in harm.slices if row.status == status and (status == "fails" or harm.is_strict)]
-        named = [
-            f"{'without' if row.value is None else 'with'} {attribute}"
-            f"{'' if row.value is None else f'={shown(row.value)}'} ({_counts(row)})"
-            for row in rows[:_SLICES_NAMED]
-        ]
-        more = f" and {len(rows) - _SLICES_NAMED} other slices" if len(rows) > _SLICES_NAMED else ""
-        if rows:
-            clauses.append(words.format(", ".join(named) + more))
-    return "; ".join(clauses)
-
-
-def _counts(row: HarmRow) -> str:
-    """Return how many are harmed, of how many."""
-    counts = dict.fromkeys((f"{row.n_harmed_least:,}", f"{row.n_harmed:,}"))
-    return f"{' to '.join(counts)} of {row.n:,}"
 
 
 def limit_words(check: LimitCheck) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import Information, skewness, t_test
+from ndcg_tracker.statistics.t_test import Information, TTest, skewness, t_test
 
 ALPHA = 0.05
 
@@ -23,17 +23,6 @@ class StratumMean:
     mean: float
     standard_error: float | None
     df: float
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean with its 95% interval and two-sided p-value against 0; None where nothing can be inferred."""
-
-    mean: float
-    standard_error: float | None
-    df: float
-    ci: tuple[float, float] | None
-    p_value: float | None
 
 
 def stratum_mean(
@@ -73,7 +62,7 @@ def strata_information(deltas: Sequence[Floats]) -> Information:
     return Information(weights.size, max(effective, int(squares.size > 0)), skewness(pulls), of_strata=True)
 
 
-def stratified(strata: Sequence[StratumMean], weights: Sequence[float]) -> Estimate:
+def stratified(strata: Sequence[StratumMean], weights: Sequence[float]) -> TTest:
     """Return the weighted mean of strata, for other groups of these strata.
 
     mean = sum of w mean / W, W = sum of w; variance = sum of (w se / W)^2, with Welch's and Satterthwaite's degrees of
@@ -85,7 +74,7 @@ def stratified(strata: Sequence[StratumMean], weights: Sequence[float]) -> Estim
     >>> found.mean, round(found.standard_error, 6), round(found.df, 1)
     (0.5, 0.025, 249.1)
     """
-    total = sum(weights)
+    total, n = sum(weights), sum(stratum.n for stratum in strata)
     if not strata or not total > 0:
         raise ValueError("there is no stratum")
     shares = [weight / total for weight in weights]
@@ -93,13 +82,13 @@ def stratified(strata: Sequence[StratumMean], weights: Sequence[float]) -> Estim
     errors = [stratum.standard_error for stratum in strata]
     given = [error for error in errors if error is not None]
     if len(given) < len(errors):
-        return Estimate(mean, None, 0.0, None, None)
+        return TTest(n, mean, None)
     parts = [(share * error) ** 2 for share, error in zip(shares, given, strict=True)]
     below = math.fsum(part**2 / stratum.df for part, stratum in zip(parts, strata, strict=True) if part)
-    return _estimate(mean, math.sqrt(math.fsum(parts)), math.fsum(parts) ** 2 / below if below else 0.0)
+    return _test(n, mean, math.sqrt(math.fsum(parts)), math.fsum(parts) ** 2 / below if below else 0.0)
 
 
-def of_strata(means: Sequence[float]) -> Estimate:
+def of_strata(means: Sequence[float]) -> TTest:
     """Return the mean of strata, for other strata like these: a t interval over their means, which count equally.
 
     Raises: ValueError without a stratum.
@@ -113,13 +102,13 @@ def of_strata(means: Sequence[float]) -> Estimate:
     if n == 0:
         raise ValueError("there is no stratum")
     if n == 1:
-        return Estimate(mean, None, 0.0, None, None)
+        return TTest(n, mean, None)
     variance = math.fsum((value - mean) ** 2 for value in means) / (n - 1)
-    return _estimate(mean, math.sqrt(variance / n), n - 1.0)
+    return _test(n, mean, math.sqrt(variance / n), n - 1.0)
 
 
-def _estimate(mean: float, error: float, df: float) -> Estimate:
+def _test(n: int, mean: float, error: float, df: float) -> TTest:
     if not error > 0 or not df > 0:
-        return Estimate(mean, error, df, None, None)
-    half = two_sided_t(ALPHA, max(df, 1.0)) * error
-    return Estimate(mean, error, df, (mean - half, mean + half), two_sided_p(mean / error, df))
+        return TTest(n, mean, None, standard_error=error, df=df)
+    half, t = two_sided_t(ALPHA, max(df, 1.0)) * error, mean / error
+    return TTest(n, mean, None, t, two_sided_p(t, df), (mean - half, mean + half), error, df)

@@ -12,8 +12,8 @@ import numpy as np
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.compare.gather_results import limits_of_delta
-from ndcg_tracker.compare.inference import GROUPS_ONLY
 from ndcg_tracker.compare.pair import pair, places_of_ids
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -216,7 +216,7 @@ def _paired(
         return Against(why="of other groups")
     weights = None if weights_of is None else weights_of.weights_of(pairing.group_ids)
     counts = np.ones(pairing.group_ids.size, np.bool_) if weights is None else weights > 0
-    test, _ = GROUPS_ONLY.test(pairing.delta[counts], None if weights is None else weights[counts])
+    test = Sample(pairing.delta[counts], weights=None if weights is None else weights[counts]).test()
     base, own = (record.mean for record in records)
     if test.mean is None or base is None or own is None:
         return Against(why="no group counts")

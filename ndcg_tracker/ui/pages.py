@@ -6,7 +6,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
+from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.history.gather import History, HistoryFilter, history_of
 from ndcg_tracker.questions.history.say import HistoryRow, happened, history_chart
 from ndcg_tracker.render.html import themes

@@ -21,6 +21,7 @@ Kind = Literal[
     "other_hands", "never_shown", "other_ids", "carry_labels", "ids_are_stable", "part_missing",
     "spans_beside",
     "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
+    "budget_spent", "looks_spent", "judge_unchecked",
     "shorter_lists",
     "pruned", "without_items",
     # explain

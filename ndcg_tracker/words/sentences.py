@@ -342,6 +342,9 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "equal_repeats": lambda runs, of: f"{in_a_row(list(runs))} of {of} have equal rankings: not independent repeats",
     "one_repeat": "{run} is a single run, so the interval does not cover how much another training would differ".format,
     "retraining": _retraining,
+    "budget_spent": "the budget is spent, so nothing is decided",
+    "looks_spent": lambda n: f"drawn answers decided on these runs {n} times, so another look decides nothing",
+    "judge_unchecked": lambda judge: f"nobody has checked {judge_words(judge)}, on whose labels it would rest",
     "weightless": lambda n: f"{counted(n, 'group')} with weight 0 left out",
     "no_group": "no group has a result in both runs, so there is nothing to compare",
     "one_group": lambda of_clusters=False: (

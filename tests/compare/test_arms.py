@@ -190,8 +190,8 @@ def test_a_gate_decides_on_arms_and_keeps_their_runs(ltr: nt.Tracker, folder: Pa
     test, _ = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
     decision = found.gated.decision
     assert decision.delta == pytest.approx(test.mean)
-    assert decision.t_lower == pytest.approx(t_lower_bound(test, level=0.95))
-    assert (decision.lower, decision.n_needed, decision.of_repeats) == (None, None, True)  # of 40 groups
+    assert decision.told.t_lower == pytest.approx(t_lower_bound(test, level=0.95))
+    assert (decision.lower, decision.ways.n, decision.told.of_repeats) == (None, None, True)  # of 40 groups
     assert decision.limits[0].is_met
     assert "(low information, and the bound that would decide does not cover repeats)" in found.reason
     assert not any(note.kind == "no_alias" for note in found.gated.comparison.notes)
@@ -408,12 +408,12 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     assert note.startswith("a slice regressed although all groups together pass: device='tv' (-")
     assert note.endswith("ndcg-track compare rules worse --dataset ltr --metric ndcg@10 --by device")
     failed = ltr.gate("worse", baseline="rules", margin=0.9, by="device", slice_margin=0.01, dry_run=True)
-    assert failed.to_dict()["slices"]["of_whole"] == "pass"
+    assert failed.gated.decision.without("slice") == "pass"
     assert failed.decision == "fail"
     assert not any("slice regressed" in note for note in failed.notes)  # the reason says it
     allowed = ltr.gate("worse", baseline="rules", margin=0.9, by="device", slice_margin=0.9, dry_run=True)
     assert (allowed.decision, note in allowed.notes) == ("pass", True)
-    assert failed.to_dict()["slices"]["n_small"] == 1
+    assert [part["n"] for part in failed.to_dict()["parts"]] == [32, 8]
     assert "slices, each allowed a drop of 0.01\ndevice   n " in str(failed)
 
 

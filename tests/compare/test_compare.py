@@ -19,9 +19,9 @@ from ndcg_tracker.compare.decide import (
     compare_runs,
     extreme_groups,
 )
-from ndcg_tracker.compare.inference import Methods
+from ndcg_tracker.compare.estimate import Methods
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
+from ndcg_tracker.compare.results import Comparison, Estimate, JudgedShare, LabelSetRef, RunRef
 from ndcg_tracker.compare.say import comparison_object
 from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.errors import InputError
@@ -49,11 +49,11 @@ def names(ids: NDArray[np.int64]) -> list[str]:
     return [f"q{number}" for number in ids.tolist()]
 
 
-def said(metric: MetricComparison) -> tuple[str, ...]:
+def said(metric: Estimate) -> tuple[str, ...]:
     return tuple(map(note_text, metric.warnings))
 
 
-def one(baseline: list[float], candidate: list[float], **rest: Any) -> MetricComparison:
+def one(baseline: list[float], candidate: list[float], **rest: Any) -> Estimate:
     (metric,) = compare_metrics([results(baseline, candidate, **rest)])
     return metric
 
@@ -235,9 +235,8 @@ def test_json_has_exactly_the_public_keys() -> None:
     assert list(first) == [
         *["metric", "baseline", "candidate", "delta", "ci", "ci_method", "p_value", "p_adjusted", "test"],
         *["wins", "ties", "losses", "effect_size", "detectable_delta", "warnings", "verdict"],
-        *["not_comparable", "n", "groups", "tie_bounds", "shown_only", "requested_as", "rare_loss", "betting_ci"],
-        *["low_information"],
-        *["direction", "judged", "is_open"],
+        *["not_comparable", "n", "groups", "shown_only", "rare_loss", "low_information", "direction", "judged"],
+        *["is_open", "open", "requested_as", "betting_ci", "tie_bounds"],
     ]
     test = paired_t(np.array([0.25, 0.0, -0.5]))
     assert first["ci"] == list(test.ci or ())
@@ -274,7 +273,7 @@ def test_no_metric_is_refused() -> None:
 SPREAD = np.tile([0.25, -0.125, 0.0, 0.0625], 100)
 
 
-def chosen(delta: NDArray[np.float64], weights: NDArray[np.float64] | None = None, **methods: Any) -> MetricComparison:
+def chosen(delta: NDArray[np.float64], weights: NDArray[np.float64] | None = None, **methods: Any) -> Estimate:
     (metric,) = compare_metrics([results([0.0] * delta.size, delta.tolist(), weights=weights)], Methods(**methods))
     return metric
 

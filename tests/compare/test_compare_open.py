@@ -35,16 +35,15 @@ def test_a_verdict_that_unjudged_items_could_turn_is_open(pool: nt.Tracker) -> N
     comparison = pool.compare("old", "new", metrics="ndcg@10", dataset="pool")
     (metric,) = comparison.comparisons[0].metrics
     assert (metric.verdict, metric.told, metric.is_open) == ("regressed", "open", True)
-    assert metric.open is not None
-    assert metric.open.low is not None
-    assert metric.open.high is not None
-    assert metric.open.low.delta == pytest.approx(metric.delta)
-    assert metric.open.high.verdict != "regressed"
+    assert metric.open == "unjudged"
+    assert metric.about.unjudged is not None
+    assert metric.others["low"].delta == pytest.approx(metric.delta)
+    assert metric.others["high"].verdict != "regressed"
     first = " ".join(str(comparison).partition("\n\n")[0].split())
     assert first.startswith("new against old on pool: ndcg@10 regressed by 0.0")
     assert "if unjudged items are worth nothing, " in first
     assert first.endswith(" if the candidate's are as good as its judged items")
-    closing = f"to judge all {metric.open.n_items} unjudged items before the next verdict: ndcg-track"
+    closing = f"to judge all {metric.about.unjudged.n_items} unjudged items before the next verdict: ndcg-track"
     assert comparison.notes == (
         f"{closing} labels needed old new --metric ndcg@10 --dataset pool --all",
     )  # and none that guesses at what is known now
@@ -71,11 +70,11 @@ def test_programs_read_both_ends(pool: nt.Tracker, capsys: pytest.CaptureFixture
     asked = ("compare", "old", "new", "--metric", "ndcg@10", "--dataset", "pool", "--format")
     metric = json.loads(line.done(*asked, "json"))["metrics"][0]
     assert metric["verdict"] == "regressed"
-    assert metric["is_open"]
+    assert (metric["is_open"], metric["open"]) == (True, "unjudged")
     assert metric["judged"]["baseline"] == 1.0
     (row,) = list(csv.DictReader(io.StringIO(line.done(*asked, "csv"))))
-    assert float(row["delta_high"]) == metric["open"]["high"]["delta"]
-    assert (row["is_open"], row["verdict_high"]) == ("true", metric["open"]["high"]["verdict"])
+    assert float(row["delta_high"]) == metric["unjudged"]["high"]["delta"]
+    assert (row["is_open"], row["verdict_high"]) == ("true", metric["unjudged"]["high"]["verdict"])
     assert float(row["candidate_judged"]) == metric["judged"]["candidate"]
     text = line.done("compare", "old", "new", "--metric", "ndcg@10", "--dataset", "pool")
     assert "judged: share of the first ranks with a label" in text
@@ -105,8 +104,8 @@ def test_a_range_that_is_wider_than_half_is_not_in_the_headline(tracker: nt.Trac
     comparison = tracker.compare("old", "new", metrics="R@2")
     (metric,) = comparison.comparisons[0].metrics
     assert metric.delta == pytest.approx(-2 / 3)
-    assert metric.open.high.delta == pytest.approx(0.0)  # x is relevant with chance 1, y with 0
-    assert (metric.is_open, metric.open.is_wide) == (True, True)
+    assert metric.others["high"].delta == pytest.approx(0.0)  # x is relevant with chance 1, y with 0
+    assert (metric.is_open, metric.is_wide) == (True, True)
     head, _, rest = str(comparison).partition("\n\n")
     assert head == "new against old on default: R@2 regressed by 0.6667"
     assert "delta is between -0.6667 and +0.0000" in " ".join(rest.split())
@@ -166,15 +165,12 @@ def test_positives_from_logs_decide_on_runs_that_were_shown(
 
 def test_a_decision_keeps_what_was_open(pool: nt.Tracker) -> None:
     gated = pool.gate("new", baseline="old", dataset="pool", margin=0.01)
-    left = gated.gated.decision.open
-    assert left is not None
-    of_suite = pool.gate_suite("all", "new", baseline="old", margin=0.01).gated.decision.open
-    assert of_suite is not None
+    left = gated.gated.decision.open_delta
+    of_suite = pool.gate_suite("all", "new", baseline="old", margin=0.01).gated.decision.open_delta
+    assert None not in (*left, *of_suite)
     columns = "judge, unjudged, delta_low, delta_high"
-    assert pool.query(f"SELECT {columns} FROM gate_decisions").rows == [("", "range", left.low, left.high)]
-    assert pool.query(f"SELECT {columns} FROM suite_gate_decisions").rows == [
-        ("", "range", of_suite.low, of_suite.high)
-    ]
+    assert pool.query(f"SELECT {columns} FROM gate_decisions").rows == [("", "range", *left)]
+    assert pool.query(f"SELECT {columns} FROM suite_gate_decisions").rows == [("", "range", *of_suite)]
 
 
 def test_what_labels_come_from_may_be_said_later_and_follows_a_rename(tracker: nt.Tracker) -> None:
@@ -195,9 +191,9 @@ def test_another_hand_and_unjudged_items_are_told_together(tracker: nt.Tracker) 
     tracker.add_labels(rows({"x": 0, "y": 0}), extend=True, added_by="people", rescore=True)
     gated = tracker.gate("new", baseline="old", margin=0.01, labels=2)
     assert (gated.decision, gated.reason[:16]) == ("inconclusive", "judge 'people' l")
-    assert gated.gated.decision.margin_needed is None, "no margin would PASS while hands are apart"
+    assert gated.gated.decision.ways.margin is None, "no margin would PASS while hands are apart"
     comparison = tracker.compare("old", "new", labels=2)
-    assert comparison.comparisons[0].metrics[0].open is not None
+    assert comparison.comparisons[0].metrics[0].about.unjudged is not None
     assert any(note.startswith("judge 'people' labelled") for note in comparison.notes)
 
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from comparisons import changed
 
 from ndcg_tracker.compare.results import Comparison, ItemMove
 from ndcg_tracker.compare.say import comparison_said
@@ -90,7 +91,7 @@ def test_moves_stand_below_where_names_would_be_cut_short(
 
 def test_many_slices_are_cut_in_the_middle(full_comparison: Comparison) -> None:
     phone = (full_comparison.slices or ())[0]
-    slices = tuple(replace(phone, value=f"device {number:02}") for number in range(2 * SLICES_SHOWN + 3))
+    slices = tuple(changed(phone, value=f"device {number:02}") for number in range(2 * SLICES_SHOWN + 3))
     text = comparison_said(replace(full_comparison, slices=slices)).in_format("text")
     shown = [line.split("  ")[0] for line in text.splitlines() if line.startswith("device ")]
     assert shown == ["device", *(f"device {number:02}" for number in [*range(10), *range(13, 23)])]

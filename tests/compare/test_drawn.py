@@ -11,14 +11,14 @@ from refused import refusal_of
 from thorough import LONG
 
 import ndcg_tracker as nt
-from ndcg_tracker.compare.results import MetricComparison
+from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN
 from ndcg_tracker.words.notes import in_words
 
 METRICS: dict[Measure, str] = {"ndcg": "ndcg@10", "R": "R@10", "RR": "RR@10"}
 
 
-def compared(tracker: nt.Tracker, call: dict[str, Any], **further: Any) -> MetricComparison:
+def compared(tracker: nt.Tracker, call: dict[str, Any], **further: Any) -> Estimate:
     checked = {"check_with": "ann"} if "judge" in call else {}
     return tracker.compare("A", "B", **call, **checked, **further).comparisons[0].metrics[0]
 
@@ -35,7 +35,7 @@ def test_under_a_judge_the_numbers_are_those_by_hand(tracker: nt.Tracker, measur
     assert found.delta == pytest.approx(expected.estimate)
     assert found.ci == pytest.approx(expected.interval)
     assert found.p_value == pytest.approx(expected.p_value())
-    assert found.check.judged.delta == pytest.approx(population.facts(measure).control.mean())
+    assert found.others["judge"].delta == pytest.approx(population.facts(measure).control.mean())
     assert (found.baseline, found.wins) == (None, None)
 
 
@@ -126,10 +126,10 @@ def test_below_30_queries_answers_count_as_labels_where_labels_have_holes(tracke
     found = tracker.compare("A", "B", **call).comparisons[0]
     (metric,) = found.metrics
     assert metric.check is None
-    assert metric.open is not None
-    assert before.open is not None
+    assert metric.about.unjudged is not None
+    assert before.about.unjudged is not None
     n_answered = sum(population.is_open[int(group[1:])].sum() for group in _answered(tracker))
-    assert metric.open.n_items == before.open.n_items - n_answered
+    assert metric.about.unjudged.n_items == before.about.unjudged.n_items - n_answered
     told = [note for note in found.notes if note.kind == "few_drawn"]
     assert [(note.facts["n"], note.facts["needed"]) for note in told] == [(n, 30)]
 
@@ -284,7 +284,7 @@ def test_no_judge_turns_the_verdict(tracker: nt.Tracker, record_property: Record
     assert wrong <= 2
 
 
-def _of_world(tracker: nt.Tracker, population: Population, world: int) -> MetricComparison:
+def _of_world(tracker: nt.Tracker, population: Population, world: int) -> Estimate:
     queries = some_queries(population, 150, world)
     call = store(tracker, queries, f"world {world}")
     ask(tracker, queries, 600, call)

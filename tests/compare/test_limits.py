@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ndcg_tracker.compare.limits import Limit, LimitCheck, checked_limits
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.questions.gate.decide import GateDecision, with_limits
+from ndcg_tracker.questions.gate.decide import Decision, Rules, with_limits
+from ndcg_tracker.statistics.t_test import TTest
 
 TAG = "ndcg-track runs tag RUN x=NUMBER"
 
@@ -54,11 +55,11 @@ def test_what_is_just_allowed_is_met_and_more_is_not(number: float, amount: int,
 def test_a_limit_that_is_not_met_fails_whatever_the_metric_says() -> None:
     met, missed = (LimitCheck("x", "+1", 1.0, number, 2.0, number <= 2) for number in (2.0, 3.0))
     for decision in ("pass", "fail", "inconclusive"):
-        found = GateDecision(decision, "population", 0.01, 9, 0.0)  # type: ignore[arg-type]
+        found = Decision(rules=Rules(0.01), t=TTest(9, 0.0, None), whole=decision)  # type: ignore[arg-type]
         assert with_limits(found, ()) is found
         assert with_limits(found, (met,)).decision == decision
         assert with_limits(found, (met, missed)).decision == "fail"
-        assert with_limits(found, (met, missed)).of_metric == decision
+        assert with_limits(found, (met, missed)).without("limit") == decision
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,15 @@ import numpy as np
 import pytest
 from command_line import CommandLine
 from populations import Record, repeats
+from samples import decided
 from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.compare.reach import Vanished
-from ndcg_tracker.compare.results import JudgedShare, OpenDeltas
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import unjudged_range
-from ndcg_tracker.questions.gate.decide import population_decision
-from ndcg_tracker.questions.gate.decide_candidate import with_open_labels
+from ndcg_tracker.questions.gate.decide import between
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
@@ -164,16 +163,16 @@ def of_300_queries(seed: int) -> tuple[Lists, dict[str, list[str]]]:
     return lists, relevant
 
 
-def decided(old: JudgedRanking, new: JudgedRanking, text: str, is_graded: bool) -> str:
+def word_of(old: JudgedRanking, new: JudgedRanking, text: str, is_graded: bool) -> str:
     """Return what a gate decides with margin 0.02 about runs whose labels seem to reach both."""
     metric, groups = parse_metric(text), old.labels.group_keys
     before, after = (np.nan_to_num(group_values(side, [metric])[0].values) for side in (old, new))
-    gate = partial(population_decision, margin=0.02, limits=(-1.0, 1.0))
+    gate = partial(decided, margin=0.02, limits=(-1.0, 1.0))
     if not is_graded:  # there is no range where all labels are positives
         return gate(after - before).decision
     moved = unjudged_range(old, new, metric, groups)
     low, high = (gate(np.clip(after - before + end, -1, 1)) for end in (moved.low, moved.high))
-    return with_open_labels(gate(after - before), OpenDeltas(JudgedShare(10, None, None)), low, high).decision
+    return between(gate(after - before), low, high).decision
 
 
 @pytest.mark.nightly(but=6)
@@ -198,9 +197,9 @@ def test_changed_ids_neither_pass_nor_fail(
         is_seen = any(Vanished.between(*both).is_replaced for both in permutations((old, new)))
         n_flagged += is_seen
         for metric in METRICS:
-            counts[metric, "inconclusive" if is_seen else decided(old, new, metric, is_graded)] += 1
+            counts[metric, "inconclusive" if is_seen else word_of(old, new, metric, is_graded)] += 1
         if seed == 0 and share >= 0.4 and not is_graded:  # what the rule is for
-            without = {decided(old, new, metric, is_graded) for metric in METRICS}
+            without = {word_of(old, new, metric, is_graded) for metric in METRICS}
             assert without == {"pass" if rewritten else "fail"}
     record_property("flagged", n_flagged / n)
     for metric in METRICS:
@@ -259,7 +258,7 @@ def test_a_gate_decides_nothing_about_ids(tracker: nt.Tracker, metric: str) -> N
     carry = "to carry the labels over to the ids of both: ndcg-track labels carry MAPPING.csv --dataset shop"
     assert carry in result.notes
     kept = tracker.gate("new", baseline="old", dataset="shop", metric=metric, margin=0.02, ids_are_stable=True)
-    assert kept.gated.decision.unreached is None
+    assert kept.gated.decision.barred is None
     stable = f"the verdict takes ids as stable: {told(*made)}, although ids that old never had are in their places"
     assert stable in kept.notes
 
@@ -316,9 +315,7 @@ def test_labels_that_have_both_ids_reach_both_runs(tracker: nt.Tracker) -> None:
     new = {g: dict(zip(baseline[g], candidate[g], strict=True)) for g in baseline}
     carried = {g: {**of, **{new[g].get(item, item): grade for item, grade in of.items()}} for g, of in labels.items()}
     store(tracker, baseline, candidate, carried)
-    assert (
-        tracker.gate("new", baseline="old", dataset="shop", metric="RR", margin=0.02).gated.decision.unreached is None
-    )
+    assert tracker.gate("new", baseline="old", dataset="shop", metric="RR", margin=0.02).gated.decision.barred is None
 
 
 def test_texts_prove_that_ids_were_changed(tracker: nt.Tracker) -> None:
@@ -327,7 +324,7 @@ def test_texts_prove_that_ids_were_changed(tracker: nt.Tracker) -> None:
     turned = {group: items[::-1] for group, items in candidate.items()}
     store(tracker, baseline, turned, labels)
     asked = {"dataset": "shop", "metric": "RR", "margin": 0.02, "dry_run": True}
-    assert tracker.gate("new", baseline="old", **asked).gated.decision.unreached is None
+    assert tracker.gate("new", baseline="old", **asked).gated.decision.barred is None
     both = [(a, b) for g in baseline for a, b in zip(baseline[g], candidate[g], strict=True)]
     texts = {item: f"text of {old}" for old, new in both for item in (old, new)}
     tracker.add_texts({"item": list(texts), "text": list(texts.values())}, dataset="shop")

@@ -4,6 +4,7 @@ import string
 from dataclasses import replace
 
 import pytest
+from comparisons import changed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -159,15 +160,15 @@ def test_every_finding_in_words(comparison: Comparison) -> None:
     regressed, undetected, identical, incomparable = comparison.metrics
     alone = replace(comparison, metrics=comparison.metrics[:1])
     assert headline(alone) == "dense against bm25 on shop: ndcg@10 regressed by 0.0123"
-    assert finding(replace(regressed, delta=0.0321, verdict="improved")) == "ndcg@10 improved by 0.0321"
+    assert finding(changed(regressed, delta=0.0321, verdict="improved")) == "ndcg@10 improved by 0.0321"
     assert (
         finding(undetected) == "no difference detected in ndcg(gain=exp2, missing=skip)@10 (+0.0004; low information)"
     )
-    assert finding(replace(undetected, p_value=None, metric="AP")) == "AP differs by +0.0004, which no test can judge"
+    assert finding(changed(undetected, p_value=None, metric="AP")) == "AP differs by +0.0004, which no test can judge"
     assert finding(identical) == "P@1 is identical on all 400 groups"
-    assert finding(replace(identical, n=1)) == "P@1 is identical on the 1 group"
+    assert finding(changed(identical, n=1)) == "P@1 is identical on the 1 group"
     assert finding(incomparable) == "AP cannot be compared"
-    assert finding(replace(regressed, delta=-0.00001)) == "ndcg@10 regressed by 1.0e-05"
+    assert finding(changed(regressed, delta=-0.00001)) == "ndcg@10 regressed by 1.0e-05"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_every_finding_in_words(comparison: Comparison) -> None:
     ],
 )
 def test_a_headline_for_several_metrics(comparison: Comparison, verdicts: list[Verdict], told: str) -> None:
-    metrics = tuple(replace(comparison.metrics[0], verdict=verdict) for verdict in verdicts)
+    metrics = tuple(changed(comparison.metrics[0], verdict=verdict) for verdict in verdicts)
     assert tally(metrics) == told
     assert headline(replace(comparison, metrics=metrics)) == f"dense against bm25 on shop: {told}"
 
@@ -231,14 +232,14 @@ def test_of_several_candidates_one_table(comparison: Comparison) -> None:
 
 def test_second_thoughts(comparison: Comparison) -> None:
     regressed, undetected, *_ = comparison.metrics
-    lonely = replace(undetected, metric="AP", p_value=0.0213, p_adjusted=0.0852, warnings=())
+    lonely = changed(undetected, metric="AP", p_value=0.0213, p_adjusted=0.0852, warnings=())
     text = comparison_said(replace(comparison, metrics=(regressed, lonely))).in_format("text")
     assert "\n⁴ p 0.0213 by itself, which is not enough when 2 are tested together\n" in text
     unsafe = replace(
         regressed,
         warnings=(Note("low_information", {"n": 400, "n_nonzero": 9, "enough": 25}),),
     )
-    text = comparison_said(replace(comparison, metrics=(unsafe, replace(unsafe, metric="AP")))).in_format("text")
+    text = comparison_said(replace(comparison, metrics=(unsafe, changed(unsafe, metric="AP")))).in_format("text")
     assert "  ▼ ndcg@10 regressed by 0.0123 (low information: not a safe verdict)\n" in text
     assert text.count("low information (under 25 nonzero differences)") == 1
     assert text.startswith("dense against bm25 on shop: both metrics regressed (2 of 2 on low information)\n")
@@ -247,7 +248,7 @@ def test_second_thoughts(comparison: Comparison) -> None:
 def test_methods_are_named(full_comparison: Comparison) -> None:
     (metric,) = full_comparison.metrics
     symmetry = "the Wilcoxon test tests symmetry, not the mean"
-    asked = replace(
+    asked = changed(
         metric, test="wilcoxon", ci_method="betting", ci=(-0.0503, 0.0311), warnings=(Note("tests_symmetry"),)
     )
     text = comparison_said(replace(full_comparison, metrics=(asked,))).in_format("text")
@@ -255,12 +256,12 @@ def test_methods_are_named(full_comparison: Comparison) -> None:
     assert f" 95% interval: {told} " in " ".join(text.split())
     assert "ci='betting'" not in text
     assert symmetry not in text
-    asked = replace(asked, warnings=metric.warnings)
+    asked = changed(asked, warnings=metric.warnings)
     few = "¹ low information: 19 of 400 differences are nonzero\n"
     assert few in comparison_said(replace(full_comparison, metrics=(asked,))).in_format("text")
-    several = comparison_said(replace(full_comparison, metrics=(asked, replace(asked, metric="AP")))).in_format("text")
+    several = comparison_said(replace(full_comparison, metrics=(asked, changed(asked, metric="AP")))).in_format("text")
     assert "¹ low information (under 25 nonzero differences)\n" in several
-    other = replace(metric, test="permutation", ci_method="bootstrap")
+    other = changed(metric, test="permutation", ci_method="bootstrap")
     text = comparison_said(replace(full_comparison, metrics=(other,))).in_format("text")
     assert (
         "\n95% interval: bootstrap (BCa: corrected for bias and skewness); p: permutation test (sign flips)\n" in text
@@ -272,7 +273,7 @@ def test_a_metric_is_shown_with_its_canonical_text(comparison: Comparison) -> No
     from ndcg_tracker.metrics.language.text import parse_metric
 
     canonical = str(parse_metric("lightgbm:ndcg@5"))
-    text = comparison_said(replace(comparison, metrics=(replace(comparison.metrics[0], metric=canonical),))).in_format(
+    text = comparison_said(replace(comparison, metrics=(changed(comparison.metrics[0], metric=canonical),))).in_format(
         "text"
     )
     assert text.startswith("dense against bm25 on shop: lightgbm:ndcg@5 regressed by 0.0123\n")
@@ -296,10 +297,10 @@ def test_nothing_is_wider_than_the_page_but_a_headline(
     full_comparison: Comparison, runs: list[str], metric: str, value: str, item: str, width: int
 ) -> None:
     (one,) = full_comparison.metrics
-    one = replace(one, metric=metric)
+    one = changed(one, metric=metric)
     group = full_comparison.worst[0]
     worst = (replace(group, group=value, moves=(replace((group.moves or ())[0], item=item),)),)
-    slices = tuple(replace(row, value=value) for row in full_comparison.slices or ())
+    slices = tuple(changed(row, value=value) for row in full_comparison.slices or ())
     comparisons = [
         replace(
             full_comparison,
@@ -319,7 +320,7 @@ def test_nothing_is_wider_than_the_page_but_a_headline(
 
 @pytest.mark.parametrize("p_value", [5e-324, 9.9e-5])
 def test_p_is_never_printed_as_zero(comparison: Comparison, p_value: float) -> None:
-    one = replace(comparison, metrics=(replace(comparison.metrics[0], p_adjusted=p_value),))
+    one = replace(comparison, metrics=(changed(comparison.metrics[0], p_adjusted=p_value),))
     assert "]  <1e-4  ¹ ²\n" in comparison_said(one).in_format("text")
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ndcg_tracker.compare.inference import Chance
-from ndcg_tracker.compare.report_facts import MOST_SLICES, EveryGroup, at_cutoff, every_pair, slices_by
+from ndcg_tracker.compare.report_facts import MOST_SLICES, at_cutoff, every_pair, slices_by
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import clustered_t
 
@@ -24,7 +24,9 @@ def test_the_means_at_a_cutoff_are_those_of_the_paired_t_test() -> None:
 
 
 def test_weights_move_the_means_and_groups_of_no_weight_do_not_count() -> None:
-    found = at_cutoff(5, np.array([0.0, 1.0, 0.5]), np.array([1.0, 1.0, 0.0]), np.array([3.0, 1.0, 0.0]))
+    found = at_cutoff(
+        5, np.array([0.0, 1.0, 0.5]), np.array([1.0, 1.0, 0.0]), Sample(np.zeros(3), weights=np.array([3.0, 1.0, 0.0]))
+    )
     assert found is not None
     assert (found.baseline, found.candidate, found.delta) == (0.25, 1.0, 0.75)
     assert at_cutoff(5, np.array([np.nan]), np.array([0.5])) is None
@@ -53,15 +55,15 @@ def test_clusters_widen_every_interval() -> None:
     users = np.repeat(np.arange(12), 5)
     one = random.random(60)
     other = one + np.repeat(random.normal(0, 0.2, 12), 5) + random.normal(0, 0.02, 60)
-    one[3], chance = np.nan, Chance(clusters=users)
-    found, known = at_cutoff(5, one, other, chance=chance), ~np.isnan(one)
+    one[3], like = np.nan, Sample(np.zeros(60), clusters=users)
+    found, known = at_cutoff(5, one, other, like), ~np.isnan(one)
     assert found is not None
     assert found.ci == clustered_t((other - one)[known], users[known]).ci
-    (there, _) = every_pair("ab", np.array([one, other]), chance=chance)
+    (there, _) = every_pair("ab", np.array([one, other]), like)
     assert there.p_adjusted == clustered_t((other - one)[known], users[known]).p_value
     one[3] = 0.5
-    groups = EveryGroup(list(map(str, range(60))), one, other, {"half": ["a", "b"] * 30})
-    rows = {row.value: row for row in slices_by(groups, None, None, chance)["half"]}
+    found_by = slices_by(Sample(other - one, clusters=users), {"half": ["a", "b"] * 30})
+    rows = {row.value: row for row in found_by["half"]}
     assert rows["b"].ci == clustered_t((other - one)[1::2], users[1::2]).ci
 
 
@@ -74,16 +76,11 @@ def test_a_group_that_one_run_lacks_counts_for_no_pair() -> None:
 def test_attributes_that_are_identifiers_are_no_slices() -> None:
     n = MOST_SLICES + 1
     values = np.linspace(0, 1, n)
-    groups = EveryGroup(
-        [f"q{number}" for number in range(n)],
-        values,
-        values**2,
-        {
-            "id": [str(number) for number in range(n)],
-            "one": ["same"] * n,
-            "half": ["ab"[number % 2] for number in range(n)],
-        },
-    )
-    found = slices_by(groups, None, None)
+    attributes = {
+        "id": [str(number) for number in range(n)],
+        "one": ["same"] * n,
+        "half": ["ab"[number % 2] for number in range(n)],
+    }
+    found = slices_by(Sample(values**2 - values), attributes)
     assert list(found) == ["half"]
     assert {row.value: row.n for row in found["half"]} == {"a": 26, "b": 25}

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from populations import Record, repeats
+from samples import decided
 
-from ndcg_tracker.questions.gate.decide import population_decision
 from ndcg_tracker.questions.gate.decide_bounds import learned_margin
 from ndcg_tracker.statistics.repeats import RunVariance, crossed_t
 from ndcg_tracker.statistics.t_test import paired_t
@@ -86,12 +86,11 @@ def test_a_gate_with_a_learned_margin(k: int, record_property: Record) -> None:
         margin = learned_margin(names, known.mean(axis=1).tolist()).margin
         baseline, candidate = trainings(rng, 2, hardness)
 
-        decided = [
-            population_decision(candidate - baseline - drop, margin, runs=variance)
-            for drop in (0.0, margin, 3 * margin)
+        found_at = [
+            decided(candidate - baseline - drop, margin, training=variance) for drop in (0.0, margin, 3 * margin)
         ]
-        assert not any(one.decision == "fail" and (one.delta or 0.0) >= -margin for one in decided)
-        harmless, at_margin, at_three = (one.decision for one in decided)
+        assert not any(one.decision == "fail" and (one.delta or 0.0) >= -margin for one in found_at)
+        harmless, at_margin, at_three = (one.decision for one in found_at)
         found["false FAIL"] += harmless == "fail"
         found["harmless PASS"] += harmless == "pass"
         found["PASS at -margin"] += at_margin == "pass"

@@ -74,9 +74,9 @@ def test_a_suite_has_a_row_for_each_dataset(three: nt.Tracker) -> None:
         r"default\textsuperscript{1}",
         *(f"M{a}cro, other {b}" for a, b in (("a", "queries"), ("a", "datasets"), ("i", "queries"))),
     ]
-    assert rows_of(table)[1][4] == f"${result.comparison.macro.mean:+.4f}$"
+    assert rows_of(table)[1][4] == f"${result.comparison.macro.delta:+.4f}$"
     is_told = "The first macro p is Holm-corrected for all metrics and candidates at once." in table
-    assert is_told == any(each.p_adjusted != each.macro.p_value for each in result.comparisons)
+    assert is_told == any(each.macro.p_adjusted != each.macro.p_value for each in result.comparisons)
     alone = three.compare_suite("both", "old_1", "new", metric="ndcg@10").to_latex()
     assert "Holm-corrected for all" not in alone
 

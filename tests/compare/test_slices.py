@@ -1,6 +1,5 @@
 """Slices: each as if it were alone, corrected together, and few false ones among those listed."""
 
-import json
 import math
 
 import numpy as np
@@ -8,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from populations import Record, repeats
+from samples import sample_of, slices
 
-from ndcg_tracker.compare.inference import Chance
-from ndcg_tracker.compare.slices import compare_slices, worst_first
-from ndcg_tracker.render.formats import as_object
+from ndcg_tracker.compare.estimate import sliced
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
+from ndcg_tracker.words.notes import note_text
 
 
 def test_each_slice_is_the_comparison_of_its_groups() -> None:
@@ -21,56 +21,50 @@ def test_each_slice_is_the_comparison_of_its_groups() -> None:
     baseline = rng.random(500)
     candidate = baseline + rng.normal(0.01, 0.1, 500)
     values = rng.choice(np.array(["de", "fr", "", "日本"]), 500).tolist()
-    rows = compare_slices(baseline, candidate, values)
+    rows = sliced(Sample(candidate - baseline, values=(baseline, candidate)), values)
     assert sorted(row.value or "" for row in rows) == ["", "de", "fr", "日本"]
-    assert [row.n for row in rows] == sorted((row.n for row in rows), reverse=True)
+    assert [row.delta for row in rows] == sorted(row.delta or 0.0 for row in rows)
     for row in rows:
         here = np.array([value == row.value for value in values])
         test = paired_t(candidate[here] - baseline[here])
         assert (row.n, row.delta, row.ci, row.p_value) == (test.n, test.mean, test.ci, test.p_value)
         assert (row.baseline, row.candidate) == pytest.approx((baseline[here].mean(), candidate[here].mean()))
-        assert row.wins + row.ties + row.losses == row.n
+        assert (row.wins or 0) + (row.ties or 0) + (row.losses or 0) == row.n
     p_values = [row.p_value for row in rows]
     assert [row.q_value for row in rows] == benjamini_hochberg(p_values)
     assert [row.p_adjusted for row in rows] == holm(p_values)
 
 
 def test_weights_and_groups_without_a_value() -> None:
-    baseline, candidate = np.zeros(7), np.array([0.5, 0.25, -0.5, 0.0, 1.0, 0.25, 0.5])
-    weights = np.array([1.0, 2.0, 3.0, 0.0, 1.0, 0.0, 0.0])
-    rows = compare_slices(baseline, candidate, ["a", "a", "a", "b", None, "c", "c"], weights)
+    candidate, weights = np.array([0.5, 0.25, -0.5, 1.0]), np.array([1.0, 2.0, 3.0, 1.0])
+    rows = sliced(sample_of(candidate, weights=weights), ["a", "a", "a", None])
     assert [(row.value, row.n, row.verdict) for row in rows] == [
         ("a", 3, "no_difference_detected"),
-        ("b", 0, "not_comparable"),
-        ("c", 0, "not_comparable"),
         (None, 1, "not_comparable"),
     ]
     test = weighted_t(candidate[:3], weights[:3])
     assert (rows[0].delta, rows[0].p_value, rows[0].p_adjusted) == (test.mean, test.p_value, test.p_value)
-    assert (rows[3].p_value, rows[3].q_value, rows[3].ci) == (None, None, None)
-    document = json.loads(json.dumps([as_object(row) for row in rows], allow_nan=False))
-    assert document[1]["delta"] is document[1]["baseline"] is document[1]["warning"] is None
-    assert document[0]["warning"].startswith("low information: 3 of 3")
+    assert (rows[1].p_value, rows[1].q_value, rows[1].ci) == (None, None, None)
+    assert note_text(rows[0].warnings[0]).startswith("low information: 3 of 3")
 
 
 def test_a_slice_of_one_cluster_is_not_tested() -> None:
     clusters, values = np.repeat([0, 1, 2], 2), ["tent"] * 2 + ["rest"] * 4
     candidate = np.array([-0.5, -0.25, 0.5, 0.25, 0.5, 0.0])
-    rest, tent = compare_slices(np.zeros(6), candidate, values, chance=Chance(clusters=clusters))
+    tent, rest = slices(candidate, values, clusters=clusters)
     assert (rest.verdict, rest.is_untested) == ("no_difference_detected", False)
     assert (tent.verdict, tent.delta, tent.p_value, tent.is_untested) == ("not_comparable", -0.375, None, True)
-    warning = as_object(tent)["warning"]
-    assert warning == "one cluster says nothing about others: no interval and no p-value"
-    (same,) = compare_slices(np.zeros(6), np.ones(6), ["a"] * 6, chance=Chance(clusters=clusters))
+    assert note_text(tent.warnings[0]) == "one cluster says nothing about others: no interval and no p-value"
+    (same,) = slices(np.ones(6), ["a"] * 6, clusters=clusters)
     assert same.is_untested
-    assert as_object(same)["warning"].startswith("all 3 clusters differ by the same amount")
+    assert note_text(same.warnings[0]).startswith("all 3 clusters differ by the same amount")
 
 
 def test_verdicts_are_decided_by_holm() -> None:
     noise = np.tile([0.1, -0.1], 100)
     moves = {"up": 0.05, "down": -0.05, "same": 0.0, **{f"noise{i}": 0.001 for i in range(17)}, "nearly": 0.0145}
     candidate = np.concatenate([noise + mean if name != "same" else 0 * noise for name, mean in moves.items()])
-    rows = compare_slices(np.zeros(candidate.size), candidate, np.repeat(list(moves), 200).tolist())
+    rows = slices(candidate, np.repeat(list(moves), 200).tolist())
     verdicts = {row.value: row.verdict for row in rows}
     assert (verdicts["up"], verdicts["down"], verdicts["same"]) == ("improved", "regressed", "identical")
     (nearly,) = (row for row in rows if row.value == "nearly")
@@ -79,14 +73,10 @@ def test_verdicts_are_decided_by_holm() -> None:
     assert nearly.verdict == "no_difference_detected"
 
 
-def test_no_group_and_wrong_lengths() -> None:
-    assert compare_slices(np.zeros(0), np.zeros(0), []) == ()
-    with pytest.raises(ValueError, match=r"must have one length, not \(2,\), \(2,\) and 1"):
-        compare_slices(np.zeros(2), np.zeros(2), ["a"])
-    with pytest.raises(ValueError, match="weights must be one number >= 0"):
-        compare_slices(np.zeros(2), np.zeros(2), ["a", "b"], np.ones(1))
+def test_no_group_and_wrong_numbers() -> None:
+    assert slices(np.zeros(0), []) == ()
     with pytest.raises(ValueError, match="NaN is refused"):
-        compare_slices(np.zeros(2), np.array([0.5, math.nan]), ["a", "a"])
+        slices(np.array([0.5, math.nan]), ["a", "a"])
 
 
 @pytest.mark.nightly
@@ -98,7 +88,7 @@ def test_false_discovery_rate_over_20_slices(record_property: Record) -> None:
     shares, n_false = [], 0
     for _ in range(samples):
         delta = (truth[:, None] + rng.normal(0, 0.14, (20, n))).ravel()
-        rows = compare_slices(np.zeros(delta.size), delta, values)
+        rows = slices(delta, values)
         listed = [row.value or "" for row in rows if row.q_value is not None and row.q_value < 0.05]
         shares.append(sum(value >= "s05" for value in listed) / max(len(listed), 1))
         n_false += any(row.verdict != "no_difference_detected" and (row.value or "") >= "s05" for row in rows)
@@ -108,19 +98,12 @@ def test_false_discovery_rate_over_20_slices(record_property: Record) -> None:
     assert n_false / samples <= 0.07
 
 
-@given(
-    moves=st.lists(st.tuples(st.sampled_from(["a", "b", "c", None]), st.floats(-1, 1)), max_size=30),
-    weightless=st.booleans(),
-)
-def test_the_worst_slice_is_first_and_slices_add_up(moves: list[tuple[str | None, float]], weightless: bool) -> None:
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "c", None]), st.floats(-1, 1)), max_size=30))
+def test_the_worst_slice_is_first_and_slices_add_up(moves: list[tuple[str | None, float]]) -> None:
     values, delta = [value for value, _ in moves], np.array([move for _, move in moves])
-    weights = np.array([float(value != "a") for value in values]) if weightless else np.ones(len(moves))
-    rows = worst_first(compare_slices(np.zeros(len(moves)), delta, values, weights))
+    rows = slices(delta, values)
     assert {row.value for row in rows} == set(values)
-    known = [row for row in rows if row.delta is not None]
-    assert rows[: len(known)] == tuple(known)
-    assert [row.delta for row in known] == sorted(row.delta for row in known if row.delta is not None)
-    assert sum(row.n for row in rows) == weights.sum()
-    if known:
-        total = sum(row.n * (row.delta or 0.0) for row in known)
-        assert math.isclose(total, float((weights * delta).sum()), abs_tol=1e-9)
+    assert [row.delta for row in rows] == sorted(row.delta or 0.0 for row in rows)
+    assert sum(row.n for row in rows) == delta.size
+    total = sum(row.n * (row.delta or 0.0) for row in rows)
+    assert math.isclose(total, float(delta.sum()), abs_tol=1e-9)

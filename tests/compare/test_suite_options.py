@@ -83,7 +83,7 @@ def test_each_dataset_is_compared_as_it_is_alone(beir: nt.Tracker, options: dict
         for dataset in DATASETS
     ]
     assert list(found.on_datasets) == alone
-    assert [one.ci for one in found.comparison.deltas] == [one.metrics[0].ci for one in alone]
+    assert [one.found.ci for one in found.comparison.deltas] == [one.metrics[0].ci for one in alone]
     errors = np.array([one.metrics[0].standard_error for one in alone])
     assert found.comparison.macro.standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 2)
 
@@ -92,8 +92,8 @@ def test_arms_and_aliases_stand_for_what_they_are_on_each_dataset(beir: nt.Track
     arms = beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new").comparison
     alone = [beir.compare("tag:recipe=old", "tag:recipe=new", dataset=d).comparisons[0].metrics for d in DATASETS]
     metrics = [next(one for one in of if one.metric == "ndcg@10") for of in alone]
-    assert [one.p_value for one in arms.deltas] == [one.p_value for one in metrics]
-    assert arms.deltas[0].metric.variance is not None
+    assert [one.found.p_value for one in arms.deltas] == [one.p_value for one in metrics]
+    assert arms.deltas[0].found.variance is not None
     assert "95% interval: t over groups and runs, crossed; p: its t-test" in str(
         beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new")
     ).replace("\n", " ")
@@ -106,7 +106,7 @@ def test_p_values_of_all_candidates_and_metrics_are_corrected_together(beir: nt.
     assert [(one.candidate, one.metric) for one in found.comparisons] == [
         (candidate, metric) for candidate in ("new-0", "new-1", "new-2", "old-1") for metric in ("ndcg@10", "AP")
     ]
-    assert [one.p_adjusted for one in found.comparisons] == pytest.approx(
+    assert [one.macro.p_adjusted for one in found.comparisons] == pytest.approx(
         holm([one.macro.p_value for one in found.comparisons])
     )
     assert len(found.to_frame()) == 16
@@ -115,21 +115,21 @@ def test_p_values_of_all_candidates_and_metrics_are_corrected_together(beir: nt.
     assert "beir-a: 10 groups with labels: they count the same in both and shrink delta" in " ".join(str(found).split())
     both = beir.compare_suite("beir", "old-0", "old-1", metric=["ndcg@10", "AP"])
     first = both.comparison
-    assert first.p_adjusted != first.macro.p_value
-    assert f"rests on p {p_text(first.p_adjusted)}, Holm-corrected for all metrics" in " ".join(str(both).split())
+    assert first.macro.p_adjusted != first.macro.p_value
+    assert f"rests on p {p_text(first.macro.p_adjusted)}, Holm-corrected for all metrics" in " ".join(str(both).split())
     shared = beir.compare_suite("beir", "old-0", "new-0", metric=())
     assert [one.metric for one in shared.comparisons] == ["ndcg@10", "AP"]
 
 
 def test_topics_that_no_run_has_are_told_and_left_out(beir: nt.Tracker) -> None:
     told = beir.compare_suite("beir", "old-0", "new-0").comparison
-    assert [one.n for one in told.deltas] == [70, 40]
+    assert [one.found.n for one in told.deltas] == [70, 40]
     assert "beir-a: 10 groups with labels: they count the same in both and shrink delta; missing='skip'" in " ".join(
         str(beir.compare_suite("beir", "old-0", "new-0")).split()
     )
     skipped = beir.compare_suite("beir", "old-0", "new-0", missing="skip").comparison
-    assert [one.n for one in skipped.deltas] == [60, 30]
-    assert skipped.macro.mean > told.macro.mean
+    assert [one.found.n for one in skipped.deltas] == [60, 30]
+    assert skipped.macro.delta > told.macro.delta
     table, without = beir.suite("beir").table, beir.suite("beir", missing="skip").table
     kinds = [(one.dataset, one.note.kind) for one in table.notes]
     assert kinds == [("beir-a", "in_no_run"), ("beir-b", "in_no_run")]
@@ -154,7 +154,7 @@ def test_topics_that_only_some_systems_have_are_left_out(beir: nt.Tracker) -> No
         beir.compare_suite("beir", "old-0", "fewer", missing=missing).comparison  # type: ignore[arg-type]
         for missing in ("error", "intersect", "skip")
     )
-    assert [[one.n for one in of.deltas] for of in (counted, cut, skipped)] == [[70, 40], [65, 35], [55, 25]]
+    assert [[one.found.n for one in of.deltas] for of in (counted, cut, skipped)] == [[70, 40], [65, 35], [55, 25]]
     tables = {missing: beir.suite("beir", missing=missing).table for missing in ("error", "intersect", "skip")}  # type: ignore[arg-type]
     sizes = {missing: {cell.n for row in of.rows for cell in row.cells if cell} for missing, of in tables.items()}
     assert sizes == {"error": {70, 40}, "intersect": {65, 35}, "skip": {55, 25}}
@@ -184,7 +184,7 @@ def test_low_information_is_told_with_the_verdict(beir: nt.Tracker) -> None:
             values.loc[: moved - 1, "value"] = 0.9
             beir.log_results(values, name=name, dataset=dataset, metric="external:clicks", **of_clicks)
     found = beir.compare_suite("beir", "steady", "moved", metric="external:clicks")
-    assert found.comparison.verdict == "improved"
+    assert found.comparison.macro.verdict == "improved"
     assert found.to_dict()["low_information"] is True
     assert [one["low_information"] for one in found.to_dict()["deltas"]] == [True, True]
     assert "(low information: not a safe verdict)" in " ".join(str(found).split())
@@ -221,19 +221,19 @@ def test_a_gate_takes_clusters_labels_limits_and_arms(beir: nt.Tracker) -> None:
     clustered = beir.gate_suite("beir", "new-0", **asked, cluster="user", labels=1).gated.decision
     assert (plain.decision, clustered.decision) == ("pass", "inconclusive")
     assert clustered.delta == pytest.approx(plain.delta)
-    assert clustered.betting_lower is not None
-    assert plain.betting_lower is not None
-    assert clustered.betting_lower < plain.betting_lower  # of 36 clusters
+    assert clustered.told.betting_lower is not None
+    assert plain.told.betting_lower is not None
+    assert clustered.told.betting_lower < plain.told.betting_lower  # of 36 clusters
     limited = beir.gate_suite("beir", "new-0", **asked, limits={"latency_ms": "+1%"}).gated.decision
-    assert (limited.decision, limited.of_metric) == ("fail", "pass")
+    assert (limited.decision, limited.without("limit")) == ("fail", "pass")
     assert [one.name for one in limited.limits] == ["latency_ms on beir-a", "latency_ms on beir-b"]
     arms = beir.gate_suite("beir", "tag:recipe=new", **{**asked, "baseline": "tag:recipe=old"}).gated
     compared = beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new").comparison
-    assert arms.decision.delta == pytest.approx(compared.macro.mean)
-    assert (arms.decision.decision, arms.decision.betting_lower) == ("inconclusive", None)  # no bet covers repeats
-    assert arms.decision.t_lower is not None
+    assert arms.decision.delta == pytest.approx(compared.macro.delta)
+    assert (arms.decision.decision, arms.decision.told.betting_lower) == ("inconclusive", None)  # no bet covers repeats
+    assert arms.decision.told.t_lower is not None
     assert compared.macro.ci is not None
-    assert arms.decision.t_lower > compared.macro.ci[0]
+    assert arms.decision.told.t_lower > compared.macro.ci[0]
 
 
 def test_the_history_of_a_suite_is_that_of_its_macro_means(beir: nt.Tracker) -> None:

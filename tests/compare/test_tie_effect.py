@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_metrics, compare_runs
-from ndcg_tracker.compare.inference import Methods
+from ndcg_tracker.compare.estimate import Methods
 from ndcg_tracker.compare.options import TestName
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.results import LabelSetRef, MetricComparison, RunRef, TieBounds, TieEffect
+from ndcg_tracker.compare.results import Estimate, LabelSetRef, RunRef, TieBounds, TieEffect
 
 CLOSED = TieBounds(0.5, 0.5)
 
@@ -82,7 +82,7 @@ def test_notes_on_ties_follow_the_verdicts_of_all_candidates() -> None:
     assert [one.notes for one in adjusted_jointly(jointly)] == [one.notes for one in jointly]
 
 
-def of_three(t: float, ties: tuple[float, float]) -> MetricComparison:
+def of_three(t: float, ties: tuple[float, float]) -> Estimate:
     return compare_metrics([paired(t, ties), paired(0.5, (0.0, 0.0), 1), paired(-0.5, (0.0, 0.0), 2)])[0]
 
 

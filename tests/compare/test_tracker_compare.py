@@ -54,6 +54,7 @@ def test_the_dict_has_the_keys_that_are_promised(two_runs: nt.Tracker) -> None:
                 "judged",
                 "is_open",
                 "open",
+                "unjudged",
             )
         }
     for group in found["worst"] + found["best"]:

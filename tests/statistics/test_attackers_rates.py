@@ -9,8 +9,9 @@ from attackers import AUTHORS, BUDGET, LOOKS, SIZES, SPREADS, any_false_pass
 from populations import RATED, Record, repeats
 from rates import MARGIN, passes
 
-from ndcg_tracker.compare.inference import GROUPS_ONLY
-from ndcg_tracker.questions.gate.decide_bounds import bounds_of, look_level
+from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.questions.gate.decide import Levels, bounds
+from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.statistics.distribution_free import content_generator
 
 WORLDS = repeats(100)
@@ -65,6 +66,5 @@ def test_the_columns_decide_as_the_bounds_do() -> None:
         for level in (look_level(1, BUDGET, 10, 0), look_level(5, BUDGET, 50, 1)):
             found = passes(ordered, MARGIN, alpha=level)
             for row, is_pass in zip(rows, found, strict=True):
-                test = GROUPS_ONLY.test(row, None)[0]
-                bounds = bounds_of(test, row, None, level, pass_level=1 - level, limits=(-1.0, 1.0))
-                assert (bounds.lower is not None and bounds.lower > -MARGIN) == is_pass
+                found_lower = bounds(Sample(row, limits=(-1.0, 1.0)), Levels(1 - level, level)).lower
+                assert (found_lower is not None and found_lower > -MARGIN) == is_pass

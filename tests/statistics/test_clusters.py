@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from populations import Record, repeats
 
-from ndcg_tracker.compare.inference import Chance
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.statistics.t_test import clustered_t, clusters_that_count, paired_t
 
 
@@ -104,7 +104,7 @@ def test_an_effect_that_goes_with_the_size(kind: str, n: int, unflagged: float, 
         delta = of_clusters[clusters] + 0.7**0.5 * rng.normal(size=clusters.size)
         p_value = clustered_t(delta, clusters).p_value
         is_wrong = p_value is not None and p_value < 0.05
-        is_low = Chance(clusters=clusters).information(delta, None).is_low
+        is_low = Sample(delta, clusters=clusters).information().is_low
         wrong, flagged, both = wrong + is_wrong, flagged + is_low, both + (is_wrong and not is_low)
     for name, count in {"wrong": wrong, "flagged": flagged, "wrong and unflagged": both}.items():
         record_property(f"{name}, {kind}, {n}", count / samples)
@@ -114,11 +114,11 @@ def test_an_effect_that_goes_with_the_size(kind: str, n: int, unflagged: float, 
 
 def test_clusters_of_one_size_all_count() -> None:
     delta = np.random.default_rng(4).normal(0, 1, 150)
-    found = Chance(clusters=np.repeat(np.arange(30), 5)).information(delta, None)
+    found = Sample(delta, clusters=np.repeat(np.arange(30), 5)).information()
     assert (found.n, found.n_nonzero, found.is_low) == (30, 30, False)
     assert [clusters_that_count(n, np.full(n, 1 / 3)) for n in (0, 1, 20, 24, 25, 30)] == [0, 1, 20, 24, 25, 30]
     sizes = np.repeat([40.0, 1.0], [5, 95])
     assert clusters_that_count(100, sizes) == int(295**2 / (5 * 1600 + 95))
     clusters = np.repeat(np.arange(100), sizes.astype(int))
-    low = Chance(clusters=clusters).information(np.random.default_rng(5).normal(0, 1, 295), None)
+    low = Sample(np.random.default_rng(5).normal(0, 1, 295), clusters=clusters).information()
     assert (low.n, low.n_nonzero, low.is_low) == (100, 10, True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ndcg_tracker.compare.inference import low_information
+from ndcg_tracker.compare.estimate import low_information
 from ndcg_tracker.statistics.t_test import Information, information_in
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import decided
 
-from ndcg_tracker.compare.inference import Chance
-from ndcg_tracker.questions.gate.decide import population_decision
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.distribution_free import (
     betting_interval,
@@ -54,9 +54,9 @@ def test_the_last_bit_of_a_difference_moves_nothing(seed: int, n: int) -> None:
     for other in (moved(delta, seed), (baseline + delta) - baseline, (delta + 0.7) - 0.7):
         assert numbers_of(other, weights) == pytest.approx(expected, abs=1e-9)
         for margin in MARGINS:
-            found, wanted = (population_decision(of, margin) for of in (other, delta))
+            found, wanted = (decided(of, margin) for of in (other, delta))
             assert found.decision == wanted.decision
-            bounds = [(of.lower, of.upper, of.betting_lower, of.betting_upper) for of in (found, wanted)]
+            bounds = [(of.lower, of.upper, of.told.betting_lower, of.told.betting_upper) for of in (found, wanted)]
             assert bounds[0] == pytest.approx(bounds[1], abs=1e-9)
 
 
@@ -69,10 +69,11 @@ def test_nor_do_the_last_bits_of_results(seed: int) -> None:
 
 def test_the_order_of_groups_moves_nothing_either() -> None:
     baseline, candidate = results(3, 300)
-    delta, clusters = candidate - baseline, Chance(clusters=np.arange(300) // 3)
+    sample = Sample(candidate - baseline, clusters=np.arange(300) // 3)
     found = []
     for order in (np.arange(300), np.random.default_rng(3).permutation(300)):
-        bets, bootstrapped = clusters.of(order).independent(delta[order], None), bootstrap_interval(delta[order])
+        shuffled = sample.of(order)
+        bets, bootstrapped = shuffled.independent(), bootstrap_interval(shuffled.delta)
         assert bootstrapped is not None
         found.append([*betting_interval(*bets), *bootstrapped])
     assert found[0] == pytest.approx(found[1], abs=1e-9)

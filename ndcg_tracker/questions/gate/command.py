@@ -22,9 +22,8 @@ from ndcg_tracker.words.texts import counted, short_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
-    from ndcg_tracker.questions.gate.decide_suite import SuiteGated
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
-    from ndcg_tracker.questions.gate.result import Gated
+    from ndcg_tracker.questions.gate.result import Gated, SuiteGated
     from ndcg_tracker.render.whole_file import Outcome
 
 FAIL, INCONCLUSIVE = 3, 4

@@ -1,524 +1,422 @@
-"""May the candidate replace the baseline: three-way non-inferiority, or plain arithmetic on a fixed set."""
+"""May the candidate replace the baseline: one-sided bounds of a sample, and parts that must hold as well."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import numpy as np
-
-from ndcg_tracker.compare.decide import are_same
 from ndcg_tracker.compare.drawn import DrawnCheck
-from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note, skewed_note
-from ndcg_tracker.compare.limits import Harm, HarmLimit, LimitCheck, SliceStatus, checked_harm
-from ndcg_tracker.compare.options import Scope, Unjudged
-from ndcg_tracker.compare.results import JudgedShare, OpenStop
-from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
+from ndcg_tracker.compare.estimate import few_note, skewed_note
+from ndcg_tracker.compare.limits import HarmLimit, LimitCheck, Status
+from ndcg_tracker.compare.options import Scope
+from ndcg_tracker.compare.options import Unjudged as Worth
+from ndcg_tracker.compare.results import ALPHA, ENDS, Unjudged
+from ndcg_tracker.compare.sample import AnySample, Sample, reach_of
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.questions.gate.decide_bounds import (
-    FAIL_ALPHA,
-    PASS_LEVEL,
-    ROUNDING,
-    BoundMethod,
-    Bounds,
-    bounds_of,
-    reach_of,
+from ndcg_tracker.statistics.distribution_free import (
+    share_lower_bound,
+    share_p_value,
+    share_upper_bound,
+    zeros_needed,
 )
-from ndcg_tracker.rankings import Floats, Index, Mask
-from ndcg_tracker.statistics.distribution_free import zeros_needed
-from ndcg_tracker.statistics.repeats import RunVariance
+from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import (
     Information,
     TTest,
     checked_margin,
-    checked_weights,
     enough_for,
-    finite,
     groups_needed,
+    t_lower_bound,
+    t_upper_bound,
 )
 from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import counted
 
-Decision = Literal["pass", "fail", "inconclusive"]
+Word = Literal["pass", "fail", "inconclusive"]
+BoundMethod = Literal["t", "betting"]
+PASS_LEVEL, FAIL_ALPHA = 0.95, 0.01
 FEWEST_IN_SLICE = 25
+ROUNDING = 1e-12
+"""The rounding error of a mean difference, which must not decide anything."""
+UNBOUNDED = (-math.inf, math.inf)
+"""The limits of differences if the metric has no range."""
 
 
 @dataclass(frozen=True, slots=True)
-class SliceDecision:
-    """One slice at the gate.
+class Rules:
+    """What a candidate must keep.
 
-    ``value``: of the attribute, None for the groups without one. ``n``: its groups. ``delta``: their (weighted) mean
-    difference. ``lower``: its bound at 95%; ``upper``: its bound at 1 - ``alpha``, the share of FAIL's level that
-    Holm's method gives this slice. ``status``: "fails" if upper is below -margin, "within" if lower is above it, else
-    "open".
+    ``margin``: the allowed drop (the tolerance of a set). ``by``: the attribute whose slices are judged as well, or
+    "dataset"; ``part_margin``: the allowed drop of each, ``is_strict``: whether an open part blocks PASS, and the lack
+    of any part that is large enough for bounds. ``max_harm``: how many groups may lose how much.
     """
 
-    value: str | None
-    n: int
-    delta: float
-    lower: float | None
-    upper: float | None
-    alpha: float
-    status: SliceStatus
-
-
-@dataclass(frozen=True, slots=True)
-class GateSlices:
-    """The slices of a gate, the worst first.
-
-    ``attribute``: the attribute whose values define the slices. ``margin``: the allowed drop of each slice.
-    ``is_strict``: whether an open slice or the lack of any slice with bounds blocks PASS. ``rows``: the slices of
-    ``FEWEST_IN_SLICE`` groups or more. ``n_small``: how many have fewer. ``of_whole``: the decision without slices.
-    ``regressed``: the slices that block PASS, because they regressed by the corrected test of ``compare``: open ones,
-    and smaller ones whose mean dropped by more than the margin.
-    """
-
-    attribute: str
     margin: float
-    is_strict: bool
-    rows: tuple[SliceDecision, ...]
-    n_small: int
-    of_whole: Decision
-    regressed: tuple[RegressedSlice, ...] = ()
-
-    def of_status(self, status: SliceStatus) -> list[SliceDecision]:
-        """Return the slices with a status."""
-        return [row for row in self.rows if row.status == status]
+    scope: Scope = "population"
+    by: str | None = None
+    part_margin: float = 0.0
+    is_strict: bool = False
+    max_harm: HarmLimit | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class OpenLabels:
-    """How far unjudged items leave a decision open.
+class Levels:
+    """The level of the bound for PASS, and the chance that the bound for FAIL errs."""
 
-    ``share``: the judged share of the first ranks of both runs. ``worth``: the rule for what an unjudged item is worth.
-    ``n_items``: how many items are unjudged there.
-    ``low``, ``high``: the mean difference at both ends of what they may be worth, None if it is not known, for the
-    reason in ``stop``. ``of_zero``: the decision if they were worth nothing.
-    """
-
-    share: JudgedShare
-    worth: Unjudged = "range"
-    n_items: int = 0
-    low: float | None = None
-    high: float | None = None
-    of_zero: Decision | None = None
-    stop: OpenStop | None = None
+    passing: float = PASS_LEVEL
+    failing: float = FAIL_ALPHA
 
 
 @dataclass(frozen=True, slots=True)
-class GateDecision:
-    """A decision with everything it rests on; an undefined number is None.
+class Bounds:
+    """One-sided bounds of a mean difference by t and by betting, and those that decide; None if unknown.
 
-    ``decision``: the decision. ``scope``: "population" or "set". ``margin``: the allowed drop (the tolerance of a set).
-    ``n``: the groups that count. ``delta``: their (weighted) mean difference. ``lower``: the one-sided bound at
-    ``pass_level`` that decided about PASS, ``lower_method``: how it was found; ``upper``, ``upper_method``: the same
-    for FAIL, at 1 - ``fail_alpha``. ``t_lower``, ``betting_lower``, ``t_upper``, ``betting_upper``: both kinds of
-    bounds; betting bounds only if information is low or all differences are the same. ``low_information``: why the t
-    bounds were not trusted alone, None if they were. ``is_small_drop``: a PASS whose upper bound is below 0.
-    ``n_needed``: about how many groups like these would decide, ``n_needed_for``: the decision that they would give.
-    ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether all lists are the same.
-    ``fail_below``: FAIL also needs delta below this: minus the margin if that was learned from repeats, else 0.
-    ``slices``: the decisions on slices, None without them; they can turn a PASS. ``direction``: which values are
-    better; if these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: limits
-    on other numbers of the runs; an unmet limit gives FAIL. ``of_metric``: the decision without them. ``of_sums``:
-    whether the groups are unknown, so that there are no betting bounds; ``of_repeats``: whether runs are repeated,
-    which no betting bound covers. ``open``: how far unjudged items leave the decision open, None if they do not.
-    ``harm``: whether few enough groups lose much, None without such a limit; ``of_mean``: the decision without it.
-    ``is_spent``: whether all looks of a budget are spent, so that nothing is decided. ``unreached``: a note that
-    labels do not reach both runs, so that nothing is decided; None if they do. ``drawn``: what drawn answers say, None
-    without any; ``drawn_look``: which decision by them it is, 0 where they do not decide or a budget gives the level.
-    ``judge_alone``: the judge whom nobody checks, so that nothing is decided.
+    ``of_repeats``: whether runs are repeated, which no betting bound covers. ``fail_below``: FAIL also needs a mean
+    below this: minus the margin if that was learned from repeats, else 0.
     """
 
-    decision: Decision
-    scope: Scope
-    margin: float
-    n: int
-    delta: float | None
     lower: float | None = None
     lower_method: BoundMethod | None = None
     upper: float | None = None
     upper_method: BoundMethod | None = None
     t_lower: float | None = None
-    betting_lower: float | None = None
     t_upper: float | None = None
+    betting_lower: float | None = None
     betting_upper: float | None = None
-    pass_level: float | None = None
-    fail_alpha: float | None = None
-    low_information: Note | None = None
-    is_small_drop: bool = False
-    n_needed: int | None = None
-    n_needed_for: Literal["pass", "fail"] | None = None
-    margin_needed: float | None = None
-    is_identical: bool = False
-    fail_below: float = 0.0
-    slices: GateSlices | None = None
-    direction: Direction = "higher"
     of_repeats: bool = False
-    open: OpenLabels | None = None
-    limits: tuple[LimitCheck, ...] = ()
-    of_metric: Decision | None = None
-    harm: Harm | None = None
-    of_mean: Decision | None = None
-    is_spent: bool = False
-    unreached: Note | None = None
-    drawn: DrawnCheck | None = None
-    drawn_look: int = 0
-    judge_alone: str = ""
+    fail_below: float = 0.0
 
-    @property
-    def worth(self) -> Unjudged | None:
-        """What an unjudged item was worth; None if nothing was unjudged, or the question was not asked."""
-        if self.open is None:
-            return None
-        return "zero" if self.open.low is None else self.open.worth
-
-    @property
-    def open_delta(self) -> tuple[float | None, float | None]:
-        """The mean difference at both ends of what unjudged items may be worth, None if they leave nothing open."""
-        return (None, None) if self.open is None else (self.open.low, self.open.high)
-
-    def in_direction(self, direction: Direction) -> GateDecision:
-        """Return a decision on gains as one on differences, which are minus the gains if lower values are better.
-
-        The bounds then change sides: ``upper``, at ``pass_level``, decided about PASS.
-
-        >>> decision = GateDecision("pass", "population", 0.01, 9, 0.25, lower=0.125, upper=0.5).in_direction("lower")
-        >>> decision.delta, decision.lower, decision.upper
-        (-0.25, -0.5, -0.125)
-        """
-        if direction == self.direction:
-            return self
-        slices = self.slices
-        if slices is not None:
-            rows = [
-                replace(row, delta=0.0 - row.delta, lower=_negated(row.upper), upper=_negated(row.lower))
-                for row in slices.rows
-            ]
-            regressed = tuple(replace(row, delta=0.0 - row.delta) for row in slices.regressed)
-            slices = replace(slices, rows=tuple(rows), regressed=regressed)
-        return replace(
-            self,
-            delta=_negated(self.delta),
-            lower=_negated(self.upper),
-            lower_method=self.upper_method,
-            upper=_negated(self.lower),
-            upper_method=self.lower_method,
-            t_lower=_negated(self.t_upper),
-            t_upper=_negated(self.t_lower),
-            betting_lower=_negated(self.betting_upper),
-            betting_upper=_negated(self.betting_lower),
-            slices=slices,
-            direction=direction,
+    def turned(self) -> Bounds:
+        """Return the bounds of the differences whose negatives are these gains: they change sides."""
+        return Bounds(
+            _negated(self.upper),
+            self.upper_method,
+            _negated(self.lower),
+            self.lower_method,
+            _negated(self.t_upper),
+            _negated(self.t_lower),
+            _negated(self.betting_upper),
+            _negated(self.betting_lower),
+            self.of_repeats,
+            self.fail_below,
         )
-
-    def moved(self, by: float) -> Decision:
-        """Return what the decision would have been with delta and its bounds moved by an amount.
-
-        >>> GateDecision("pass", "population", 0.01, 9, 0.0, lower=-0.005, upper=0.005).moved(-0.25)
-        'fail'
-        """
-        if self.delta is None:
-            return self.decision
-        if self.scope == "set":
-            return "pass" if self.delta + by >= -self.margin - ROUNDING else "fail"
-        if self.lower is None and self.upper is None and not self.delta:  # identical, without a known bound
-            return "inconclusive" if by < -self.margin else self.decision
-        if self.lower is not None and self.lower + by > -self.margin:
-            return "pass"
-        is_below = self.delta + by < self.fail_below
-        return "fail" if self.upper is not None and self.upper + by < 0 and is_below else "inconclusive"
-
-
-def with_harm(
-    decision: GateDecision,
-    limit: HarmLimit | None,
-    gains: Sequence[tuple[str | None, Floats, Index | None]],
-    *,
-    is_strict: bool = False,
-) -> GateDecision:
-    """Return a decision after checking the limit on how many groups lose much: ``limits.checked_harm`` at FAIL's level.
-
-    >>> passed = GateDecision("pass", "population", 0.01, 150, 0.0)
-    >>> few = with_harm(passed, HarmLimit.of(".3:2%"), [(None, np.append(-0.5, np.zeros(149)), None)])
-    >>> few.decision, few.harm.whole.status
-    ('inconclusive', 'open')
-    """
-    counted = [part for part in gains if part[1].size]
-    if limit is None or decision.delta is None or decision.is_identical or not gains[0][1].size:
-        return decision
-    alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    level = PASS_LEVEL if decision.pass_level is None else decision.pass_level
-    harm = replace(checked_harm(limit, counted, alpha, level), is_strict=is_strict)
-    statuses = {row.status for row in harm.slices}
-    after = decision.decision
-    if harm.whole.status == "fails" or "fails" in statuses:
-        after = "fail"
-    elif after == "pass":
-        is_within = harm.whole.status == "within" and not (is_strict and "open" in statuses)
-        after = "pass" if is_within else "inconclusive"
-    return replace(decision, decision=after, harm=harm, of_mean=decision.decision)
-
-
-def with_limits(decision: GateDecision, limits: tuple[LimitCheck, ...]) -> GateDecision:
-    """Return a decision after checking the limits on other numbers: an unmet limit gives FAIL."""
-    if not limits:
-        return decision
-    of_all: Decision = decision.decision if all(check.is_met for check in limits) else "fail"
-    return replace(decision, decision=of_all, limits=limits, of_metric=decision.decision)
 
 
 def _negated(number: float | None) -> float | None:
     return None if number is None else 0.0 - number
 
 
-def population_decision(
-    delta: Floats,
-    margin: float,
-    *,
-    weights: Floats | None = None,
-    fail_alpha: float = FAIL_ALPHA,
-    pass_level: float = PASS_LEVEL,
-    limits: tuple[float, float] | None = None,
-    chance: Chance = GROUPS_ONLY,
-    runs: RunVariance | None = None,
-    same_lists: Mask | None = None,
-) -> GateDecision:
+def bounds(sample: AnySample, levels: Levels, information: Information | None = None) -> Bounds:
+    """Return the bounds of the mean gain that a gate decides by.
+
+    Both are t bounds if information is enough for their level. Else the betting bound decides about PASS, and FAIL
+    needs both below 0. ``sample``: not empty, of gains.
+
+    >>> import numpy as np
+    >>> found = bounds(Sample(np.tile([0.125, -0.125, 0.0], 100)), Levels())
+    >>> found.lower_method, round(found.lower, 4)
+    ('t', -0.0097)
+    """
+    information = information or sample.information()
+    test, (low, high) = sample.for_bounds(), sample.limits or UNBOUNDED
+    t_lower, t_upper = t_lower_bound(test, level=levels.passing), t_upper_bound(test, level=1 - levels.failing)
+    t_lower = None if t_lower is None else max(t_lower, low)
+    t_upper = None if t_upper is None else min(t_upper, high)
+    is_known = t_lower is not None and t_upper is not None
+    by_t = [is_known and not information.is_low_at(alpha) for alpha in (1 - levels.passing, levels.failing)]
+    betting = (None, None) if all(by_t) else sample.betting(levels.passing, levels.failing)
+    above: tuple[float | None, BoundMethod | None] = (t_upper, "t") if by_t[1] else _upper_of_both(t_upper, betting[1])
+    below: tuple[float | None, BoundMethod | None] = betting[0], None if betting[0] is None else "betting"
+    below, of_repeats = (t_lower, "t") if by_t[0] else below, not sample.may_bet and sample.drawn is None
+    return Bounds(*below, *above, t_lower, t_upper, *betting, of_repeats)
+
+
+def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
+    """Return the bound that FAIL needs below 0 if information is low: the higher of both, or the only one.
+
+    If information is low, a t bound below 0 does not suffice alone.
+    """
+    if betting_upper is not None and (t_upper is None or betting_upper >= t_upper):
+        return betting_upper, "betting"
+    if betting_upper is None and t_upper is not None and t_upper < 0:
+        return None, None
+    return t_upper, None if t_upper is None else "t"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A slice, a dataset, or a share of groups that lose much: something that must hold as well as the mean.
+
+    ``kind``: "slice", "dataset" or "harm". ``attribute``, ``value``: which groups; None for groups without a value, and
+    for harm among all groups. ``n``: how many. ``delta``: their mean difference. ``lower``, ``upper``: its bounds, or
+    those of the share that loses much; the one that shows a failure is at 1 - ``alpha``. ``status``: "fails" if it is
+    shown to break its limit, "within" if it is shown to keep it, else "open". ``blocks``: whether it blocks PASS while
+    it is open. ``p_adjusted``: of a slice that regressed by the test of ``compare``, Holm-corrected, with
+    ``low_information`` if so few of its groups differ that this test may err. ``n_harmed``: how many groups lose more
+    than the limit allows, or with ``of_clusters`` how many clusters have such a group; ``n_harmed_least``: the same if
+    unjudged items are worth what harms least.
+    """
+
+    kind: Literal["slice", "dataset", "harm"]
+    attribute: str = ""
+    value: str | None = None
+    n: int
+    delta: float = 0.0
+    lower: float | None = None
+    upper: float | None = None
+    alpha: float | None = None
+    status: Status = "open"
+    blocks: bool = False
+    p_adjusted: float | None = None
+    low_information: bool = False
+    n_harmed: int = 0
+    n_harmed_least: int = 0
+    of_clusters: bool = False
+
+    def turned(self) -> Part:
+        """Return the same of the differences whose negatives are these gains."""
+        if self.kind == "harm":
+            return self
+        return replace(self, delta=0.0 - self.delta, lower=_negated(self.upper), upper=_negated(self.lower))
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What would decide an open question: so many groups like these, and how; or a margin that these would keep."""
+
+    n: int | None = None
+    word: Literal["pass", "fail"] | None = None
+    margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A decision with everything it rests on, as gains.
+
+    ``whole``: what the mean gain of all groups decides. ``t``: its test. ``bounds``, ``levels``: those that decided,
+    None without any. ``direction``: which values are better; if lower ones are, ``delta`` and ``told`` have the numbers
+    of differences. ``parts``: what must hold as well. ``ways``: what would decide. ``why``: why t bounds were not
+    trusted alone. ``barred``: why nothing is decided. ``is_identical``: whether all lists are the same. ``unjudged``:
+    what unjudged items leave open; ``others``: the decisions with them worth nothing ("zero"), and at both ends of what
+    they may be worth ("low", "high"). ``drawn``: what drawn answers say, and which decision by them it is, 0 where they
+    do not decide or a budget gives the level. Each is None or empty if there is none.
+    """
+
+    rules: Rules
+    t: TTest
+    whole: Word = "inconclusive"
+    bounds: Bounds | None = None
+    levels: Levels | None = None
+    direction: Direction = "higher"
+    parts: tuple[Part | LimitCheck, ...] = ()
+    ways: Ways = Ways()
+    why: Note | None = None
+    barred: Note | None = None
+    is_identical: bool = False
+    unjudged: Unjudged | None = None
+    others: Mapping[str, Decision] = field(default_factory=dict)
+    drawn: tuple[DrawnCheck, int] | None = None
+
+    @property
+    def decision(self) -> Word:
+        """The decision: the one rule that combines the whole, its parts and both ends of unknown labels."""
+        return self.without()
+
+    def without(self, *kinds: str) -> Word:
+        """Return what the decision would be without parts of some kinds."""
+        parts = [part for part in self.parts if part.kind not in kinds]
+        if any(part.kind == "limit" and part.status == "fails" for part in parts):
+            return "fail"
+        if self.barred is not None:
+            return "inconclusive"
+        ends = [self.others[end].without(*kinds) for end in ENDS if end in self.others]
+        if ends:
+            return "pass" if ends[0] == "pass" else "fail" if ends[1] == "fail" else "inconclusive"
+        if any(part.status == "fails" for part in parts):
+            return "fail"
+        is_blocked = any(part.blocks and part.status == "open" for part in parts)
+        return "inconclusive" if self.whole == "pass" and is_blocked and not self.is_identical else self.whole
+
+    @property
+    def scope(self) -> Scope:
+        """Whether it is about all groups like these ("population"), or about these ("set")."""
+        return self.rules.scope
+
+    @property
+    def margin(self) -> float:
+        """The allowed drop."""
+        return self.rules.margin
+
+    @property
+    def n(self) -> int:
+        """The number of groups that count."""
+        return self.t.n
+
+    @property
+    def delta(self) -> float | None:
+        """The mean difference."""
+        return self.t.mean if self.direction == "higher" else _negated(self.t.mean)
+
+    @property
+    def told(self) -> Bounds:
+        """The bounds of the mean difference."""
+        found = self.bounds or Bounds()
+        return found if self.direction == "higher" else found.turned()
+
+    @property
+    def lower(self) -> float | None:
+        """The lower bound of the mean difference that decided."""
+        return self.told.lower
+
+    @property
+    def upper(self) -> float | None:
+        """The upper bound of the mean difference that decided."""
+        return self.told.upper
+
+    @property
+    def pass_level(self) -> float | None:
+        """The level of the bound that decided about PASS."""
+        return None if self.levels is None else self.levels.passing
+
+    @property
+    def fail_alpha(self) -> float | None:
+        """The chance that the bound that decided about FAIL errs."""
+        return None if self.levels is None else self.levels.failing
+
+    @property
+    def check(self) -> DrawnCheck | None:
+        """What drawn answers say."""
+        return None if self.drawn is None else self.drawn[0]
+
+    @property
+    def drawn_look(self) -> int:
+        """Which decision by drawn answers it is, 0 where they do not decide or a budget gives the level."""
+        return 0 if self.drawn is None else self.drawn[1]
+
+    @property
+    def is_small_drop(self) -> bool:
+        """Whether it is a PASS whose upper bound is below 0."""
+        upper = None if self.bounds is None else self.bounds.upper
+        return self.whole == "pass" and upper is not None and upper < 0
+
+    @property
+    def slices(self) -> list[Part]:
+        """The slices or datasets, as differences."""
+        found = [part for part in self.parts if isinstance(part, Part) and part.kind != "harm"]
+        return found if self.direction == "higher" else [part.turned() for part in found]
+
+    @property
+    def harm(self) -> list[Part]:
+        """How many groups lose much: of all, and of slices, the most harmed first."""
+        return [part for part in self.parts if isinstance(part, Part) and part.kind == "harm"]
+
+    @property
+    def limits(self) -> tuple[LimitCheck, ...]:
+        """The limits on other numbers of the runs."""
+        return tuple(part for part in self.parts if isinstance(part, LimitCheck))
+
+    @property
+    def worth(self) -> Worth | None:
+        """What an unjudged item was worth; None if nothing was unjudged, or the question was not asked."""
+        return None if self.unjudged is None else "range" if self.others else "zero"
+
+    @property
+    def open_delta(self) -> tuple[float | None, float | None]:
+        """The mean difference at both ends of what unjudged items may be worth, None if they leave nothing open."""
+        low, high = (self.others[end].t.mean if end in self.others else None for end in ENDS)
+        return low, high
+
+    @property
+    def of_zero(self) -> Word | None:
+        """The decision if unjudged items were worth nothing, None if it is the same question."""
+        return self.others["zero"].decision if self.others else None
+
+    def moved(self, by: float) -> Word:
+        """Return what the mean of all groups would have decided with it and its bounds moved by an amount."""
+        mean, margin, found = self.t.mean, self.margin, self.bounds or Bounds()
+        if mean is None:
+            return self.decision
+        if self.scope == "set":
+            return "pass" if mean + by >= -margin - ROUNDING else "fail"
+        if found.lower is None and found.upper is None and not mean:  # identical, without a known bound
+            return "inconclusive" if by < -margin else self.decision
+        if found.lower is not None and found.lower + by > -margin:
+            return "pass"
+        is_below = found.upper is not None and found.upper + by < 0 and mean + by < found.fail_below
+        return "fail" if is_below else "inconclusive"
+
+
+def decide(sample: AnySample, rules: Rules, levels: Levels = Levels()) -> Decision:
     """Return whether the candidate may replace the baseline on all groups like these.
 
-    PASS if the one-sided lower bound (95%) of the mean difference is above -margin (a "small but real drop" if the
-    upper bound is also below 0). FAIL if not PASS and the one-sided upper bound at 1 - ``fail_alpha`` is below 0.
-    Otherwise INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds. But if
+    PASS if the one-sided lower bound (95%) of the mean gain is above -margin (a "small but real drop" if the upper
+    bound is also below 0). FAIL if not PASS and the one-sided upper bound at 1 - ``levels.failing`` is below 0.
+    Otherwise INCONCLUSIVE, with the number of groups or the margin that would decide. Both are t bounds. But if
     information is too low for their level (``Information.is_low_at``), the betting bound decides about PASS, and FAIL
     needs both the betting bound and the t bound below 0. Otherwise gates would err: if few groups lose much, most small
     samples do not contain them. If all differences are the same, the betting bounds decide alone. Equal lists in all
-    groups: PASS.
+    groups: PASS. Where it is known how trainings of one system differ (``sample.training``), all bounds also cover
+    another training of both, and a drop within the margin does not FAIL. In strata, each counts once.
 
-    Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the allowed drop, finite,
-    >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how often
-    FAIL may occur if nothing differs, in (0, .5); ``look_level`` for repeated gating. ``pass_level``: of the lower
-    bound, in (.5, 1); 1 - ``look_level`` for the looks of a budget. ``limits``: the range of differences, None for -1
-    to 1; no bound lies beyond. ``chance``: clusters of the groups, or repeats; no betting bound covers repeats, so with
-    low information the decision is INCONCLUSIVE. ``runs``: how trainings of one system differ, if known; all bounds
-    then also cover another training of both, and a drop within the margin does not FAIL. ``same_lists``: bool, shape
-    (n,), whether the lists of both are the same, None if that is not known. Raises: InputError for another margin;
-    ValueError for any other number or shape. Source: Schuirmann 1987 (one of the two tests); ICH E9, 1998, section
-    3.3.2.
+    Parameters: ``sample``: of gains. ``levels``: ``look_level`` for repeated gating. Raises: InputError for a margin
+    that is not finite and >= 0. Source: Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
 
+    >>> import numpy as np
     >>> clear = np.tile([0.125, -0.125, 0.0], 1000)
-    >>> population_decision(clear, 0.01).decision, population_decision(clear - 0.03, 0.01).decision
+    >>> decide(Sample(clear), Rules(0.01)).decision, decide(Sample(clear - 0.03), Rules(0.01)).decision
     ('pass', 'fail')
-    >>> open_one = population_decision(clear[:300] - 0.003, 0.01)
-    >>> open_one.decision, open_one.n_needed, round(open_one.margin_needed, 4)
+    >>> undecided = decide(Sample(clear[:300] - 0.003), Rules(0.01))
+    >>> undecided.decision, undecided.ways.n, round(undecided.ways.margin, 4)
     ('inconclusive', 579, 0.0127)
     """
-    checked_margin(margin, "the margin")
-    if not 0 < fail_alpha < 0.5:
-        raise ValueError(f"fail_alpha must lie between 0 and .5, not at {fail_alpha}")
-    if weights is not None:
-        checked_weights(delta, weights)
-        counts = weights > 0
-        delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
-        same_lists = None if same_lists is None else same_lists[counts]
-    test, _ = chance.test(delta, weights)
+    margin = checked_margin(rules.margin, "the margin")
+    if not 0 < levels.failing < 0.5:
+        raise ValueError(f"the level of FAIL must lie between 0 and .5, not at {levels.failing}")
+    test = sample.test() if sample.n else TTest(0, None, None)
     if test.mean is None:
-        return GateDecision("inconclusive", "population", margin, 0, None)
-    if not delta.any() and are_same(same_lists):
-        return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
-    of_level = partial(bounds_of, limits=limits, chance=chance, runs=runs, pass_level=pass_level)
-    bounds, is_repeated = of_level(test, delta, weights, fail_alpha), chance.repeats is not None
-    alphas = 1 - pass_level, fail_alpha
-    decision = by_bounds(test, bounds, margin, alphas, runs, plans_groups=chance.may_bet)
-    if decision.decision == "inconclusive" and not delta.any() and weights is None and chance.is_plain:
-        reach = reach_of(delta, limits)
-        n_needed = zeros_needed(margin / reach, level=pass_level)
-        decision = replace(decision, n_needed=n_needed, n_needed_for=None if n_needed is None else "pass")
-    return replace(decision, of_repeats=is_repeated)
-
-
-def by_bounds(
-    test: TTest,
-    bounds: Bounds,
-    margin: float,
-    alphas: tuple[float, float],
-    runs: RunVariance | None,
-    *,
-    plans_groups: bool = True,
-) -> GateDecision:
-    """Return what the bounds of a mean difference decide, and with ``plans_groups``, how many groups would decide.
-
-    ``alphas``: the levels of PASS and of FAIL.
-    """
-    assert test.mean is not None
-    pass_alpha, fail_alpha = alphas
-    passes = bounds.lower is not None and bounds.lower > -margin
-    fail_below = 0.0 if runs is None else -margin
-    fails = not passes and bounds.upper is not None and bounds.upper < 0 and test.mean < fail_below
-    would_fail = not passes and bounds.t_upper is not None and bounds.t_upper < 0
-    is_known = passes or fails or runs is not None or bounds.information.of_clusters or not plans_groups
-    n_needed, purpose = (
-        (None, None)
-        if is_known
-        else groups_needed(test, bounds.information, margin, fail_alpha, pass_level=1 - pass_alpha)
-    )
-    return GateDecision(
-        decision="pass" if passes else "fail" if fails else "inconclusive",
-        scope="population",
-        margin=margin,
-        n=test.n,
-        delta=test.mean,
-        lower=bounds.lower,
-        lower_method=bounds.lower_method,
-        upper=bounds.upper,
-        upper_method=bounds.upper_method,
-        t_lower=bounds.t_lower,
-        betting_lower=bounds.betting_lower,
-        t_upper=bounds.t_upper,
-        betting_upper=bounds.betting_upper,
-        pass_level=1 - pass_alpha,
-        fail_alpha=fail_alpha,
-        low_information=_low_information(bounds.information, pass_alpha, "passed" if passes else "pass")
-        or (_low_information(bounds.information, fail_alpha, "fail") if would_fail and not fails else None),
-        is_small_drop=passes and bounds.upper is not None and bounds.upper < 0,
-        n_needed=n_needed,
-        n_needed_for=purpose,
-        margin_needed=None if passes or bounds.lower is None else -bounds.lower,
-        fail_below=fail_below,
+        return Decision(rules=rules, t=test)
+    if sample.is_same:
+        return Decision(rules=rules, t=TTest(test.n, 0.0, None), whole="pass", is_identical=True)
+    information, pass_alpha = sample.information(), 1 - levels.passing
+    fail_below = 0.0 if sample.training is None else -margin
+    found = replace(bounds(sample, levels, information), fail_below=fail_below)
+    passes = found.lower is not None and found.lower > -margin
+    fails = not passes and found.upper is not None and found.upper < 0 and test.mean < fail_below
+    would_fail = not passes and found.t_upper is not None and found.t_upper < 0
+    why = low_note(information, pass_alpha, "passed" if passes else "pass")
+    if why is None and would_fail and not fails:
+        why = low_note(information, levels.failing, "fail")
+    needed: tuple[int | None, Literal["pass", "fail"] | None] = (None, None)
+    if not (passes or fails):
+        needed = _needed(sample, test, information, margin, levels)
+    return Decision(
+        rules=rules,
+        t=test,
+        whole="pass" if passes else "fail" if fails else "inconclusive",
+        bounds=found,
+        levels=Levels(1 - pass_alpha, levels.failing),
+        ways=Ways(*needed, None if passes or found.lower is None else -found.lower),
+        why=why if sample.is_t_valid else Note("equal_values"),
     )
 
 
-def with_slices(
-    decision: GateDecision,
-    delta: Floats,
-    slicing: Slicing,
-    margin: float,
-    *,
-    is_strict: bool = False,
-    weights: Floats | None = None,
-    limits: tuple[float, float] | None = None,
-    chance: Chance = GROUPS_ONLY,
-    runs: RunVariance | None = None,
-    same_lists: Mask | None = None,
-) -> GateDecision:
-    """Return a decision on all groups after checking each slice of ``FEWEST_IN_SLICE`` groups or more.
-
-    A slice fails if its upper bound, at FAIL's level shared by Holm's method over the slices, is below -margin; the
-    candidate then FAILs, whatever all groups together say. A slice whose 95% lower bound is not above -margin is open.
-    If it regressed (``slices.regressed_slices``), it keeps the candidate from PASS, and so does a smaller slice that
-    regressed by more than the margin. With ``is_strict`` every open slice does, and so does the lack of any slice that
-    is large enough for bounds.
-
-    Parameters: ``slicing``: a value for each difference. ``margin``: the allowed drop of a slice, finite, >= 0. The
-    others: see ``population_decision``. Raises: InputError for another margin. Source: Holm, Scand. J. Statist. 6,
-    1979, in terms of bounds.
-
-    >>> noise = np.tile([0.125, -0.125], 100)
-    >>> by = Slicing("device", ["tv"] * 50 + ["phone"] * 150)
-    >>> delta = noise - np.repeat([0.4, -0.15], [50, 150])
-    >>> whole = population_decision(delta, 0.05)
-    >>> whole.decision, with_slices(whole, delta, by, 0.05).decision
-    ('pass', 'fail')
-    """
-    checked_margin(margin, "the margin of slices")
-    alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    pass_level = PASS_LEVEL if decision.pass_level is None else decision.pass_level
-    tests = []
-    for value, places in slicing.places(weights):
-        own, w, of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
-        test, _ = of_slice.test(own, w)
-        at_level = partial(bounds_of, pass_level=pass_level, limits=limits, chance=of_slice, runs=runs)
-        bounds = partial(at_level, test, own, w)
-        is_same = not own.any() and are_same(None if same_lists is None else same_lists[places])
-        tests.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w), is_same), bounds))
-    asked = GateSlices(slicing.attribute, margin, is_strict, (), 0, decision.decision)
-    return after_slices(decision, tests, alpha, asked)
+def _needed(
+    sample: AnySample, test: TTest, information: Information, margin: float, levels: Levels
+) -> tuple[int, Literal["pass", "fail"]] | tuple[None, None]:
+    """Return about how many groups like these would decide, and how."""
+    is_plain = sample.may_bet and sample.clusters is None and sample.weights is None
+    if isinstance(sample, Sample) and is_plain and sample.is_zero:
+        n = zeros_needed(margin / reach_of(sample.delta, sample.limits), level=levels.passing)
+        return (None, None) if n is None else (n, "pass")
+    if not sample.plans:
+        return None, None
+    return groups_needed(test, information, margin, levels.failing, pass_level=1 - (1 - levels.passing))
 
 
-def _standing(test: TTest, mean: float, margin: float) -> float:
-    """Return by how many standard errors a slice is above its margin, which orders the slices for Holm's method."""
-    return (mean + margin) / test.standard_error if test.standard_error else math.copysign(math.inf, mean + margin)
-
-
-def after_slices(
-    decision: GateDecision,
-    slices: Sequence[tuple[SliceTest, Callable[[float], Bounds]]],
-    alpha: float,
-    asked: GateSlices,
-) -> GateDecision:
-    """Return a decision after checking slices; ``slices``: the test of each, and its bounds at a level of FAIL."""
-    margin = asked.margin
-    judged = [
-        (_standing(slice_test.test, slice_test.test.mean or 0.0, margin), slice_test, bounds)
-        for slice_test, bounds in slices
-        if slice_test.test.n >= FEWEST_IN_SLICE
-    ]
-    judged.sort(key=lambda row: (row[0], row[1].value is None, row[1].value or ""))
-    rows, is_open = [], False
-    for number, (_, slice_test, bounds_at) in enumerate(judged):
-        value, test = slice_test.value, slice_test.test
-        share, mean = alpha / (len(judged) - number), test.mean or 0.0
-        if slice_test.is_same:
-            rows.append(SliceDecision(value, test.n, 0.0, 0.0, 0.0, share, "within"))
-            continue
-        bounds = bounds_at(share)
-        is_open = is_open or bounds.upper is None or bounds.upper >= -margin
-        is_within = bounds.lower is not None and bounds.lower > -margin
-        status: SliceStatus = "within" if is_within else "open" if is_open else "fails"
-        rows.append(SliceDecision(value, test.n, mean, bounds.lower, bounds.upper, share, status))
-    rows.sort(key=lambda row: row.delta)
-    known = {row.value for row in rows if row.status != "open"}
-    regressed = [
-        row
-        for row in regressed_slices([slice_test for slice_test, _ in slices])
-        if row.value not in known and (row.n >= FEWEST_IN_SLICE or row.delta < -margin)
-    ]
-    n_small = len(slices) - len(judged)
-    slices_found = replace(asked, rows=tuple(rows), n_small=n_small, regressed=tuple(regressed))
-    after = decision.decision
-    if slices_found.of_status("fails"):
-        after = "fail"
-    elif after == "pass" and not decision.is_identical:
-        is_unknown = asked.is_strict and (not rows or slices_found.of_status("open"))
-        after = "inconclusive" if regressed or is_unknown else after
-    return replace(decision, decision=after, slices=slices_found)
-
-
-def set_decision(
-    delta: Floats, tolerance: float, *, weights: Floats | None = None, mean: float | None = None
-) -> GateDecision:
-    """Return whether the candidate holds on just these groups: PASS if the mean difference is at least -tolerance.
-
-    For a fixed set of groups and a deterministic scorer: arithmetic, without inference and p-value. The sum is exact
-    (each difference is rounded once), so the order of the groups cannot decide, and neither can a rounding error of
-    1e-12 in the results.
-
-    Parameters: ``delta``: float64, shape (n,), finite. ``tolerance``: finite, >= 0. ``weights``: float64, shape (n,),
-    finite, >= 0. ``mean``: the mean difference if it is not a (weighted) mean of the groups. Raises: InputError for
-    another tolerance; ValueError for any other number or shape.
-
-    >>> set_decision(np.array([-0.3, 0.1, 0.2]), 0.0).decision, set_decision(np.array([-0.5, 0.25]), 0.1).decision
-    ('pass', 'fail')
-    """
-    checked_margin(tolerance, "the tolerance")
-    finite(delta)
-    n = delta.size if weights is None else int(np.count_nonzero(checked_weights(delta, weights)))
-    if not n:
-        return GateDecision("inconclusive", "set", tolerance, 0, None)
-    if mean is None and weights is None:
-        mean = math.fsum(delta.tolist()) / n
-    elif mean is None and weights is not None:
-        mean = math.fsum((weights * delta).tolist()) / math.fsum(weights.tolist())
-    if mean is None or not math.isfinite(mean):
-        raise ValueError(f"the mean difference must be a finite number, not {mean}")
-    if not delta.any() and mean == 0:
-        return GateDecision("pass", "set", tolerance, n, 0.0, is_identical=True)
-    passes = mean >= -tolerance - ROUNDING
-    return GateDecision("pass" if passes else "fail", "set", tolerance, n, mean)
-
-
-def _low_information(information: Information, alpha: float, decides: Literal["pass", "passed", "fail"]) -> Note | None:
+def low_note(information: Information, alpha: float, decides: Literal["pass", "passed", "fail"]) -> Note | None:
     """Return a note if the differences say too little for the t bound at this level to decide, else None."""
     if not information.is_low_at(alpha):
         return None
@@ -527,3 +425,209 @@ def _low_information(information: Information, alpha: float, decides: Literal["p
         return Note("few_in_strata", {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough})
     note = few_note(information, enough) if information.are_few_at(alpha) else skewed_note(information)
     return replace(note, facts={**note.facts, "decides": decides})
+
+
+def decide_set(sample: Sample, rules: Rules, mean: float | None = None) -> Decision:
+    """Return whether the candidate holds on just these groups: PASS if the mean gain is at least minus the tolerance.
+
+    For a fixed set of groups and a deterministic scorer: arithmetic, without inference and p-value. The sum is exact
+    (each difference is rounded once), so the order of the groups cannot decide, and neither can a rounding error of
+    1e-12 in the results. Parameters: ``mean``: the mean gain if it is not a (weighted) mean of the groups. Raises:
+    InputError for a tolerance that is not finite and >= 0.
+
+    >>> import numpy as np
+    >>> [decide_set(Sample(np.array(of)), Rules(0.1)).decision for of in ([-0.3, 0.1, 0.2], [-0.5, 0.25])]
+    ['pass', 'fail']
+    """
+    tolerance = checked_margin(rules.margin, "the tolerance")
+    rules = replace(rules, scope="set")
+    if not sample.n:
+        return Decision(rules=rules, t=TTest(0, None, None))
+    if mean is None and sample.weights is None:
+        mean = math.fsum(sample.delta.tolist()) / sample.n
+    elif mean is None and sample.weights is not None:
+        mean = math.fsum((sample.weights * sample.delta).tolist()) / math.fsum(sample.weights.tolist())
+    if mean is None or not math.isfinite(mean):
+        raise ValueError(f"the mean difference must be a finite number, not {mean}")
+    is_identical, passes = sample.is_zero and mean == 0, mean >= -tolerance - ROUNDING
+    test = TTest(sample.n, 0.0 if is_identical else mean, None)
+    return Decision(rules=rules, t=test, whole="pass" if passes else "fail", is_identical=is_identical)
+
+
+Slices = Sequence[tuple[str | None, Sample]]
+
+
+def slices_of(rules: Rules, each: Slices, levels: Levels = Levels()) -> tuple[Part, ...]:
+    """Return slices or datasets as parts, the worst first; those of fewer than ``FEWEST_IN_SLICE`` groups come last.
+
+    A part fails if its upper bound, at FAIL's level shared by Holm's method over the parts, is below minus its margin.
+    One whose lower bound is not above that is open. If it regressed (``regressed``), it keeps the candidate from PASS,
+    and so does a smaller one that regressed by more than the margin. If the rules are strict, every open part does, and
+    so does the lack of any part that is large enough for bounds. Source: Holm, Scand. J. Statist. 6, 1979, in terms of
+    bounds.
+
+    >>> import numpy as np
+    >>> noise = np.tile([0.125, -0.125], 100)
+    >>> each = [("tv", Sample(noise[:50] - 0.4)), ("phone", Sample(noise[50:] + 0.15))]
+    >>> [(part.value, part.status) for part in slices_of(Rules(0.05, by="device", part_margin=0.05), each)]
+    [('tv', 'fails'), ('phone', 'within')]
+    """
+    margin = checked_margin(rules.part_margin, f"the margin of {'datasets' if rules.by == 'dataset' else 'slices'}")
+    every = regressed(rules.by or "", each)
+    judged = [(part, sample) for part, (_, sample) in zip(every, each, strict=True) if part.n >= FEWEST_IN_SLICE]
+    judged.sort(key=lambda row: (_standing(row[1].test(), margin), row[0].value is None, row[0].value or ""))
+    rows, is_open = [], False
+    for number, (part, sample) in enumerate(judged):
+        alpha = levels.failing / (len(judged) - number)
+        if sample.is_same:
+            rows.append(replace(part, delta=0.0, lower=0.0, upper=0.0, alpha=alpha, status="within", p_adjusted=None))
+            continue
+        found = bounds(sample, Levels(levels.passing, alpha))
+        is_open = is_open or found.upper is None or found.upper >= -margin
+        is_within = found.lower is not None and found.lower > -margin
+        status: Status = "within" if is_within else "open" if is_open else "fails"
+        blocks = status == "open" and (rules.is_strict or part.p_adjusted is not None)
+        p = part.p_adjusted if status == "open" else None
+        of = {"lower": found.lower, "upper": found.upper, "alpha": alpha, "status": status}
+        rows.append(replace(part, **of, blocks=blocks, p_adjusted=p))  # type: ignore[arg-type]
+    rows.sort(key=lambda row: row.delta)
+    small = [part for part in every if part.n < FEWEST_IN_SLICE]
+    for part in sorted(small, key=lambda part: part.delta):
+        p = part.p_adjusted if part.delta < -margin else None
+        rows.append(replace(part, p_adjusted=p, blocks=p is not None or (rules.is_strict and not judged)))
+    return tuple(rows)
+
+
+def regressed(attribute: str, each: Slices) -> list[Part]:
+    """Return slices, with ``p_adjusted`` of those that regressed by the test of ``compare``, or by the sign test.
+
+    >>> import numpy as np
+    >>> each = [("tent", Sample(np.full(10, 0.125))), ("bike light", Sample(np.full(10, -0.5)))]
+    >>> [(part.value, part.p_adjusted, part.low_information) for part in regressed("product", each)]
+    [('tent', None, True), ('bike light', 0.00390625, True)]
+    """
+    tests = [(sample.test(), sample.information()) for _, sample in each]
+    ps = holm([_sign_p(*row) for row in tests])
+    return [
+        Part(
+            kind="dataset" if attribute == "dataset" else "slice",
+            attribute=attribute,
+            value=value,
+            n=test.n,
+            delta=test.mean or 0.0,
+            p_adjusted=p if p is not None and p < ALPHA and (test.mean or 0.0) < 0 else None,
+            low_information=information.is_low,
+        )
+        for (value, _), (test, information), p in zip(each, tests, ps, strict=True)
+    ]
+
+
+def _sign_p(test: TTest, information: Information) -> float | None:
+    """Return the p-value of the t-test, or of the sign test where all differences are the same."""
+    if test.p_value is None and test.standard_error is not None and test.mean:
+        return float(2.0 ** (1 - information.n))
+    return test.p_value
+
+
+def _standing(test: TTest, margin: float) -> float:
+    """Return by how many standard errors a slice is above its margin, which orders the slices for Holm's method."""
+    above = (test.mean or 0.0) + margin
+    return above / test.standard_error if test.standard_error else math.copysign(math.inf, above)
+
+
+def harm_of(
+    rules: Rules,
+    each: Sequence[tuple[str | None, AnySample]],
+    levels: Levels = Levels(),
+) -> tuple[Part, ...]:
+    """Return the share of groups that lose much as parts: of all groups, then of slices, the most harmed first.
+
+    The bounds are exact for independent groups that count equally. Parameters: ``each``: all groups, then the slices.
+    ``levels.failing``: the chance of any "fails" if nothing is above the limit, shared by Holm's method. Raises:
+    InputError if all groups together are too few to show the share, even if none of them loses so much. Source: Clopper
+    and Pearson, Biometrika 26, 1934; Holm, Scand. J. Statist. 6, 1979.
+
+    >>> import numpy as np
+    >>> (found,) = harm_of(Rules(0.01, max_harm=HarmLimit.of(".3:2%")), [(None, Sample(np.zeros(149)))])
+    >>> found.status, round(found.upper, 4)
+    ('within', 0.0199)
+    """
+    limit = rules.max_harm
+    counts = [] if limit is None else [(value, *limit.count(*sample.losing)) for value, sample in each]
+    if limit is None or not counts[0][2]:
+        return ()
+    counts, of_clusters = [row for row in counts if row[2]], each[0][1].losing[1] is not None
+    if counts[0][2] < limit.fewest(levels.passing):
+        n, unit = counts[0][2], "cluster" if of_clusters else "group"
+        share = math.ceil(share_upper_bound(0, n, level=levels.passing) * 1000) / 10
+        raise InputError(
+            f"{argument('max_harm', limit)} cannot PASS with {counted(n, unit)}, even if none loses so much: "
+            f"that takes {limit.fewest(levels.passing):,}",
+            advice=f"allow {share:g}% of them or more, or leave it out",
+        )
+    p_values = [share_p_value(n_harmed, n, limit.share) for _, n_harmed, n in counts]
+    parts: dict[int, Part] = {}
+    is_open = False
+    for number, place in enumerate(sorted(range(len(counts)), key=p_values.__getitem__)):
+        value, k, n = counts[place]
+        alpha = levels.failing / (len(counts) - number)
+        lower, upper = share_lower_bound(k, n, level=1 - alpha), share_upper_bound(k, n, level=levels.passing)
+        is_open = is_open or lower <= limit.share
+        status: Status = "within" if upper <= limit.share else "open" if is_open else "fails"
+        part = Part(kind="harm", attribute=rules.by or "", value=value, n=n, lower=lower, upper=upper)
+        blocks = rules.is_strict or not place
+        part = replace(
+            part, alpha=alpha, status=status, blocks=blocks, n_harmed=k, n_harmed_least=k, of_clusters=of_clusters
+        )
+        parts[place] = part if place else replace(part, attribute="")
+    whole, *slices = (parts[place] for place in range(len(counts)))
+    return (whole, *sorted(slices, key=lambda part: -part.n_harmed / part.n))
+
+
+def between(zero: Decision, low: Decision, high: Decision) -> Decision:
+    """Return the decision that holds at both ends of what unjudged items may be worth; ``zero``: worth nothing."""
+    at_high = {_key(part): part for part in high.parts if isinstance(part, Part)}
+    at_zero = {_key(part): number for number, part in enumerate(zero.parts) if isinstance(part, Part)}
+    parts = [_part_between(part, at_high[_key(part)], zero) for part in low.parts if isinstance(part, Part)]
+    parts.sort(key=lambda part: at_zero[_key(part)] if part.kind != "harm" else len(at_zero))
+    above, below = high.bounds or Bounds(), low.bounds or Bounds()
+    found = Decision(
+        rules=zero.rules,
+        t=replace(low.t, mean=zero.t.mean),
+        whole="pass" if low.whole == "pass" else "fail" if high.whole == "fail" else "inconclusive",
+        bounds=replace(
+            below,
+            upper=above.upper,
+            upper_method=above.upper_method,
+            t_upper=above.t_upper,
+            betting_upper=above.betting_upper,
+        ),
+        levels=low.levels,
+        parts=tuple(parts),
+        why=zero.why or low.why or high.why,
+        is_identical=low.is_identical and high.is_identical,
+        others={"zero": zero, "low": low, "high": high},
+        drawn=zero.drawn,
+    )
+    ways = [end.ways for end, word in ((low, "pass"), (high, "fail")) if end.ways.word == word]
+    is_undecided = found.decision == "inconclusive" and bool(ways)
+    needed = (ways[0].n, ways[0].word) if is_undecided else (None, None)
+    return replace(found, ways=Ways(*needed, low.ways.margin))
+
+
+def _key(part: Part) -> tuple[bool, str | None]:
+    return part.kind == "harm", part.value if part.kind != "harm" or part.attribute else "\0all"
+
+
+def _part_between(low: Part, high: Part, zero: Decision) -> Part:
+    """Return what holds of a part at both ends."""
+    status: Status = "within" if low.status == "within" else "fails" if high.status == "fails" else "open"
+    if low.kind == "harm":
+        return replace(low, lower=high.lower, status=status, n_harmed_least=high.n_harmed)
+    told = next(part for part in zero.parts if isinstance(part, Part) and _key(part) == _key(low))
+    return replace(low, delta=told.delta, alpha=told.alpha, upper=high.upper, status=status)
+
+
+def with_limits(decision: Decision, limits: Sequence[LimitCheck]) -> Decision:
+    """Return a decision after checking the limits on other numbers: an unmet limit gives FAIL."""
+    return replace(decision, parts=(*decision.parts, *limits)) if limits else decision

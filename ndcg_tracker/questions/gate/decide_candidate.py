@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ndcg_tracker.compare.decide import PairedResults, closing_note
 from ndcg_tracker.compare.drawn import why_not_drawn
-from ndcg_tracker.compare.limits import SliceStatus, checked_limits
-from ndcg_tracker.compare.results import Comparison, NotComparable, OpenDeltas, ties_note
-from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
+from ndcg_tracker.compare.estimate import without_inference
+from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.results import ENDS, Comparison, NotComparable, ties_note
+from ndcg_tracker.compare.sample import AnySample, Sample
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide import (
     FEWEST_IN_SLICE,
+    UNBOUNDED,
     Decision,
-    GateDecision,
-    GateSlices,
-    OpenLabels,
-    population_decision,
-    set_decision,
-    with_harm,
+    Levels,
+    Part,
+    Rules,
+    Slices,
+    Ways,
+    between,
+    decide,
+    decide_set,
+    harm_of,
+    regressed,
+    slices_of,
     with_limits,
-    with_slices,
 )
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Gated, GateFacts, drift_since_pin
 from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN, LEVELS_OF_LOOKS
+from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Fact, Kind, Note, carry_command, command_line, sentence
 from ndcg_tracker.words.texts import sample_command
 
@@ -46,27 +49,27 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     runs, direction = basis.runs, basis.runs.metric.direction
     if not comparison.is_comparable and comparison.metrics[0].not_comparable in _WITHOUT_JUDGED:
         raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].not_comparable])
-    decision = _of_all(question, facts).in_direction(direction)
+    decision = replace(_of_all(question, facts), direction=direction)
     decision = advisable(decision, None if basis.policy else comparison.metrics[0].baseline)
     checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
     is_open = _hangs_on_ties(decision, results) and all(check.is_met for check in checks)
     decision = with_limits(decision, checks)
-    regressed: tuple[RegressedSlice, ...] = ()
-    if _names_slices(question, decision):
-        regressed = regressed_slices(_slice_tests(facts), direction=direction)
+    fallen = _fallen_slices(facts) if _names_slices(question, decision) else ()
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
     covered = {"ties", "unjudged_open", *(["retraining"] if basis.learned is not None else [])}
-    covered |= set() if decision.unreached is None else {decision.unreached.kind, "unjudged_zero"}
+    covered |= set() if results.unreached is None else {results.unreached.kind, "unjudged_zero"}
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)
-    notes += _of_slices(question, runs, decision, regressed)
+    notes += _of_slices(question, runs, decision, fallen)
     notes += _same_run(runs)
     notes += _open_labels(question, runs, decision, comparison)
     if is_open and results.tie_effect is not None:
         notes.append(ties_note(results.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))
+    if question.scope == "set":
+        comparison = replace(comparison, metrics=tuple(map(without_inference, comparison.metrics)))
     return Gated(
-        _without_inference(comparison) if question.scope == "set" else comparison,
+        comparison,
         decision,
         basis.number,
         learned_margin=basis.learned,
@@ -74,7 +77,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
         candidate_means=_candidate_means(runs.sides_of[1]),
         ties_could_change_decision=is_open,
-        regressed_slices=regressed,
+        regressed_slices=fallen,
         judge_alone=basis.judge_alone,
         look=basis.look,
         policy=basis.policy,
@@ -87,149 +90,67 @@ ADVISED = 0.1
 """No margin is advised that is larger than this share of the baseline's mean."""
 
 
-def advisable(decision: GateDecision, mean: float | None) -> GateDecision:
+def advisable(decision: Decision, mean: float | None) -> Decision:
     """Return a decision without the margin that would PASS, if that is large; ``mean``: of the baseline, None for any.
 
-    >>> undecided = GateDecision("inconclusive", "population", 0.01, 50, 0.0, margin_needed=0.04)
-    >>> advisable(undecided, 0.5).margin_needed, advisable(undecided, 0.3).margin_needed
+    >>> undecided = Decision(rules=Rules(0.01), t=TTest(50, 0.0, None), ways=Ways(margin=0.04))
+    >>> advisable(undecided, 0.5).ways.margin, advisable(undecided, 0.3).ways.margin
     (0.04, None)
     """
-    is_small = mean is not None and decision.margin_needed is not None and decision.margin_needed <= ADVISED * abs(mean)
-    return decision if is_small else replace(decision, margin_needed=None)
+    ways = decision.ways
+    is_small = mean is not None and ways.margin is not None and ways.margin <= ADVISED * abs(mean)
+    return decision if is_small else replace(decision, ways=replace(ways, margin=None))
 
 
-def _of_all(question: GateQuestion, facts: GateFacts) -> GateDecision:
-    """Return the decision on all groups and the requested slices that holds whatever unjudged items are worth."""
-    look, metric = facts.basis.look, facts.comparison.metrics[0]
+def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
+    """Return the decision on all groups and the requested parts that holds whatever unjudged items are worth."""
+    results, look, metric = facts.results, facts.basis.look, facts.comparison.metrics[0]
+    check, number = results.check, facts.basis.drawn_look if results.drawn is not None and look is None else 0
+    rules = _rules(question, facts)
+    undecided = Decision(rules=rules, t=TTest(results.sample.n, metric.gain, None))
     if look is not None and not look.level:
-        n = facts.results.gain.size
-        return GateDecision("inconclusive", "population", float(question.margin or 0.0), n, metric.delta, is_spent=True)
-    check, number = facts.results.check, 0
-    if facts.results.is_drawn and look is None:
-        number = facts.basis.drawn_look
+        return replace(undecided, barred=Note("budget_spent"))
+    drawn = None if check is None else (check, number)
     if check is not None and (not check.decides or number > len(LEVELS_OF_LOOKS)):
-        undecided = GateDecision("inconclusive", "population", float(question.margin or 0.0), metric.n, metric.delta)
-        return replace(undecided, drawn=check, drawn_look=number)
-    decision = replace(_of_parts(question, facts), drawn=check, drawn_look=number)
-    if facts.results.unreached is not None and not decision.is_identical:
-        return without_reach(decision, facts.results.unreached)
-    if facts.basis.judge_alone and not question.trust_judge and not decision.is_identical:
-        return replace(
-            decision, decision="inconclusive", judge_alone=facts.basis.judge_alone, n_needed=None, margin_needed=None
-        )
-    left = facts.results.open
-    if left is None:
-        return decision
-    ends = []
-    if left.low is not None and left.high is not None:
-        for delta in (left.low, left.high):
-            moved = facts.with_deltas(delta)
-            ends.append(_of_parts(question, moved))
-    return with_open_labels(decision, left, *ends)
+        why = Note("looks_spent", {"n": len(LEVELS_OF_LOOKS)}) if check.decides else None
+        return replace(undecided, drawn=drawn, barred=why)
+    gains = replace(results.sample.gains, limits=results.sample.gains.limits or UNBOUNDED)
+    learned = facts.basis.learned
+    gains = replace(gains, training=None if learned is None else learned.run_variance)
+    found = replace(_of_parts(question, facts, gains, rules), drawn=drawn)
+    if results.unreached is not None and not found.is_identical:
+        return barred(found, results.unreached)
+    if facts.basis.judge_alone and not question.trust_judge and not found.is_identical:
+        why = Note("judge_unchecked", {"judge": facts.basis.judge_alone})
+        return replace(found, barred=why, ways=Ways())
+    if results.ends:
+        moved = [replace(results.at(end).gains, limits=gains.limits, training=gains.training) for end in ENDS]
+        found = between(found, *(_of_parts(question, facts, of, rules) for of in moved))
+    return replace(found, unjudged=results.unjudged)
 
 
-def without_reach(decision: GateDecision, why: Note) -> GateDecision:
+def barred(decision: Decision, why: Note) -> Decision:
     """Return a decision about runs that labels do not both reach; it has no number but the difference."""
-    return GateDecision("inconclusive", decision.scope, decision.margin, decision.n, decision.delta, unreached=why)
+    test = TTest(decision.t.n, decision.t.mean, None)
+    return Decision(rules=decision.rules, t=test, direction=decision.direction, barred=why)
 
 
-def _of_parts(question: GateQuestion, facts: GateFacts) -> GateDecision:
-    """Return the decision on all groups, the requested slices and the groups that lose most."""
-    decision = _of_slices_asked(question, facts, _of_whole(question, facts))
-    results = facts.results
-    if question.max_harm is None:
-        return decision
-    if results.weights is not None:
-        raise InputError(
-            f"{argument('max_harm')} counts all groups equally, but {question.metric} weighs them",
-            advice="leave one out",
-        )
-    every = np.flatnonzero(results.seen)
-    parts = [] if facts.by is None else list(facts.by.places())
-    gains = [
-        (value, results.gain[places], results.chance.of(places).clusters)
-        for value, places in [(None, every), *((value, np.intersect1d(of_part, every)) for value, of_part in parts)]
-        if places.size
-    ]
-    return with_harm(decision, question.max_harm, gains, is_strict=question.strict_slices)
-
-
-def with_open_labels(
-    decision: GateDecision, left: OpenDeltas, low: GateDecision | None = None, high: GateDecision | None = None
-) -> GateDecision:
-    """Return a decision that holds whatever unjudged items are worth: PASS if ``low`` passes, FAIL if ``high`` fails.
-
-    Parameters: ``decision``: with unjudged items worth nothing. ``low``, ``high``: the decisions on the differences at
-    both ends of ``left``, None if these are not known; then the decision is unchanged.
-    """
-    opened = OpenLabels(left.share, stop=left.stop)
-    if low is None or high is None:
-        return replace(decision, open=opened)
-    opened = replace(opened, n_items=left.n_items, low=low.delta, high=high.delta, of_zero=decision.decision)
-    return _between_ends(decision, low, high, opened)
-
-
-def _between_ends(decision: GateDecision, low: GateDecision, high: GateDecision, opened: OpenLabels) -> GateDecision:
-    """Return the decision that holds at both ends."""
-    of_all = _whole(low.decision, high.decision)
-    ways = [of for of, way in ((low, "pass"), (high, "fail")) if of_all == "inconclusive" and of.n_needed_for == way]
-    return replace(
-        low,
-        decision=of_all,
-        low_information=decision.low_information or low.low_information or high.low_information,
-        delta=decision.delta,
-        upper=high.upper,
-        upper_method=high.upper_method,
-        t_upper=high.t_upper,
-        betting_upper=high.betting_upper,
-        is_small_drop=of_all == "pass" and high.upper is not None and high.upper < 0,
-        is_identical=low.is_identical and high.is_identical,
-        n_needed=ways[0].n_needed if ways else None,
-        n_needed_for=ways[0].n_needed_for if ways else None,
-        slices=_between(decision.slices, low.slices, high.slices),
-        open=opened,
-        harm=low.harm if low.harm is None or high.harm is None else low.harm.between(high.harm),
-        of_mean=None if low.of_mean is None or high.of_mean is None else _whole(low.of_mean, high.of_mean),
-    )
-
-
-def _whole(low: Decision, high: Decision) -> Decision:
-    """Return the decision that holds at both ends."""
-    return "pass" if low == "pass" else "fail" if high == "fail" else "inconclusive"
-
-
-def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices | None) -> GateSlices | None:
-    """Return the decisions on slices that hold whatever unjudged items are worth."""
-    if slices is None or low is None or high is None:
-        return slices
-    lowest, highest = ({row.value: row for row in ends.rows} for ends in (low, high))
-    rows = []
-    for row in slices.rows:
-        below, above = lowest[row.value], highest[row.value]
-        status: SliceStatus = "within" if below.status == "within" else "fails" if above.status == "fails" else "open"
-        rows.append(replace(row, lower=below.lower, upper=above.upper, status=status))
-    of_whole = _whole(low.of_whole, high.of_whole)
-    return replace(slices, rows=tuple(rows), of_whole=of_whole, regressed=low.regressed)
-
-
-def _of_whole(question: GateQuestion, facts: GateFacts) -> GateDecision:
-    """Return the decision of the arithmetic on the gains of all groups."""
-    results, learned = facts.results, facts.basis.learned
-    tolerance, look = question.tolerance or 0.0, facts.basis.look
-    alphas = {"fail_alpha": FAIL_ALPHA}
-    if look is not None:
-        n_ways = (
-            1 + (question.by is not None) + (question.max_harm is not None)
-        )  # that lead to FAIL; PASS needs all of them
-        alphas = {"fail_alpha": look.level / n_ways, "pass_level": 1 - look.level}
-    elif results.is_drawn:
-        level = LEVELS_OF_LOOKS[facts.basis.drawn_look - 1]
-        alphas = {"fail_alpha": level / 5, "pass_level": 1 - level}
+def _rules(question: GateQuestion, facts: GateFacts) -> Rules:
+    learned = facts.basis.learned
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     if question.scope == "set":
+        margin = question.tolerance or 0.0
+    by = None if facts.by is None else facts.by.attribute
+    of_parts = (question.slice_margin or 0.0, question.strict_slices, question.max_harm)
+    return Rules(margin, question.scope, by, *of_parts)
+
+
+def _of_parts(question: GateQuestion, facts: GateFacts, gains: Sample, rules: Rules) -> Decision:
+    """Return the decision on all groups, the requested slices and the groups that lose most."""
+    results, levels = facts.results, _levels(question, facts)
+    if rules.scope == "set":
         sign = -1.0 if facts.is_lower_better else 1.0
-        mean = None if results.means is None else sign * (results.means[1] - results.means[0])
-        return set_decision(results.gain, tolerance, weights=results.weights, mean=mean)
+        return decide_set(gains, rules, None if results.means is None else sign * (results.means[1] - results.means[0]))
     if results.no_inference is not None:
         raise InputError(
             f"{sentence(results.no_inference)}; so no bound applies to further groups",
@@ -237,70 +158,84 @@ def _of_whole(question: GateQuestion, facts: GateFacts) -> GateDecision:
             advice=f"use {argument('scope', 'set')}, which judges the stored means of these groups",
             joint=": ",
         )
-    return _of_groups(facts, population_decision)(results.gain, margin, **alphas)
-
-
-def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callable[..., GateDecision]:
-    """Return a deciding function with the weights, limits and sources of chance of the groups filled in."""
-    results, learned = facts.results, facts.basis.learned
-    return partial(
-        decide,
-        weights=results.weights,
-        limits=results.limits or UNBOUNDED,
-        chance=results.chance_of_gain,
-        runs=None if learned is None else learned.run_variance,
-        same_lists=results.same_lists,
+    if rules.max_harm is not None and results.weights is not None:
+        raise InputError(
+            f"{argument('max_harm')} counts all groups equally, but {question.metric} weighs them",
+            advice="leave one out",
+        )
+    found = decide(gains, rules, levels)
+    return with_parts(
+        found, gains, [] if facts.by is None else list(gains.slices(results.counted(facts.by.values))), levels
     )
 
 
-def _of_slices_asked(question: GateQuestion, facts: GateFacts, decision: GateDecision) -> GateDecision:
-    """Return the decision after checking each requested slice."""
-    margin, is_strict = question.slice_margin or 0.0, question.strict_slices
-    if facts.by is None:
-        return decision
-    return _of_groups(facts, partial(with_slices, decision))(facts.results.gain, facts.by, margin, is_strict=is_strict)
+def with_parts(decision: Decision, gains: AnySample, each: Slices, levels: Levels) -> Decision:
+    """Return a decision on all groups with its slices or datasets, and with the groups that lose much."""
+    rules, levels = decision.rules, decision.levels or levels
+    slices = () if rules.by is None else slices_of(rules, each, levels)
+    is_known = decision.t.mean is not None and not decision.is_identical
+    harmed = harm_of(rules, [(None, gains), *each], levels) if is_known else ()
+    return replace(decision, parts=(*slices, *harmed))
 
 
-def _slice_tests(facts: GateFacts) -> list[SliceTest]:
-    """Return the test of each slice of every attribute."""
-    results = facts.results
-    chance = results.chance_of_gain
-    each = [slice_tests(results.gain, slicing, results.weights, chance=chance) for slicing in facts.slicings]
-    return [slice_test for of_attribute in each for slice_test in of_attribute if slice_test.value is not None]
+def _levels(question: GateQuestion, facts: GateFacts) -> Levels:
+    """Return the levels of the bounds."""
+    look = facts.basis.look
+    if look is not None:
+        # the ways that lead to FAIL; PASS needs all of them
+        n_ways = 1 + (question.by is not None) + (question.max_harm is not None)
+        return Levels(1 - look.level, look.level / n_ways)
+    if facts.results.drawn is not None:
+        level = LEVELS_OF_LOOKS[facts.basis.drawn_look - 1]
+        return Levels(1 - level, level / 5)
+    return Levels()
 
 
-def _names_slices(question: GateQuestion, decision: GateDecision) -> bool:
+def _fallen_slices(facts: GateFacts) -> tuple[Part, ...]:
+    """Return the slices of every attribute that regressed by the test of ``compare``, of low information last."""
+    results, direction = facts.results, facts.basis.runs.metric.direction
+    each = [
+        (slicing.attribute, value, sample)
+        for slicing in facts.slicings
+        for value, sample in results.sample.gains.slices(results.counted(slicing.values))
+        if value is not None
+    ]
+    parts = regressed("", [(value, sample) for _, value, sample in each])
+    named = [replace(part, attribute=attribute) for part, (attribute, _, _) in zip(parts, each, strict=True)]
+    fallen = [part for part in named if part.p_adjusted is not None]
+    fallen.sort(key=lambda part: (part.low_information, part.delta, part.attribute, part.value or ""))
+    return tuple(fallen if direction == "higher" else [part.turned() for part in fallen])
+
+
+def _names_slices(question: GateQuestion, decision: Decision) -> bool:
     """Return whether to name slices that regressed: all groups together pass, and no other part fails."""
-    of_whole = (decision.of_mean or decision.decision) if decision.slices is None else decision.slices.of_whole
-    is_named = decision.slices is not None and bool(decision.slices.of_status("fails"))
-    return of_whole == "pass" and not is_named and question.scope == "population"
+    is_named = any(part.status == "fails" for part in decision.slices)
+    return decision.without("slice", "harm") == "pass" and not is_named and question.scope == "population"
 
 
-def _of_slices(
-    question: GateQuestion, runs: RunPair, decision: GateDecision, regressed: tuple[RegressedSlice, ...]
-) -> list[Note]:
+def _of_slices(question: GateQuestion, runs: RunPair, decision: Decision, fallen: tuple[Part, ...]) -> list[Note]:
     """Return a note on slices that regressed although all groups together pass, and one on slices of few groups."""
     baseline = runs.baseline.run
     notes = []
     kinds: tuple[tuple[bool, Kind], ...] = ((False, "slices_regressed"), (True, "small_slices_regressed"))
     for is_low, kind in kinds:
-        rows = [row for row in regressed if row.low_information == is_low]
+        rows = [row for row in fallen if row.low_information == is_low]
         if rows:
             of_runs = (*(arm.name for arm in runs.arms), "--dataset", baseline.dataset)
             words = (*of_runs, *question.options.words(), "--by", rows[0].attribute)
             named = [(row.attribute, row.value or "", row.delta, row.n) for row in rows]
             notes.append(Note(kind, {"slices": named}, ("ndcg-track", "compare", *words)))
-    slices = decision.slices
-    if slices is not None and slices.is_strict and not slices.rows and not decision.is_identical:
+    rules, is_judged = decision.rules, any(part.n >= FEWEST_IN_SLICE for part in decision.slices)
+    if rules.by is not None and rules.is_strict and not is_judged and not decision.is_identical:
         command = ("ndcg-track", "groups", "set", "FILE", "--dataset", baseline.dataset)
-        notes.append(Note("slices_too_small", {"attribute": slices.attribute, "fewest": FEWEST_IN_SLICE}, command))
+        notes.append(Note("slices_too_small", {"attribute": rules.by, "fewest": FEWEST_IN_SLICE}, command))
     return notes
 
 
-def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, comparison: Comparison) -> list[Note]:
+def _open_labels(question: GateQuestion, runs: RunPair, decision: Decision, comparison: Comparison) -> list[Note]:
     """Return a note with the command that settles what unjudged items leave open."""
-    left = decision.open
-    if left is None or left.low is None or decision.decision != "inconclusive" or left.of_zero == "inconclusive":
+    left = decision.unjudged
+    if left is None or decision.decision != "inconclusive" or decision.of_zero in (None, "inconclusive"):
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
     metric, n_items = str(question.metric), None if runs.is_repeated else left.n_items
@@ -312,12 +247,12 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, 
     return [closing]
 
 
-def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:
+def _hangs_on_ties(decision: Decision, results: PairedResults) -> bool:
     """Return whether another order of tied items could change the decision, by the rule that gave this one."""
     effect, delta = results.tie_effect, decision.delta
     if effect is None or not effect.is_open or delta is None:
         return False
-    if decision.harm is not None:  # how far ties move single groups is not known
+    if decision.harm:  # how far ties move single groups is not known
         return True
     return any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
 
@@ -359,23 +294,3 @@ def _nothing_judged(runs: RunPair, metric: Metric, which: tuple[int, ...]) -> No
         f"{who} no judged item that {metric} counts, so nothing is known about {whom}",
         advice=f"were {'their' if of_both else 'its'} ids renamed? Then carry the labels to them with: {labels}",
     )
-
-
-def _without_inference(comparison: Comparison) -> Comparison:
-    """Return the comparison of a fixed set of groups: the same numbers, without those about further groups."""
-    metrics = tuple(
-        replace(
-            metric,
-            ci=None,
-            p_value=None,
-            p_adjusted=None,
-            effect_size=None,
-            detectable_delta=None,
-            ties_could_change_verdict=False,
-            warnings=(),
-            rare_loss=None,
-            verdict=metric.verdict if metric.verdict in ("identical", "not_comparable") else "no_difference_detected",
-        )
-        for metric in comparison.metrics
-    )
-    return replace(comparison, metrics=metrics)

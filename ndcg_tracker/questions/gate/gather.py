@@ -52,9 +52,8 @@ from ndcg_tracker.words.texts import shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.questions.gate.decide import Decision
-    from ndcg_tracker.questions.gate.decide_suite import SuiteGated
-    from ndcg_tracker.questions.gate.result import Look
+    from ndcg_tracker.questions.gate.decide import Word
+    from ndcg_tracker.questions.gate.result import Look, SuiteGated
     from ndcg_tracker.storage.records import DecisionRecord, PolicyRecord, RunRecord, SuiteDecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
@@ -246,7 +245,7 @@ def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
         unjudged=decision.worth or question.unjudged,
         delta_low=decision.open_delta[0],
         delta_high=decision.open_delta[1],
-        checked_by=runs.checked_by if decision.drawn is None else decision.drawn.checked_by,
+        checked_by=runs.checked_by if decision.check is None else decision.check.checked_by,
         **({} if look is None else look.columns),
         question=question_digest(question, [runs]),
     )
@@ -379,7 +378,7 @@ class GatedAnswer(Answer):
     gated: Gated | SuiteGated
 
     @property
-    def decision(self) -> Decision:
+    def decision(self) -> Word:
         """The decision: "pass", "fail" or "inconclusive"."""
         return self.gated.decision.decision
 

@@ -5,26 +5,21 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ndcg_tracker.compare.decide import are_same
+from ndcg_tracker.compare.decide_suite import moved_strata
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
-from ndcg_tracker.compare.reach import joined_deltas
-from ndcg_tracker.compare.results import ENDS
+from ndcg_tracker.compare.reach import joined
 from ndcg_tracker.compare.run_pair import RunPair
+from ndcg_tracker.compare.sample import Strata
 from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.questions.gate.decide import GateDecision, with_harm, with_limits
-from ndcg_tracker.questions.gate.decide_bounds import UNBOUNDED
-from ndcg_tracker.questions.gate.decide_candidate import advisable, with_open_labels, without_reach
-from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
+from ndcg_tracker.questions.gate.decide import UNBOUNDED, Decision, Levels, Rules, between, decide, with_limits
+from ndcg_tracker.questions.gate.decide_candidate import advisable, barred, with_parts
 from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, is_unchecked, with_acknowledgement
 from ndcg_tracker.questions.gate.gather_policy import outside_policy, refuse_policy
 from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
-from ndcg_tracker.questions.gate.result import decided_and_recorded, question_digest
+from ndcg_tracker.questions.gate.result import SuiteGated, decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import recorded_reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
 from ndcg_tracker.render.formats import Said
@@ -32,7 +27,6 @@ from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import sentence
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.records import SuiteDecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
@@ -113,51 +107,30 @@ def _decided(
     for dataset, paired in results.items():
         if paired.no_inference is not None:
             raise InputError(f"{sentence(paired.no_inference)}; so no bound applies to further groups", where=dataset)
-    first = next(iter(results.values()))
-    limits = UNBOUNDED if None in {paired.limits for paired in results.values()} else first.limits
+    first = next(iter(results.values())).sample
+    limits = UNBOUNDED if any(paired.limits is None for paired in results.values()) else first.limits
+    rules = Rules(
+        question.margin,
+        by=None if question.dataset_margin is None else "dataset",
+        part_margin=question.dataset_margin or 0.0,
+        is_strict=question.strict_datasets,
+        max_harm=question.max_harm,
+    )
+    strata = Strata({dataset: replace(of.sample, limits=limits) for dataset, of in results.items()}, limits)
 
-    def of_gains(gains: Mapping[str, Floats]) -> GateDecision:
-        chances = {
-            dataset: paired.chance_of_gain.shifted(gains[dataset] - paired.gain) for dataset, paired in results.items()
-        }
-        same = {dataset: are_same(paired.same_lists) for dataset, paired in results.items()}
-        decision = macro_decision(
-            list(gains.values()),
-            question.margin,
-            limits=limits,
-            chances=list(chances.values()),
-            same=list(same.values()),
-        )
-        if question.dataset_margin is not None:
-            margin, is_strict = question.dataset_margin, question.strict_datasets
-            of_datasets = partial(with_datasets, decision, gains, margin, is_strict=is_strict)
-            decision = of_datasets(limits=limits, chances=chances, same=same)
-        seen = {dataset: np.flatnonzero(results[dataset].seen) for dataset in gains}
-        each = [(dataset, gains[dataset][at], chances[dataset].of(at).clusters) for dataset, at in seen.items()]
-        harmed = [pooled(each), *(each if question.dataset_margin is not None else [])]
-        return with_harm(decision, question.max_harm, harmed, is_strict=question.strict_datasets)
+    def of_parts(moved: Strata) -> Decision:
+        gains, levels = moved.gains, Levels()
+        each = list(gains.parts.items()) if rules.by is not None else []
+        return with_parts(decide(gains, rules, levels), gains, each, levels)
 
-    gains = {dataset: paired.gain for dataset, paired in results.items()}
-    decision = of_gains(gains)
-    left = {dataset: paired.open for dataset, paired in results.items()}
-    joined = joined_deltas(left.values())
-    if joined is not None and joined.stop is None:
-        ends = [
-            {
-                dataset: delta
-                for dataset, one in left.items()
-                if one is not None and (delta := getattr(one, end)) is not None
-            }
-            for end in ENDS
-        ]
-        low, high = (of_gains(gains | moved) for moved in ends)
-        decision = with_open_labels(decision, joined, low, high)
-    elif joined is not None:
-        decision = with_open_labels(decision, joined)
+    decision = of_parts(strata)
+    ends = moved_strata(strata, results)
+    if ends:
+        decision = between(decision, of_parts(ends["low"]), of_parts(ends["high"]))
+    decision = replace(decision, unjudged=joined(of.unjudged for of in results.values()), direction=first.direction)
     unreached = next((paired.unreached for paired in results.values() if paired.unreached is not None), None)
     if unreached is not None and not decision.is_identical:
-        decision = without_reach(decision, unreached)
-    decision = decision.in_direction(first.direction)
+        decision = barred(decision, unreached)
     checks = [
         replace(check, name=f"{check.name} on {dataset}")
         for dataset, both in basis.pairs.items()
@@ -165,10 +138,10 @@ def _decided(
     ]
     decision = with_limits(decision, tuple(checks))
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
-    decision = advisable(decision, sum(of.baseline_mean or 0.0 for of in comparison.deltas) / len(comparison.deltas))
-    is_turned = decision.open is not None and decision.open.of_zero not in (None, decision.decision)
+    decision = advisable(decision, sum(on.found.baseline or 0.0 for on in comparison.deltas) / len(comparison.deltas))
+    is_turned = decision.of_zero not in (None, decision.decision)
     covered = {"equal_values", *(() if is_turned else ("unjudged_open",))}
-    covered |= set() if decision.unreached is None else {decision.unreached.kind, "unjudged_zero"}
+    covered |= set() if decision.barred is None else {decision.barred.kind, "unjudged_zero"}
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
         comparison,

@@ -7,13 +7,13 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ndcg_tracker.compare.results import Comparison, MetricComparison
-from ndcg_tracker.compare.slices import RegressedSlice
+from ndcg_tracker.compare.decide_suite import SuiteComparison
+from ndcg_tracker.compare.results import Comparison, Estimate
 from ndcg_tracker.errors import argument
-from ndcg_tracker.questions.gate.decide import GateDecision
+from ndcg_tracker.questions.gate.decide import Decision, Part
 from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
 from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
-    from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.locks import TurnName
     from ndcg_tracker.storage.records import AliasRecord, BudgetResetRecord, DecisionRecord, PolicyRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
@@ -95,13 +94,6 @@ class GateFacts:
         """Whether lower values of the metric are better."""
         return self.basis.runs.metric.direction == "lower"
 
-    def with_deltas(self, delta: Floats) -> GateFacts:
-        """Return the facts with other differences of the groups, which unjudged items may cause."""
-        pairing = self.results.pairing
-        chance = self.results.chance.shifted(delta - pairing.delta)
-        moved = replace(pairing, candidate=pairing.baseline + delta)
-        return replace(self, results=replace(self.results, pairing=moved, chance=chance))
-
 
 @dataclass(frozen=True, slots=True)
 class Drift:
@@ -149,7 +141,7 @@ class Gated:
     """
 
     comparison: Comparison
-    decision: GateDecision
+    decision: Decision
     number: int
     decision_id: int | None = None
     learned_margin: LearnedMargin | None = None
@@ -157,7 +149,7 @@ class Gated:
     acknowledgement: Acknowledgement | None = None
     candidate_means: tuple[tuple[str, float | None], ...] = ()
     ties_could_change_decision: bool = False
-    regressed_slices: tuple[RegressedSlice, ...] = ()
+    regressed_slices: tuple[Part, ...] = ()
     judge_alone: str = ""
     look: Look | None = None
     decided_before: bool = False
@@ -166,9 +158,34 @@ class Gated:
     outside: str = ""
 
     @property
-    def metric(self) -> MetricComparison:
+    def metric(self) -> Estimate:
         """The comparison of the one metric that was asked for."""
         return self.comparison.metrics[0]
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline: PASS, or overridden."""
+        return self.decision.decision == "pass" or self.acknowledgement is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteGated:
+    """A decision on a suite with everything that a report says about it.
+
+    ``comparison``: of both systems, which have runs on every dataset. ``decision``: on the macro mean; its ``slices``
+    are the datasets, if each has its own allowed drop. ``number``: which decision of this gate it is (of this suite,
+    metric and baseline), from 1. ``decision_id``: its number in the database, None if it was not recorded.
+    ``acknowledgement``: None if nobody overrode it. ``judge_alone``, ``decided_before``, ``outside``: see ``Gated``.
+    """
+
+    comparison: SuiteComparison
+    decision: Decision
+    number: int
+    decision_id: int | None = None
+    acknowledgement: Acknowledgement | None = None
+    judge_alone: str = ""
+    decided_before: bool = False
+    outside: str = ""
 
     @property
     def is_accepted(self) -> bool:

@@ -7,27 +7,27 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
-from ndcg_tracker.compare.limits import Harm
 from ndcg_tracker.compare.say_drawn import check_facts, favours, few_words, judge_alone_words
 from ndcg_tracker.compare.say_tables import (
     NO_VALUE,
     change_words,
     facts,
     group_tables,
-    harm_words,
     limit_words,
     requests,
+    who_loses,
 )
-from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
+    FAIL_ALPHA,
     FEWEST_IN_SLICE,
-    GateDecision,
-    GateSlices,
-    OpenLabels,
-    SliceDecision,
+    PASS_LEVEL,
+    Bounds,
+    Decision,
+    Part,
+    Ways,
+    Word,
 )
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.gate.gather_policy import reset_command, rules_words
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Drift, Gated, Look
@@ -41,7 +41,6 @@ from ndcg_tracker.words.notes import Told, in_words, sentence, told
 from ndcg_tracker.words.texts import (
     clustered_by,
     counted,
-    judge_words,
     ordinal,
     percent,
     percent_of,
@@ -53,7 +52,7 @@ from ndcg_tracker.words.texts import (
 )
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.gate.decide_suite import SuiteGated
+    from ndcg_tracker.questions.gate.result import SuiteGated
 
 SLICES_NAMED = 5
 
@@ -73,15 +72,16 @@ _CSV_COLUMNS = {
         "n_needed_for margin_needed wins=of_metric.wins ties=of_metric.ties losses=of_metric.losses warnings "
         "decision_id decision_number acknowledged_by=acknowledged.by "
         "acknowledged_reason=acknowledged.reason unjudged=unjudged.worth delta_low=unjudged.low "
-        "delta_high=unjudged.high judge=label_set.judge max_harm=harm.limit n_harmed=harm.n_harmed "
+        "delta_high=unjudged.high judge=label_set.judge max_harm n_harmed=harm.n_harmed "
         "harm_lower=harm.lower harm_upper=harm.upper checked_by=of_metric.check.checked_by judge_alone "
         "budget=look.budget looks=look.looks look=look.number policy=policy.alias outside"
     ),
 }
 _DECISION_KEYS = paths(
-    "scope n delta lower lower_method upper upper_method t_lower betting_lower t_upper betting_upper pass_level "
-    "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed slices direction "
-    "limits unjudged=open harm"
+    "scope n delta lower lower_method=told.lower_method upper upper_method=told.upper_method t_lower=told.t_lower "
+    "betting_lower=told.betting_lower t_upper=told.t_upper betting_upper=told.betting_upper pass_level fail_alpha "
+    "low_information=why small_but_real_drop=is_small_drop n_needed=ways.n n_needed_for=ways.word "
+    "margin_needed=ways.margin direction limits"
 )
 _GATE_KEYS = paths(
     "learned_margin ties_could_change_decision regressed_slices drift decision_id decision_number=number "
@@ -137,19 +137,28 @@ def gate_row(gated: Gated) -> dict[str, Any]:
 def _with_metric(gated: Gated) -> dict[str, Any]:
     as_json = as_object(gated)
     metric = as_json["metrics"][0]
-    return compare.with_runs(as_json) | {"of_metric": metric, "warnings": "; ".join(metric["warnings"])}
+    harm = next((part for part in as_json["parts"] if part["kind"] == "harm"), None)
+    warnings = "; ".join(metric["warnings"])
+    return compare.with_runs(as_json) | {"of_metric": metric, "warnings": warnings, "harm": harm}
 
 
-@shape_of(GateDecision)
-def _decision_shape(decision: GateDecision) -> Mapping[str, object]:
-    why = {"decision": decision.decision, "margin": decision.margin, "reason": reason(decision)}
-    return why | picked(_DECISION_KEYS, decision) | {"to_decide": to_decide(decision) or None}
+@shape_of(Decision)
+def _decision_shape(decision: Decision) -> Mapping[str, object]:
+    shape: dict[str, object] = {"decision": decision.decision, "margin": decision.margin, "reason": reason(decision)}
+    shape |= picked(_DECISION_KEYS, decision) | {"to_decide": to_decide(decision) or None}
+    rules, left, (low, high) = decision.rules, decision.unjudged, decision.open_delta
+    shape["rules"] = None if rules.by is None else picked(paths("by margin=part_margin is_strict"), rules)
+    shape["parts"] = [*decision.slices, *decision.harm]
+    shape["max_harm"] = None if rules.max_harm is None else str(rules.max_harm)
+    zero = {"worth": "range", "low": low, "high": high, "of_zero": decision.of_zero}
+    shape["unjudged"] = left and {"share": left.share, **zero, "n_items": left.n_items, "stop": left.stop}
+    return shape
 
 
-@shape_of(Harm)
-def _harm_shape(harm: Harm) -> Mapping[str, object]:
-    shape: dict[str, object] = {"limit": str(harm.limit), "of_clusters": harm.of_clusters}
-    return shape | fields_of(harm.whole, "value") | {"slices": harm.slices}
+@shape_of(Part)
+def _part_shape(part: Part) -> Mapping[str, object]:
+    of_harm, of_slices = ("n_harmed", "n_harmed_least", "of_clusters"), ("delta", "p_adjusted", "low_information")
+    return fields_of(part, *(of_slices if part.kind == "harm" else of_harm))
 
 
 @shape_of(PolicyRecord)
@@ -166,15 +175,15 @@ def _gate_shape(gated: Gated) -> Mapping[str, object]:
 def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
     """Return the report of a decision; ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
-    why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
-    slices = gated.decision.slices
+    why = reason(replace(gated.decision, ways=Ways()))
     zero = in_words([note for note in gated.comparison.notes if note.kind == "unjudged_zero"])
     names = [gated.comparison.baseline.name, gated.comparison.candidate.name]
-    unchecked = gated.decision.judge_alone  # whom the policy does not trust
+    barred = gated.decision.barred
+    unchecked = gated.judge_alone if barred is not None and barred.kind == "judge_unchecked" else ""
     checking = sample_command(names, unchecked, gated.comparison.dataset) if unchecked else ()
     return Report(
         _finding(gated),
-        tables=[] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))],
+        tables=slice_tables(gated.decision),
         verdict=Painted(verdict_words(gated), STYLES[gated.decision.decision]),
         sentences=[
             why[:1].upper() + why[1:],
@@ -188,86 +197,72 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
     )
 
 
-def reason(decision: GateDecision) -> str:
+def reason(decision: Decision) -> str:
     """Return why a decision came out as it did, and what would decide an open question.
 
-    >>> reason(GateDecision("fail", "set", 0.0, 2, -0.25))
+    >>> from ndcg_tracker.questions.gate.decide import Rules
+    >>> from ndcg_tracker.statistics.t_test import TTest
+    >>> reason(Decision(rules=Rules(0.0, "set"), t=TTest(2, -0.25, None), whole="fail"))
     'the mean difference on these 2 groups, -0.25, is below 0'
     """
-    if decision.of_metric is not None:
-        whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
+    if decision.limits:
+        whole = reason(replace(decision, parts=tuple(part for part in decision.parts if part.kind != "limit")))
         return "; ".join([whole, *(f"but {limit_words(check)}" for check in decision.limits if not check.is_met)])
-    if decision.is_spent:
-        return "the budget is spent, so nothing is decided"
-    if decision.unreached is not None:
-        return sentence(decision.unreached)
-    if decision.judge_alone:
-        return f"nobody has checked {judge_words(decision.judge_alone)}, on whose labels it would rest"
-    if few := few_words(decision.drawn):
+    if decision.barred is not None:
+        return sentence(decision.barred)
+    if few := few_words(decision.check):
         return f"open: {few}"
-    if decision.drawn_look > len(LEVELS_OF_LOOKS):
-        return f"drawn answers decided on these runs {len(LEVELS_OF_LOOKS)} times, so another look decides nothing"
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical and decision.decision == "pass":
         return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
-    left, slices, parts = decision.open, decision.slices, []
-    if slices is not None:
-        parts.append(_of_slices(slices, Sides(decision)))
-    if decision.harm is not None:
-        parts.append(harm_words(decision.harm, "" if slices is None else slices.attribute))
-    if left is not None and left.of_zero not in (None, decision.decision):
-        of_zero = f"{unjudged_words(left)}; if they are worth nothing, the decision is {(left.of_zero or '').upper()}"
-        parts = [of_zero, *(part.removeprefix("but ") for part in parts)]
+    parts = [_of_slices(decision), harm_words(decision)]
+    if decision.of_zero not in (None, decision.decision):
+        of_zero = f"if they are worth nothing, the decision is {(decision.of_zero or '').upper()}"
+        parts = [f"{unjudged_words(decision)}; {of_zero}", *(part.removeprefix("but ") for part in parts)]
         return "; ".join(filter(None, parts))
-    of_mean = decision.decision if decision.of_mean is None else decision.of_mean
-    of_whole = of_mean if slices is None else slices.of_whole
     ways = to_decide(decision)
     needed = [f"to decide: {ways}"] if ways else []
-    return "; ".join(filter(None, (_of_whole(replace(decision, decision=of_whole)), *parts, *needed)))
+    return "; ".join(filter(None, (_of_whole(decision), *parts, *needed)))
 
 
-def _of_whole(decision: GateDecision) -> str:
+def _of_whole(decision: Decision) -> str:
     """Return what the mean difference of all groups decides."""
     assert decision.delta is not None
     if decision.scope == "set":
         sides = Sides(decision)
-        relation = f"{'not ' if decision.decision == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
+        relation = f"{'not ' if decision.whole == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
         return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
-    return _by_bounds(decision)
+    return _by_bounds(decision, decision.without("slice", "dataset", "harm"))
 
 
-def unjudged_words(left: OpenLabels) -> str:
-    """Return how much of the first ranks is unjudged, and how far it leaves delta open.
-
-    >>> from ndcg_tracker.compare.results import JudgedShare
-    >>> unjudged_words(OpenLabels(JudgedShare(10, 0.98, 0.71), low=-0.25, high=0.5))
-    "29.0% of the candidate's first 10 items are unjudged (baseline 2.0%): delta is between -0.2500 and +0.5000"
-    """
+def unjudged_words(decision: Decision) -> str:
+    """Return how much of the first ranks is unjudged, and how far it leaves delta open; "" where it does not."""
+    left, (low, high) = decision.unjudged, decision.open_delta
+    if left is None or low is None:
+        return ""
     share = left.share
     where = "items" if share.cutoff is None else f"first {counted(share.cutoff, 'item')}"
     lacking = [None if side is None else 1 - side for side in (share.candidate, share.baseline)]
     unjudged = f"{percent(lacking[0])} of the candidate's {where} are unjudged (baseline {percent(lacking[1])})"
-    return f"{unjudged}: delta is between {points(left.low, signed=True)} and {points(left.high, signed=True)}"
+    return f"{unjudged}: delta is between {points(low, signed=True)} and {points(high, signed=True)}"
 
 
-def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
+def unjudged_fact(decision: Decision) -> list[tuple[str, str]]:
     """Return how far unjudged items leave delta open, as a pair of a name and its value."""
-    left = decision.open
-    if left is None or left.low is None:
-        return []
-    return [("unjudged", unjudged_words(left))]
+    words = unjudged_words(decision)
+    return [("unjudged", words)] if words else []
 
 
 class Sides:
     """The words and numbers of a decision, whichever values are better."""
 
-    def __init__(self, decision: GateDecision) -> None:
+    def __init__(self, decision: Decision) -> None:
         self.is_higher = decision.direction == "higher"
         self.worse, self.better = ("below", "above") if self.is_higher else ("above", "below")
         self.least, self.most = ("at least", "at most") if self.is_higher else ("at most", "at least")
-        of_gains = decision.in_direction("higher")
+        of_gains = decision.bounds or Bounds()
         self.pass_bound = self.shown(of_gains.lower)
         self.fail_bound = self.shown(of_gains.upper)
         self.pass_method, self.fail_method = of_gains.lower_method, of_gains.upper_method
@@ -283,70 +278,113 @@ class Sides:
         return f"{-margin if self.is_higher else margin:.4g}" if margin else "0"
 
 
-def _of_slices(slices: GateSlices, sides: Sides) -> str:
+def _of_slices(decision: Decision) -> str:
     """Return which slices fail, and which are not shown to be within their margin; or that no slice is judged."""
-    clauses = []
-    if not slices.rows:
-        of_datasets = slices.attribute == "dataset"
-        of_what = "dataset" if of_datasets else f"slice by {slices.attribute}"
-        needed = f", but strict {'datasets' if of_datasets else 'slices'} need one" if slices.is_strict else ""
+    rules, sides, slices = decision.rules, Sides(decision), decision.slices
+    if rules.by is None:
+        return ""
+    clauses, judged = [], [part for part in slices if part.n >= FEWEST_IN_SLICE]
+    if not judged:
+        of_datasets = rules.by == "dataset"
+        of_what = "dataset" if of_datasets else f"slice by {rules.by}"
+        needed = f", but strict {'datasets' if of_datasets else 'slices'} need one" if rules.is_strict else ""
         clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} groups, so none was judged{needed}")
-    fails, is_open = slices.of_status("fails"), slices.of_status("open")
+    fails, is_open = ([part for part in judged if part.status == status] for status in ("fails", "open"))
     if fails:
         bounds = ", ".join(
-            f"{_slice_name(slices, row)} ({sides.most} {row.upper if sides.is_higher else row.lower:.4g} with "
-            f"{percent_of(1 - row.alpha)} confidence)"
-            for row in fails[:SLICES_NAMED]
+            f"{_slice_name(part)} ({sides.most} {part.upper if sides.is_higher else part.lower:.4g} with "
+            f"{percent_of(1 - (part.alpha or 0.0))} confidence)"
+            for part in fails[:SLICES_NAMED]
         )
-        clauses.append(f"but {sides.worse} {sides.allowed(slices.margin)}: {bounds}{_more(fails)}")
+        clauses.append(f"but {sides.worse} {sides.allowed(rules.part_margin)}: {bounds}{_more(fails)}")
     if is_open:
-        named = ", ".join(_slice_name(slices, row) for row in is_open[:SLICES_NAMED]) + _more(is_open)
-        clauses.append(f"not shown to be {sides.better} {sides.allowed(slices.margin)}: {named}")
-    if slices.regressed:
-        named = ", ".join(
-            f"{_slice_name(slices, row)} ({counted(row.n, 'group')})" for row in slices.regressed[:SLICES_NAMED]
-        )
-        clauses.append(f"regressed by compare's test: {named}{_more(slices.regressed)}")
+        named = ", ".join(map(_slice_name, is_open[:SLICES_NAMED])) + _more(is_open)
+        clauses.append(f"not shown to be {sides.better} {sides.allowed(rules.part_margin)}: {named}")
+    fallen = [part for part in slices if part.p_adjusted is not None]
+    if fallen:
+        fallen.sort(key=lambda part: (part.low_information, part.delta if sides.is_higher else -part.delta))
+        named = ", ".join(f"{_slice_name(part)} ({counted(part.n, 'group')})" for part in fallen[:SLICES_NAMED])
+        clauses.append(f"regressed by compare's test: {named}{_more(fallen)}")
     return "; ".join(clauses)
 
 
-def _slice_name(slices: GateSlices, row: SliceDecision | RegressedSlice) -> str:
-    return f"{slices.attribute}={shown(row.value)}" if row.value is not None else f"no {slices.attribute}"
+def _slice_name(part: Part) -> str:
+    return f"{part.attribute}={shown(part.value)}" if part.value is not None else f"no {part.attribute}"
 
 
 def _more(rows: Sequence[object]) -> str:
     return f" and {len(rows) - SLICES_NAMED} more" if len(rows) > SLICES_NAMED else ""
 
 
-def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Table:
-    """Return the decision on each slice, the worst first; ``title``: what slices are called here."""
+def harm_words(decision: Decision) -> str:
+    """Return whether few enough groups lose much, of all and of slices; "" where nobody asked."""
+    limit, parts = decision.rules.max_harm, decision.harm
+    if limit is None or not parts:
+        return ""
+    share, of_clusters = f"{limit.share * 100:g}%", parts[0].of_clusters
+    lose = f"{who_loses(of_clusters=of_clusters)} more than {limit.loss:g}"
+    whole, slices = parts[0], parts[1:]
+    if whole.status == "within":
+        level = percent_of(decision.pass_level or PASS_LEVEL)
+        clauses = [f"with {level} confidence, at most {share} {lose}: {_counts(whole)} do"]
+    elif whole.status == "fails":
+        level = percent_of(1 - (whole.alpha or 0.0))
+        told = f"but with {level} confidence, at least {(whole.lower or 0.0) * 100:.2g}% {lose}"
+        clauses = [f"{told}, and only {share} may: {_counts(whole)} do"]
+    else:
+        most = f"{(whole.upper or 0.0) * 100:.2g}%"
+        clauses = [f"not shown that at most {share} {lose}: {_counts(whole)} do, so up to {most} may"]
+    who = "clusters" if of_clusters else "groups"
+    for status, words in (
+        ("fails", f"but more than {share} of the {who} {{}} do"),
+        ("open", f"not shown for {who} {{}}"),
+    ):
+        rows = [part for part in slices if part.status == status and (status == "fails" or part.blocks)]
+        named = [
+            f"{'without' if part.value is None else 'with'} {part.attribute}"
+            f"{'' if part.value is None else f'={shown(part.value)}'} ({_counts(part)})"
+            for part in rows[:SLICES_NAMED]
+        ]
+        more = f" and {len(rows) - SLICES_NAMED} other slices" if len(rows) > SLICES_NAMED else ""
+        clauses += [words.format(", ".join(named) + more)] if rows else []
+    return "; ".join(clauses)
+
+
+def _counts(part: Part) -> str:
+    """Return how many are harmed, of how many."""
+    counts = dict.fromkeys((f"{part.n_harmed_least:,}", f"{part.n_harmed:,}"))
+    return f"{' to '.join(counts)} of {part.n:,}"
+
+
+def slice_tables(decision: Decision, title: str = "slices") -> list[Table]:
+    """Return the table of the slices, the worst first, none without any; ``title``: what slices are called here."""
+    judged, sides = [part for part in decision.slices if part.n >= FEWEST_IN_SLICE], Sides(decision)
+    if not judged:
+        return []
     rows: list[list[object]] = [
         [
-            NO_VALUE if row.value is None else row.value,
-            f"{row.n:,}",
-            points(row.delta, signed=True),
-            points(row.lower, signed=True),
-            points(row.upper, signed=True),
-            Painted(row.status, _SLICE_STYLES.get(row.status)),
+            NO_VALUE if part.value is None else part.value,
+            f"{part.n:,}",
+            points(part.delta, signed=True),
+            points(part.lower, signed=True),
+            points(part.upper, signed=True),
+            Painted(part.status, _SLICE_STYLES.get(part.status)),
         ]
-        for row in slices.rows
+        for part in judged
     ]
     least, most = sides.levels
     legend = [
         f"{sides.least}: with {least} confidence; {sides.most}: with {most}, Holm-corrected for the {title} at once"
     ]
-    if slices.of_status("open"):
+    if any(part.status == "open" for part in judged):
         legend.append("open: neither is shown; if information is low, bounds allow for rare, large differences")
-    if slices.n_small:
-        small = counted(slices.n_small, title.removesuffix("s"))
+    if n_small := len(decision.slices) - len(judged):
+        small = counted(n_small, title.removesuffix("s"))
         legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} groups not judged")
-    heads = columns(slices.attribute, ">n", ">delta", ">at least", ">at most", "finding")
-    return Table(
-        heads,
-        rows,
-        f"{title}, each allowed a {'drop' if sides.is_higher else 'rise'} of {shown_margin(slices.margin)}",
-        legend=legend,
-    )
+    heads = columns(decision.rules.by or "", ">n", ">delta", ">at least", ">at most", "finding")
+    margin = shown_margin(decision.rules.part_margin)
+    told = f"{title}, each allowed a {'drop' if sides.is_higher else 'rise'} of {margin}"
+    return [Table(heads, rows, told, legend=legend)]
 
 
 def recorded_reason(gated: Gated | SuiteGated) -> str:
@@ -362,40 +400,43 @@ def recorded_reason(gated: Gated | SuiteGated) -> str:
     return f"{why} (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
 
 
-def to_decide(decision: GateDecision) -> str:
+def to_decide(decision: Decision) -> str:
     """Return what would decide an open question, the most sensible first; "" if nothing is known to do so."""
-    ways, left = [], decision.open
-    if decision.decision == "inconclusive" and left is not None and left.n_items and left.of_zero != "inconclusive":
+    ways, left, needed = [], decision.unjudged, decision.ways
+    if decision.decision != "inconclusive":
+        return ""
+    if left is not None and left.n_items and decision.of_zero not in (None, "inconclusive"):
         ways.append(f"judging {counted(left.n_items, 'unjudged item')}")
-    if decision.decision == "inconclusive" and decision.n_needed is not None and decision.n_needed_for is not None:
-        about = "about" if decision.betting_lower is None else "at most about"  # the betting bound may decide before
-        ways.append(f"{about} {decision.n_needed:,} groups like these ({decision.n_needed_for.upper()})")
-    if decision.decision == "inconclusive" and decision.margin_needed is not None:
-        ways.append(f"a margin above {decision.margin_needed:.4g} (PASS)")
+    if needed.n is not None and needed.word is not None:
+        # the betting bound may decide before
+        about = "about" if decision.told.betting_lower is None else "at most about"
+        ways.append(f"{about} {needed.n:,} groups like these ({needed.word.upper()})")
+    if needed.margin is not None:
+        ways.append(f"a margin above {needed.margin:.4g} (PASS)")
     return ", or ".join(ways)
 
 
-def _by_bounds(decision: GateDecision) -> str:
-    """Return why a population decision came out as it did."""
+def _by_bounds(decision: Decision, whole: Word) -> str:
+    """Return why a population decision came out as it did; ``whole``: that without its parts."""
     sides = Sides(decision)
     goal = f"{sides.better} {sides.allowed(decision.margin)}"
     pass_level, fail_level = percent_of(decision.pass_level or 0.0), percent_of(1 - (decision.fail_alpha or 0.0))
-    has_t = decision.t_lower is not None or decision.t_upper is not None
-    cause = "information is low" if has_t or decision.low_information is not None else "all differences are the same"
+    has_t = decision.told.t_lower is not None or decision.told.t_upper is not None
+    cause = "information is low" if has_t or decision.why is not None else "all differences are the same"
     kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
-    has_range = decision.open is not None and decision.open.low != decision.open.high
+    has_range = decision.open_delta[0] != decision.open_delta[1]
     kind += ", unjudged items at their worst" if has_range else ""
     bound, other = sides.pass_bound, sides.fail_bound
-    kind += ", by drawn queries" if decision.drawn is not None and not decision.drawn.is_complete else ""
+    kind += ", by drawn queries" if decision.check is not None and not decision.check.is_complete else ""
     if bound is None:
         why = "the bound that would decide does not cover repeats"
-        why = why if decision.of_repeats else "no range of the metric is known"
+        why = why if decision.told.of_repeats else "no range of the metric is known"
         above = f"delta is not shown to be {goal} (low information, and {why})"
-    elif decision.decision == "pass":
+    elif whole == "pass":
         above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"
     else:
         above = f"delta is not shown to be {goal}: its {pass_level} bound is {bound:.4g} ({kind})"
-    if decision.decision == "pass":
+    if whole == "pass":
         change = "drop" if sides.is_higher else "rise"
         if not decision.is_small_drop:
             return above
@@ -405,7 +446,7 @@ def _by_bounds(decision: GateDecision) -> str:
         return ", ".join(filter(None, (above, unknown)))
     by = ", ".join(filter(None, [_fail_kind(sides, cause), "unjudged items at their best" if has_range else ""]))
     by = by and f" ({by})"
-    if decision.decision == "fail":
+    if whole == "fail":
         return f"with {fail_level} confidence delta is {sides.worse} 0: {sides.most} {other:.4g}{by}; and {above}"
     return f"{above}, nor {sides.worse} 0: its {fail_level} bound is {other:.4g}{by}"
 
@@ -425,8 +466,9 @@ def verdict_words(gated: Gated | SuiteGated) -> str:
     if not isinstance(gated, Gated) or gated.policy is None or word != "PASS":
         return word
     rules = [f"margin {decision.margin:g} of {gated.metric.metric}"]
-    rules += [] if decision.harm is None else [f"max harm {decision.harm.limit}"]
-    rules += [] if decision.slices is None else [f"{decision.slices.margin:g} of each {decision.slices.attribute}"]
+    of = decision.rules
+    rules += [] if of.max_harm is None else [f"max harm {of.max_harm}"]
+    rules += [] if of.by is None else [f"{of.part_margin:g} of each {of.by}"]
     rules += [f"{check.name} {check.limit}" for check in decision.limits]
     return f"PASS at {', '.join(rules)} (policy of @{gated.policy.alias})"
 
@@ -490,17 +532,17 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
 
 def _warnings(gated: Gated) -> list[Told]:
     """Return what to keep in mind: groups that count differently, and low information."""
-    metric, of_gate = gated.metric, gated.decision.low_information
+    metric, of_gate = gated.metric, gated.decision.why
     is_certain = metric.verdict in ("identical", "not_comparable")
     warnings = [
         warning for warning in metric.warnings if warning.kind != "low_information"
     ]  # the gate has its own rule
     shown = replace(metric, warnings=(*warnings, *([of_gate] if of_gate is not None else [])))
-    shown = replace(shown, verdict="no_difference_detected") if is_certain else shown
+    shown = replace(shown, settled=None, about=replace(shown.about, not_comparable=None)) if is_certain else shown
     return [Told("warning", footnote) for footnote in dict.fromkeys(compare.metric_footnotes(shown))]
 
 
-def bounds_in_words(decision: GateDecision) -> list[str]:
+def bounds_in_words(decision: Decision) -> list[str]:
     """Return the one-sided bounds, each with its level; the bound of PASS comes first."""
     bounds = []
     sides = Sides(decision)
@@ -515,17 +557,17 @@ def bounds_in_words(decision: GateDecision) -> list[str]:
     return bounds
 
 
-def by_t_alone(decision: GateDecision) -> list[tuple[str, str]]:
+def by_t_alone(decision: Decision) -> list[tuple[str, str]]:
     """Return the t bounds if they were not trusted alone, to show what caution costs."""
     sides = Sides(decision)
-    gains = decision.in_direction("higher")
+    gains = decision.bounds or Bounds()
     if decision.pass_level is None or decision.fail_alpha is None:
         return []
     by_t = []
     if gains.t_lower is not None and sides.pass_method == "betting":
         bound = points(sides.shown(gains.t_lower), signed=True)
         by_t.append(f"{sides.least} {bound} ({percent_of(decision.pass_level)})")
-    if gains.t_upper is not None and gains.betting_upper is not None and (by_t or decision.low_information):
+    if gains.t_upper is not None and gains.betting_upper is not None and (by_t or decision.why):
         bound = points(sides.shown(gains.t_upper), signed=True)
         by_t.append(f"{sides.most} {bound} ({percent_of(1 - decision.fail_alpha)})")
     return [("by t alone", f"{', '.join(by_t)}; not trusted, as information is low")] if by_t else []
@@ -619,14 +661,14 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
 def decision_junit(case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome) -> str:
     """Return the JUnit report of a decision; ``case_names``: the class and the name of its one test case."""
     decision = gated.decision
-    message = f"{verdict_words(gated)}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
+    message = f"{verdict_words(gated)}: {reason(replace(decision, ways=Ways()))}"
     properties = _properties(decision, gated.decision_id, gated.acknowledgement)
     case = JunitCase(*case_names, decision.decision.upper(), message, text, properties)
     return junit_document("ndcg-track gate", case, outcome)
 
 
 def _properties(
-    decision: GateDecision, decision_id: int | None, acknowledgement: Acknowledgement | None
+    decision: Decision, decision_id: int | None, acknowledgement: Acknowledgement | None
 ) -> list[tuple[str, str]]:
     """Return the properties of a decision in a JUnit report."""
     pairs = [
@@ -635,7 +677,7 @@ def _properties(
         ("margin", repr(decision.margin)),
         ("delta", "" if decision.delta is None else repr(decision.delta)),
         ("n", str(decision.n)),
-        *([] if decision.harm is None else [("max_harm", str(decision.harm.limit))]),
+        *([] if decision.rules.max_harm is None else [("max_harm", str(decision.rules.max_harm))]),
         ("decision_id", "" if decision_id is None else str(decision_id)),
     ]
     if acknowledgement is not None:

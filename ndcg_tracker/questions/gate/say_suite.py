@@ -9,17 +9,16 @@ from ndcg_tracker.compare.say_drawn import judge_alone_words
 from ndcg_tracker.compare.say_suite import delta_table, rare_loss_fact, suite_notes
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.metrics.language.dialects import familiar_name
-from ndcg_tracker.questions.gate.decide_suite import SuiteGated
+from ndcg_tracker.questions.gate.result import SuiteGated
 from ndcg_tracker.questions.gate.say import (
     STYLES,
-    Sides,
     ToldDecision,
     bounds_in_words,
     by_t_alone,
     decision_junit,
     reason,
     recorded_as,
-    slice_table,
+    slice_tables,
     to_decide,
     unjudged_fact,
     verdict_words,
@@ -40,7 +39,7 @@ _KEYS = paths("decision_id decision_number=number acknowledged=acknowledgement j
 _ROW = paths(
     "decision reason suite baseline candidate metric margin n delta lower lower_method upper upper_method pass_level "
     "fail_alpha low_information decision_id decision_number acknowledged_by=acknowledged.by "
-    "acknowledged_reason=acknowledged.reason max_harm=harm.limit n_harmed=harm.n_harmed harm_lower=harm.lower "
+    "acknowledged_reason=acknowledged.reason max_harm n_harmed=harm.n_harmed harm_lower=harm.lower "
     "harm_upper=harm.upper outside"
 )
 
@@ -52,7 +51,9 @@ def suite_gate_said(gated: SuiteGated, spelled: Spelling = in_python) -> Said:
 
 def suite_gate_row(gated: SuiteGated) -> dict[str, Any]:
     """Return one row: both systems, the metric, and the decision with its numbers."""
-    return picked(_ROW, as_object(gated))
+    as_json = as_object(gated)
+    harm = next((part for part in as_json["parts"] if part["kind"] == "harm"), None)
+    return picked(_ROW, as_json | {"harm": harm})
 
 
 @shape_of(SuiteGated)
@@ -67,11 +68,8 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
     finding = _SENTENCES[decision.decision].format(
         candidate=comparison.candidate, baseline=comparison.baseline, suite=comparison.suite
     )
-    why, slices = reason(decision), decision.slices
-    tables = [delta_table(comparison)]
-    if slices is not None and slices.rows:
-        tables.append(slice_table(slices, Sides(decision), "datasets"))
-    low, checking = decision.low_information, sample_command(["A", "B"], gated.judge_alone)
+    why, low, checking = reason(decision), decision.why, sample_command(["A", "B"], gated.judge_alone)
+    tables = [delta_table(comparison), *slice_tables(decision, "datasets")]
     return Report(
         f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
         tables=tables,
@@ -84,8 +82,8 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
 
 def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
     comparison, decision = gated.comparison, gated.decision
-    baseline = sum(delta.baseline_mean or 0.0 for delta in comparison.deltas) / len(comparison.deltas)
-    candidate = sum(delta.candidate_mean or 0.0 for delta in comparison.deltas) / len(comparison.deltas)
+    baseline = sum(on.found.baseline or 0.0 for on in comparison.deltas) / len(comparison.deltas)
+    candidate = sum(on.found.candidate or 0.0 for on in comparison.deltas) / len(comparison.deltas)
     pairs = [
         (f"macro {familiar_name(comparison.metric)}", f"baseline {points(baseline)}, candidate {points(candidate)}"),
         ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(decision)])),
@@ -114,8 +112,8 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
 def told_suite_gate(gated: SuiteGated) -> ToldDecision:
     """Return a decision on a suite with its output; its means are those of each dataset and the macro mean."""
     comparison = gated.comparison
-    means = [delta.candidate_mean or 0.0 for delta in comparison.deltas]
-    named = [(f"{delta.dataset}/{comparison.metric}", delta.candidate_mean) for delta in comparison.deltas]
+    means = [on.found.candidate or 0.0 for on in comparison.deltas]
+    named = [(f"{on.dataset}/{comparison.metric}", on.found.candidate) for on in comparison.deltas]
     return ToldDecision(
         gated,
         lambda spelled: suite_gate_said(gated, spelled),

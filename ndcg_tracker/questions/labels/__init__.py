@@ -219,8 +219,8 @@ def compare_versions(
     turns between judges. A note names the versions under which one of the runs lacks the metrics, with the command that
     adds them.
     """
+    from ndcg_tracker.compare.estimate import Methods
     from ndcg_tracker.compare.gather import CompareOptions
-    from ndcg_tracker.compare.inference import Methods
     from ndcg_tracker.questions.labels.gather import VersionsResult, compared_versions
 
     methods = Methods(test, ci, equivalence)

@@ -23,9 +23,9 @@ from ndcg_tracker.statistics.many_tests import (
     largest_t,
 )
 from ndcg_tracker.statistics.repeats import crossed_t
-from ndcg_tracker.statistics.stratified import Estimate, of_strata, stratified, stratum_mean
+from ndcg_tracker.statistics.stratified import of_strata, stratified, stratum_mean
 from ndcg_tracker.statistics.t_distribution import two_sided_t
-from ndcg_tracker.statistics.t_test import limited, t_interval
+from ndcg_tracker.statistics.t_test import TTest, limited, t_interval
 from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
@@ -262,9 +262,9 @@ class SuiteRow:
 
     system: str
     cells: tuple[SuiteCell | None, ...]
-    macro: Estimate | None
-    over_datasets: Estimate | None
-    micro: Estimate | None
+    macro: TTest | None
+    over_datasets: TTest | None
+    micro: TTest | None
     standing: Standing | None = None
 
 
@@ -317,7 +317,7 @@ def with_standings(
     return [replace(row, standing=standing) for row, standing in zip(rows, standings, strict=True)]
 
 
-def _within(estimate: Estimate, limits: tuple[float, float] | None) -> Estimate:
+def _within(estimate: TTest, limits: tuple[float, float] | None) -> TTest:
     if estimate.ci is None or limits is None:
         return estimate
     return replace(estimate, ci=(max(estimate.ci[0], limits[0]), min(estimate.ci[1], limits[1])))

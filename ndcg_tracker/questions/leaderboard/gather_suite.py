@@ -72,7 +72,7 @@ def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestio
     sign = -1.0 if metric.direction == "higher" else 1.0
 
     def place(row: SuiteRow) -> tuple[bool, float, str]:
-        return row.macro is None, 0.0 if row.macro is None else sign * row.macro.mean, row.system
+        return row.macro is None, 0.0 if row.macro is None else sign * (row.macro.mean or 0.0), row.system
 
     rows.sort(key=place)
     complete = [row for row in rows if row.macro is not None]

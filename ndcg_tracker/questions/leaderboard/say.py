@@ -14,7 +14,7 @@ from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picke
 from ndcg_tracker.render.latex import EMPHASIS, latex_mean, latex_table, latex_text, shown_places
 from ndcg_tracker.render.report import Column, Report, Table, columns
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.statistics.stratified import Estimate
+from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, counted, interval, percent, percent_span, points
 
@@ -272,12 +272,17 @@ def suite_tables_object(first: SuiteTable, *further: SuiteTable) -> dict[str, An
     return as_json | ({"further": as_object(further)} if further else {})
 
 
+_MEAN = paths("mean standard_error df ci p_value")
+
+
 @shape_of(SuiteTable)
 def _table_shape(table: SuiteTable) -> Mapping[str, object]:
     """Return the table with the names of the systems that each system is better than."""
     rows = []
     for row in table.rows:
         shape = as_object(row)
+        if row.macro is not None:
+            shape |= {name: picked(_MEAN, getattr(row, name)) for name in ("macro", "over_datasets", "micro")}
         if row.standing is not None:
             names = [table.rows[place].system for place in row.standing.better_than]
             shape["standing"] = {**shape["standing"], "better_than": names}
@@ -421,7 +426,9 @@ def suite_latex(table: SuiteTable) -> str:
     """Return a table for a paper: booktabs, the best mean of each column bold, the second underlined, letters."""
     signs, places_of = letters(len(table.rows)), _places(table)
     ranked = [
-        (row.system, row.macro.mean, standing.rank) for row in table.rows if row.macro and (standing := row.standing)
+        (row.system, row.macro.mean or 0.0, standing.rank)
+        for row in table.rows
+        if row.macro and (standing := row.standing)
     ]
     macro_places = shown_places([mean for _, mean, _ in ranked], [rank for _, _, rank in ranked])
     macro_place_of = {system: place for (system, _, _), place in zip(ranked, macro_places, strict=True)}
@@ -432,7 +439,7 @@ def suite_latex(table: SuiteTable) -> str:
             for cell, place in zip(row.cells, places_of[number], strict=True)
         ]
         standing = row.standing
-        macro = "--" if row.macro is None else latex_mean(row.macro.mean, macro_place_of.get(row.system, 0))
+        macro = "--" if row.macro is None else latex_mean(row.macro.mean or 0.0, macro_place_of.get(row.system, 0))
         cells.append(macro if standing is None else macro + superscript(standing, signs))
         sign = f"({signs[number]}) " if any(other.standing is not None for other in table.rows) else ""
         lines.append(rf"{sign}{latex_text(row.system)} & {' & '.join(cells)} \\")
@@ -447,9 +454,9 @@ def suite_latex(table: SuiteTable) -> str:
     return latex_table(caption, "l" + "r" * len(table.datasets) + "l", heads, lines)
 
 
-def _mean(estimate: Estimate | None) -> str:
+def _mean(estimate: TTest | None) -> str:
     return UNDEFINED if estimate is None else points(estimate.mean)
 
 
-def _interval(estimate: Estimate | None) -> str:
+def _interval(estimate: TTest | None) -> str:
     return UNDEFINED if estimate is None else interval(estimate.ci)

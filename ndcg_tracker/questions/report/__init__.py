@@ -59,8 +59,8 @@ def report(
     of its datasets and on all together, as ``compare_suite`` does; ``by_tag``: see there. Returns: the page; its
     ``save`` writes it. Raises: what ``compare`` and ``compare_suite`` raise.
     """
+    from ndcg_tracker.compare.estimate import Methods
     from ndcg_tracker.compare.gather import CompareOptions
-    from ndcg_tracker.compare.inference import Methods
     from ndcg_tracker.questions.report.gather import ReportResult, runs_report, suite_report
 
     given = {"dataset": dataset is not None, "check_with": check_with is not None}

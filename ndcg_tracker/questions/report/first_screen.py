@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, ToldVerdict
+from ndcg_tracker.compare.results import Comparison, Estimate, ToldVerdict
 from ndcg_tracker.compare.say import finding, n_tested
 from ndcg_tracker.compare.say_tables import rare_loss_words, why_untested
 from ndcg_tracker.words.notes import few_differences
@@ -28,7 +28,7 @@ _ANSWERS: Mapping[str | None, str] = {
 }
 
 
-def answer(metric: MetricComparison) -> str:
+def answer(metric: Estimate) -> str:
     """Return whether the candidate is better, in a word if a test or the lists show it, and the finding."""
     is_told = metric.p_value is not None or metric.told == "identical"
     return answered(metric.told if is_told else None, finding(metric), is_doubtful=metric.has_low_information)
@@ -44,7 +44,7 @@ _NAMED = 5  # slices that the first screen names
 _LARGE = 0.01  # differences that two digits show
 
 
-def slices_told(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, Any]:
+def slices_told(attribute: str, rows: Sequence[Estimate]) -> dict[str, Any]:
     """Return which slices by an attribute regressed, the worst first, and how many improved.
 
     The groups without a value are not a slice; if they regressed, this comes last.
@@ -65,11 +65,11 @@ def slices_told(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, An
         "regressed": bool(regressed),
         "named": [{"value": row.value, "delta": _size(row)} for row in regressed[:_NAMED]],
         "after": "; ".join([f" and {n_more} more" if n_more > 0 else "", *after]),
-        "doubt": next((few_differences(row.warning) for row in (*regressed, *others) if row.warning is not None), ""),
+        "doubt": next((few_differences(note) for row in (*regressed, *others) for note in row.warnings), ""),
     }
 
 
-def _size(row: SliceComparison) -> str:
+def _size(row: Estimate) -> str:
     """Return the difference of a slice in as few digits as possible."""
     digits = 2 if row.delta is None or abs(row.delta) >= _LARGE else 4
     return points(row.delta, signed=True, digits=digits)
@@ -102,7 +102,7 @@ def decided(decision: DecisionRecord, apart: Apart | None) -> str:
     return f"Gate on {decision.metric}: {told}: {decision.reason}{overridden}"
 
 
-def p_words(metric: MetricComparison, together: Sequence[Comparison]) -> str:
+def p_words(metric: Estimate, together: Sequence[Comparison]) -> str:
     """Return the p-value that decides, and the uncorrected one if others were corrected with it."""
     n = n_tested(together)
     holm = f" (Holm-corrected over {n} tests; uncorrected {p_text(metric.p_value)})" if n > 1 else ""

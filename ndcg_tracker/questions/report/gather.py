@@ -264,7 +264,9 @@ def pair_report(
         at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs and not lacks_items else (),
         lists,
         str(pair.both.metric) if is_split else None,
-        slices_by(groups, results.weights, results.limits, results.chance) if can_be_tested else {},
+        slices_by(results.sample, {name: results.counted(of) for name, of in groups.attributes.items()})
+        if can_be_tested
+        else {},
         pair.both.metric.cutoff,
         min(ROWS, pair.both.metric.cutoff or ROWS),
         _texts(tx, pair, groups.keys, ids, most_changed, lists) if texts else {},
@@ -308,14 +310,13 @@ def at_cutoffs(
         varied for cutoff in wanted if cutoff <= longest and (varied := _with_cutoff(metric, cutoff)) is not None
     ]
     results = pair.results[0]
-    limits, chance = results.limits, results.chance
-    rows = []
+    rows, like = [], results.every
     for first in range(0, len(metrics), _TOGETHER):
         some = metrics[first : first + _TOGETHER]
         values = [_at_metrics(runs, some, keys) for runs in arms]
         for varied, baseline, candidate in zip(some, *values, strict=True):
             assert varied.cutoff is not None
-            rows.append(at_cutoff(varied.cutoff, baseline, candidate, results.weights, limits=limits, chance=chance))
+            rows.append(at_cutoff(varied.cutoff, baseline, candidate, like))
     return tuple(row for row in rows if row is not None)
 
 
@@ -382,14 +383,13 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
         places = places_of_ids(pair.results[0].pairing.group_ids, first.group_ids)
         arms.append(_aligned(_of_runs(pair)[1], places))
     names = [pairs[0].comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
-    results = pairs[0].results[0]
-    return every_pair(names, arms, results.weights, results.direction, chance=results.chance)
+    return every_pair(names, arms, pairs[0].results[0].every)
 
 
 def _of_runs(pair: ComparedPair) -> tuple[Floats, Floats]:
     """Return the results of each run of both arms: shapes (k_a, n) and (k_b, n)."""
     results = pair.results[0]
-    return results.chance.repeats or (results.pairing.baseline[None], results.pairing.candidate[None])
+    return results.repeats or (results.pairing.baseline[None], results.pairing.candidate[None])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ndcg_tracker.compare import chart as compare_charts
 from ndcg_tracker.compare import chart_groups
 from ndcg_tracker.compare.chart import cutoffs
 from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport, RunPairDelta
-from ndcg_tracker.compare.results import Comparison, GroupDelta, MetricComparison, RunRef
+from ndcg_tracker.compare.results import Comparison, Estimate, GroupDelta, RunRef
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people
 from ndcg_tracker.compare.say_drawn import checked_by, favours
 from ndcg_tracker.questions.explain.chart import moves_chart
@@ -238,7 +238,7 @@ def visible_lists(lists: GroupLists) -> GroupLists:
     )
 
 
-def _what(first: MetricComparison, comparison: Comparison) -> str:
+def _what(first: Estimate, comparison: Comparison) -> str:
     """Return what was compared: the metric, the numbers of groups, clusters and runs, and the judge of the labels."""
     by = "" if first.clusters is None else f" in {counted(first.clusters.n, 'cluster')} by {first.clusters.attribute}"
     n_runs = [max(1, len(ref.runs)) for ref in (comparison.baseline, comparison.candidate)]
@@ -324,9 +324,7 @@ class _PairOnPage:
         return cls(values, data)
 
 
-def _cards(
-    pair: PairReport, report: RunsReport, first: MetricComparison, baseline: str, candidate: str
-) -> dict[str, Card]:
+def _cards(pair: PairReport, report: RunsReport, first: Estimate, baseline: str, candidate: str) -> dict[str, Card]:
     comparison = for_people(pair.comparison)
     bars = compare_charts.bars_of(comparison, pair.slices)
     queries = {visible(key): words for key, words in chart_groups.queries_of(pair.texts).items()}
@@ -376,7 +374,7 @@ def _signed(number: float) -> str:
     return points(number, signed=True)
 
 
-def _lists_words(pair: PairReport, first: MetricComparison) -> str:
+def _lists_words(pair: PairReport, first: Estimate) -> str:
     words = "Both lists of the chosen group, and the ideal list. Thick lines and bold names are relevant items."
     repeated = [ref for ref in (pair.comparison.baseline, pair.comparison.candidate) if ref.runs]
     if repeated:

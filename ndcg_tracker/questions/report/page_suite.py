@@ -71,8 +71,8 @@ def _verdict(comparison: SuiteComparison, suite: SuiteOverview) -> tuple[str, st
     from ndcg_tracker.compare.say_suite import verdict_on_suite
 
     macro = comparison.macro
-    p = p_text(comparison.p_adjusted) + (" (Holm-corrected over all of these)" if len(suite.comparisons) > 1 else "")
+    p = p_text(macro.p_adjusted) + (" (Holm-corrected over all of these)" if len(suite.comparisons) > 1 else "")
     whose = "" if len(suite.candidates) == 1 else f"{visible(comparison.candidate)}: "
-    numbers = f"{points(macro.mean, signed=True)}, 95% interval {interval(macro.ci, signed=True)}, p {p}"
-    verdict = answered(comparison.told, verdict_on_suite(comparison), is_doubtful=comparison.has_low_information)
+    numbers = f"{points(macro.delta, signed=True)}, 95% interval {interval(macro.ci, signed=True)}, p {p}"
+    verdict = answered(macro.told, verdict_on_suite(comparison), is_doubtful=macro.has_low_information)
     return whose + verdict, numbers

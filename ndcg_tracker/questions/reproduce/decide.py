@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.compare.decide import PairedResults, compare_metrics
-from ndcg_tracker.compare.results import LabelSetRef, MetricComparison, RunRef
+from ndcg_tracker.compare.results import Estimate, LabelSetRef, RunRef
 from ndcg_tracker.words.notes import Note
 
 
@@ -145,12 +145,12 @@ def _rmse(results: PairedResults) -> float | None:
     return math.sqrt(float(np.average(np.square(delta), weights=weights)))
 
 
-def _effects(original: MetricComparison, reproduced: MetricComparison) -> tuple[float | None, float | None]:
+def _effects(original: Estimate, reproduced: Estimate) -> tuple[float | None, float | None]:
     """Return ER and DeltaRI of the effects on one metric."""
     er = None if reproduced.delta is None or not original.delta else reproduced.delta / original.delta
     of_original, of_reproduced = _relative(original), _relative(reproduced)
     return er, None if of_original is None or of_reproduced is None else of_original - of_reproduced
 
 
-def _relative(effect: MetricComparison) -> float | None:
+def _relative(effect: Estimate) -> float | None:
     return None if effect.delta is None or not effect.baseline else effect.delta / effect.baseline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_METRIC, Option
 from ndcg_tracker.metrics.language.text import parse_metrics
@@ -132,9 +132,9 @@ def compare_suite(
     others: see ``compare``; they apply to each dataset. Raises: ReferenceNotFoundError; NotComparableError, with the
     command that fixes it.
     """
+    from ndcg_tracker.compare.estimate import Methods
     from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult, compared_on_suite
-    from ndcg_tracker.compare.inference import Methods
 
     options = CompareOptions(
         tuple(parse_metrics(metric)),
@@ -165,7 +165,7 @@ def gate_suite_page(
     from ndcg_tracker.questions.report import report
 
     comparison = found.gated.comparison
-    first = comparison.deltas[0].metric
+    first = comparison.deltas[0].found
     page = report(
         self,
         comparison.baseline,
@@ -174,8 +174,8 @@ def gate_suite_page(
         by_tag=by_tag,
         metrics=comparison.metric,
         missing=first.groups.missing,
-        test=cast("TestName", first.test),
-        ci=cast("CiMethod", first.ci_method),
+        test=first.test,
+        ci=first.ci_method,
         cluster=None if first.clusters is None else first.clusters.attribute,
         labels=labels,
         judge=judge,

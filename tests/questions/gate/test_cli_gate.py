@@ -167,7 +167,7 @@ def test_small_slices_that_fell_are_named_in_every_format(
         assert small in " ".join((folder / written).read_text(encoding="utf-8").replace("\\", "").split()), written
     found = json.loads(gate(*asked, "--format", "json").out)
     assert found["decision"] == "inconclusive"
-    assert [row["value"] for row in found["slices"]["regressed"]] == ["rare"]
+    assert [row["value"] for row in found["parts"] if row["p_adjusted"] is not None] == ["rare"]
 
 
 def test_groups_are_shown_where_asked(gate: CommandLine, folder: Path) -> None:

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from gated import BASE, N_GROUPS, pinned
 from ranked_runs import frame_of_ranks, labels_of_ranks
+from samples import decided, decided_suite, with_slices
 
 import ndcg_tracker as nt
-from ndcg_tracker.compare.slices import Slicing
-from ndcg_tracker.questions.gate.decide import population_decision, with_slices
-from ndcg_tracker.questions.gate.decide_suite import macro_decision, with_datasets
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound
 
@@ -98,35 +96,32 @@ def test_slices_of_equal_values(pinned: nt.Tracker) -> None:
     parts = ["swapped"] * 30 + ["kept"] * 170 + ["better"] * 40
     pinned.set_groups({"group": groups, "part": parts}, dataset="shop")
     found = pinned.gate("swapped", baseline="@prod", margin=0.05, by="part", slice_margin=0.05).to_dict()
-    assert {row["value"]: row["status"] for row in found["slices"]["rows"]} == {
+    assert {row["value"]: row["status"] for row in found["parts"]} == {
         "swapped": "open", "kept": "within", "better": "within",
     }  # fmt: skip
 
 
 def test_what_is_not_known_to_be_the_same_is_not() -> None:
     zeros = np.zeros(400)
-    assert population_decision(zeros, 0.001).decision == "inconclusive"
-    assert population_decision(zeros, 0.001, same_lists=SAME).decision == "pass"
-    assert population_decision(zeros, 0.001, same_lists=SAME & (zeros.cumsum() > 0)).decision == "inconclusive"
+    assert decided(zeros, 0.001).decision == "inconclusive"
+    assert decided(zeros, 0.001, same_lists=SAME).decision == "pass"
+    assert decided(zeros, 0.001, same_lists=SAME & (zeros.cumsum() > 0)).decision == "inconclusive"
     one_lacks = np.append(False, SAME[1:])
-    assert population_decision(zeros, 0.001, same_lists=one_lacks).decision == "inconclusive"
+    assert decided(zeros, 0.001, same_lists=one_lacks).decision == "inconclusive"
     of_weight_0 = np.append(0.0, np.ones(399))
-    weighed = population_decision(zeros, 0.001, weights=of_weight_0, same_lists=one_lacks)
+    weighed = decided(zeros, 0.001, weights=of_weight_0, same_lists=one_lacks)
     assert (weighed.decision, reason(weighed)) == ("pass", "identical on all 399 groups")
 
 
 def test_slices_and_datasets_of_zeros() -> None:
     delta = np.concatenate([np.zeros(200), np.random.default_rng(1).normal(0.05, 0.1, 200)])
-    by = Slicing("x", ["same"] * 200 + ["moved"] * 200)
-    whole = population_decision(delta, 0.01)
+    values = ["same"] * 200 + ["moved"] * 200
+    whole = decided(delta, 0.01)
     for same, status in ((None, "open"), (SAME, "within")):
-        slices = with_slices(whole, delta, by, 0.01, same_lists=same).slices
-        assert slices is not None
-        assert {row.value: row.status for row in slices.rows}["same"] == status
+        slices = with_slices(whole, delta, values, 0.01, same_lists=same).slices
+        assert {row.value: row.status for row in slices}["same"] == status
     deltas = {"same": np.zeros(200), "moved": delta[200:]}
     for is_same, method in ((False, "betting"), (True, "t")):
-        macro = macro_decision(list(deltas.values()), 0.001, same=[is_same, False])
-        assert macro.lower_method == method
-        found = with_datasets(macro, deltas, 0.01, same={"same": is_same, "moved": False}).slices
-        assert found is not None
-        assert {row.value: row.status for row in found.rows}["same"] == ("within" if is_same else "open")
+        found = decided_suite(deltas, 0.001, [is_same, False], dataset_margin=0.01)
+        assert found.told.lower_method == method
+        assert {row.value: row.status for row in found.slices}["same"] == ("within" if is_same else "open")

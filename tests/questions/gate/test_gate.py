@@ -11,9 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from populations import ALL, LONG, Record, graded, repeats, standard_errors
+from samples import decided, decided_set
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.questions.gate.decide import population_decision, set_decision
+from ndcg_tracker.questions.gate.decide import Ways
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.say import reason, to_decide
 from ndcg_tracker.render.formats import as_object
@@ -30,17 +31,17 @@ def shifted(mean: float, n_times: int = 1) -> NDArray[np.float64]:
 
 
 def test_pass() -> None:
-    found = population_decision(shifted(0.0, 10), 0.01)
+    found = decided(shifted(0.0, 10), 0.01)
     assert found.decision == "pass"
     assert reason(found) == ("with 95% confidence delta is above -0.01: at least -0.003066 (one-sided t bound)")
-    assert found.lower == found.t_lower == t_lower_bound(paired_t(shifted(0.0, 10)))
+    assert found.lower == found.told.t_lower == t_lower_bound(paired_t(shifted(0.0, 10)))
     assert found.upper == t_upper_bound(paired_t(shifted(0.0, 10)), level=0.99)
-    assert (found.lower_method, found.upper_method, found.betting_lower) == ("t", "t", None)
-    assert (found.n_needed, found.margin_needed, found.is_small_drop) == (None, None, False)
+    assert (found.told.lower_method, found.told.upper_method, found.told.betting_lower) == ("t", "t", None)
+    assert (found.ways.n, found.ways.margin, found.is_small_drop) == (None, None, False)
 
 
 def test_small_but_real_drop() -> None:
-    found = population_decision(shifted(-0.005, 20), 0.01)
+    found = decided(shifted(-0.005, 20), 0.01)
     assert (found.decision, found.is_small_drop) == ("pass", True)
     assert reason(found) == (
         "with 95% confidence delta is above -0.01: at least -0.007168 (one-sided t bound); "
@@ -49,7 +50,7 @@ def test_small_but_real_drop() -> None:
 
 
 def test_fail() -> None:
-    found = population_decision(shifted(-0.03), 0.01)
+    found = decided(shifted(-0.03), 0.01)
     assert found.decision == "fail"
     assert reason(found) == (
         "with 99% confidence delta is below 0: at most -0.01619; and delta is not shown to be above -0.01: "
@@ -59,49 +60,49 @@ def test_fail() -> None:
 
 def test_inconclusive_names_what_would_decide() -> None:
     delta = shifted(-0.003)
-    found = population_decision(delta, 0.01)
+    found = decided(delta, 0.01)
     assert found.decision == "inconclusive"
     assert reason(found) == (
         "delta is not shown to be above -0.01: its 95% bound is -0.01274 (one-sided t bound), nor below 0: its 99% "
         "bound is 0.01081; to decide: about 579 groups like these (PASS), or a margin above 0.01274 (PASS)"
     )
-    assert found.margin_needed is not None
-    assert population_decision(delta, found.margin_needed * 1.0001).decision == "pass"
-    assert population_decision(delta, found.margin_needed).decision == "inconclusive"
+    assert found.ways.margin is not None
+    assert decided(delta, found.ways.margin * 1.0001).decision == "pass"
+    assert decided(delta, found.ways.margin).decision == "inconclusive"
 
 
 @pytest.mark.parametrize("mean", [-0.004, -0.003, -0.001, -0.006, -0.008, -0.0092, -0.012])
 def test_the_groups_needed_do_decide(mean: float) -> None:
     """So many groups with just this mean and spread give the decision that was foretold, a few less do not."""
-    found = population_decision(shifted(mean), 0.01)
+    found = decided(shifted(mean), 0.01)
     assert found.decision == "inconclusive"
-    assert found.n_needed is not None
+    assert found.ways.n is not None
     sd = paired_t(shifted(mean)).sd
     decisions = []
-    for n in (found.n_needed - 2 - found.n_needed % 2, found.n_needed + found.n_needed % 2):
+    for n in (found.ways.n - 2 - found.ways.n % 2, found.ways.n + found.ways.n % 2):
         spread = 1 - 2 * (np.arange(n) % 2)
         same = mean + spread * (sd or 0.0) / float(spread.std(ddof=1))
-        decisions.append(population_decision(same, 0.01).decision)
-    assert decisions == ["inconclusive", found.n_needed_for]
+        decisions.append(decided(same, 0.01).decision)
+    assert decisions == ["inconclusive", found.ways.word]
 
 
 def test_no_number_of_groups_decides_where_the_mean_is_the_margin() -> None:
-    found = population_decision(shifted(0.0), 0.0)
-    assert (found.decision, found.n_needed, found.n_needed_for) == ("inconclusive", None, None)
+    found = decided(shifted(0.0), 0.0)
+    assert (found.decision, found.ways.n, found.ways.word) == ("inconclusive", None, None)
 
 
 def test_identical() -> None:
     same = np.ones(200, dtype=np.bool_)
-    found = population_decision(np.zeros(200), 0.01, same_lists=same)
+    found = decided(np.zeros(200), 0.01, same_lists=same)
     assert (found.decision, reason(found), found.delta) == ("pass", "identical on all 200 groups", 0.0)
-    assert reason(population_decision(np.zeros(1), 0.0, same_lists=same[:1])) == "identical on the one group there is"
+    assert reason(decided(np.zeros(1), 0.0, same_lists=same[:1])) == "identical on the one group there is"
     weights = np.array([1.0, 0.0])
-    of_one = population_decision(np.array([0.0, -1.0]), 0.0, weights=weights, same_lists=same[:2])
+    of_one = decided(np.array([0.0, -1.0]), 0.0, weights=weights, same_lists=same[:2])
     assert of_one.decision == "pass"
 
 
 def test_no_group() -> None:
-    for found in (population_decision(np.zeros(0), 0.01), set_decision(np.zeros(0), 0.01)):
+    for found in (decided(np.zeros(0), 0.01), decided_set(np.zeros(0), 0.01)):
         assert (found.decision, reason(found), found.delta) == (
             "inconclusive",
             "no group has a result in both runs",
@@ -111,56 +112,54 @@ def test_no_group() -> None:
 
 def test_with_low_information_the_betting_bound_decides() -> None:
     delta = np.repeat([0.125, -0.125, 0.0], [20, 20, 260])
-    found = population_decision(delta, 0.01)
-    assert found.t_lower is not None
-    assert found.t_lower > -0.01
-    assert found.betting_lower == found.lower == betting_lower_bound(delta)
-    assert (found.decision, found.lower_method, found.n_needed, found.n_needed_for) == (
+    found = decided(delta, 0.01)
+    assert found.told.t_lower is not None
+    assert found.told.t_lower > -0.01
+    assert found.told.betting_lower == found.lower == betting_lower_bound(delta)
+    assert (found.decision, found.told.lower_method, found.ways.n, found.ways.word) == (
         "inconclusive",
         "betting",
         1125,
         "pass",
     )
-    assert found.low_information == Note(
-        "low_information", {"n": 300, "n_nonzero": 40, "enough": 150, "decides": "pass"}
-    )
+    assert found.why == Note("low_information", {"n": 300, "n_nonzero": 40, "enough": 150, "decides": "pass"})
     assert "(one-sided betting bound, as information is low)" in reason(found)
-    assert population_decision(delta, 0.05).decision == "pass"
+    assert decided(delta, 0.05).decision == "pass"
 
 
 def test_a_constant_difference_is_left_to_the_betting_bounds() -> None:
     delta = np.full(2000, -0.125)
-    found = population_decision(delta, 0.01)
-    assert (found.decision, found.t_lower) == ("fail", None)
-    assert (found.lower_method, found.upper_method) == ("betting", "betting")
+    found = decided(delta, 0.01)
+    assert (found.decision, found.told.t_lower) == ("fail", None)
+    assert (found.told.lower_method, found.told.upper_method) == ("betting", "betting")
     assert found.upper == betting_upper_bound(delta, level=0.99)
     assert reason(found).endswith("(one-sided betting bound, as all differences are the same)")
-    assert population_decision(-delta, 0.01).decision == "pass"
+    assert decided(-delta, 0.01).decision == "pass"
 
 
 def test_differences_beyond_1_know_no_betting_bound() -> None:
-    found = population_decision(np.repeat([3.0, -3.0, 0.0], [20, 20, 260]), 1.0)
-    assert (found.decision, found.lower, found.margin_needed) == ("inconclusive", None, None)
+    found = decided(np.repeat([3.0, -3.0, 0.0], [20, 20, 260]), 1.0)
+    assert (found.decision, found.lower, found.ways.margin) == ("inconclusive", None, None)
     assert reason(found) == (
         "delta is not shown to be above -1 (low information, and no range of the metric is known), nor below 0: "
         "its 99% bound is 0.1482; to decide: about 1,125 groups like these (PASS)"
     )
-    assert population_decision(np.array([-3.0]), 1.0).upper is None
+    assert decided(np.array([-3.0]), 1.0).upper is None
 
 
 def test_weights() -> None:
     rng = np.random.default_rng(3)
     delta, weights = rng.normal(0, 0.14, 3000).clip(-1, 1), rng.integers(0, 4, 3000).astype(np.float64)
-    found, test = population_decision(delta, 0.02, weights=weights), weighted_t(delta, weights)
+    found, test = decided(delta, 0.02, weights=weights), weighted_t(delta, weights)
     assert (found.lower, found.delta, found.n) == (t_lower_bound(test), test.mean, test.n)
-    low = population_decision(delta[:60], 0.02, weights=weights[:60])
-    assert low.betting_lower == betting_lower_bound(delta[:60], weights[:60])
+    low = decided(delta[:60], 0.02, weights=weights[:60])
+    assert low.told.betting_lower == betting_lower_bound(delta[:60], weights[:60])
 
 
 def test_fail_alpha_takes_the_place_of_one_percent() -> None:
     delta = shifted(-0.0155)
-    assert population_decision(delta, 0.01).decision == "fail"
-    later = population_decision(delta, 0.01, fail_alpha=look_level(5, 0.05))
+    assert decided(delta, 0.01).decision == "fail"
+    later = decided(delta, 0.01, fail_alpha=look_level(5, 0.05))
     assert later.decision == "inconclusive"
     assert "its 99.8784% bound is" in reason(later)
 
@@ -177,22 +176,22 @@ def test_the_budget_is_spent_but_not_overspent() -> None:
 
 
 def test_set_scope_is_arithmetic() -> None:
-    below = set_decision(np.array([0.49 - 0.50]), 0.01)
+    below = decided_set(np.array([0.49 - 0.50]), 0.01)
     assert below.decision == "pass"  # .01 below to the last digit written, and rounding does not decide
     assert reason(below) == "the mean difference on this 1 group, -0.01, is not below -0.01"
-    found = set_decision(np.array([-0.5, 0.25]), 0.1)
+    found = decided_set(np.array([-0.5, 0.25]), 0.1)
     assert (found.decision, reason(found), found.delta, found.margin) == (
         "fail",
         "the mean difference on these 2 groups, -0.125, is below -0.1",
         -0.125,
         0.1,
     )
-    assert (found.lower, found.upper, found.n_needed, found.scope) == (None, None, None, "set")
-    assert reason(set_decision(np.array([-1e-9, 0.0]), 0.0)).endswith("is below 0")
-    assert reason(set_decision(np.zeros(7), 0.0)) == "identical on all 7 groups"
-    weighted = set_decision(np.array([-0.5, 0.25, -1.0]), 0.0, weights=np.array([1.0, 2.0, 0.0]))
+    assert (found.lower, found.upper, found.ways.n, found.scope) == (None, None, None, "set")
+    assert reason(decided_set(np.array([-1e-9, 0.0]), 0.0)).endswith("is below 0")
+    assert reason(decided_set(np.zeros(7), 0.0)) == "identical on all 7 groups"
+    weighted = decided_set(np.array([-0.5, 0.25, -1.0]), 0.0, weights=np.array([1.0, 2.0, 0.0]))
     assert (weighted.decision, weighted.delta, weighted.n) == ("pass", 0.0, 2)
-    assert set_decision(np.array([0.5, 0.5]), 0.0, mean=-0.1).decision == "fail"
+    assert decided_set(np.array([0.5, 0.5]), 0.0, mean=-0.1).decision == "fail"
 
 
 @example([0.05, -0.05], 1e-168, Random(0))  # no secret; of such a margin the square is nothing
@@ -200,8 +199,8 @@ def test_set_scope_is_arithmetic() -> None:
 def test_group_order_decides_nothing(differences: list[float], margin: float, random: Random) -> None:
     shuffled = list(differences)
     random.shuffle(shuffled)
-    one, other = (population_decision(np.array(d), margin) for d in (differences, shuffled))
-    assert set_decision(np.array(shuffled), margin) == set_decision(np.array(differences), margin)
+    one, other = (decided(np.array(d), margin) for d in (differences, shuffled))
+    assert decided_set(np.array(shuffled), margin) == decided_set(np.array(differences), margin)
     near = min(abs((one.lower or 9.0) + margin), abs(one.upper or 9.0))
     assert one.decision == other.decision or near < 1e-9
     assert reason(one)
@@ -211,11 +210,13 @@ def test_group_order_decides_nothing(differences: list[float], margin: float, ra
 @given(DIFFERENCES, st.floats(0, 0.2))
 def test_swapping_the_runs_mirrors_the_bounds(differences: list[float], margin: float) -> None:
     delta = np.array(differences)
-    there, back = (population_decision(sign * delta, margin, fail_alpha=0.05) for sign in (1, -1))
+    there, back = (decided(sign * delta, margin, fail_alpha=0.05) for sign in (1, -1))
     assert there.delta == -(back.delta or 0.0)
     for one, other in ((there, back), (back, there)):
-        assert one.t_lower == (None if other.t_upper is None else pytest.approx(-other.t_upper, abs=1e-12))
-        assert one.betting_lower == (None if other.betting_upper is None else -other.betting_upper)
+        assert one.told.t_lower == (
+            None if other.told.t_upper is None else pytest.approx(-other.told.t_upper, abs=1e-12)
+        )
+        assert one.told.betting_lower == (None if other.told.betting_upper is None else -other.told.betting_upper)
     assert {there.decision, back.decision} != {"fail"}  # not both runs are worse than the other
 
 
@@ -223,31 +224,32 @@ def test_swapping_the_runs_mirrors_the_bounds(differences: list[float], margin: 
 def test_a_wider_margin_never_hurts(differences: list[float], margin: float) -> None:
     ranks = {"fail": 0, "inconclusive": 1, "pass": 2}
     delta = np.array(differences)
-    assert ranks[population_decision(delta, margin).decision] <= ranks[population_decision(delta, 2 * margin).decision]
+    assert ranks[decided(delta, margin).decision] <= ranks[decided(delta, 2 * margin).decision]
 
 
 @pytest.mark.parametrize("margin", [-0.01, math.nan, math.inf])
 def test_margins_that_are_refused(margin: float) -> None:
     with pytest.raises(InputError) as refusal:
-        population_decision(NOISE, margin)
+        decided(NOISE, margin)
     assert str(refusal.value) == (
         f"the margin must be a number 0 or more, not {margin}; give it in absolute points, such as 0.01"
     )
     with pytest.raises(InputError, match="the tolerance must be a number 0 or more"):
-        set_decision(NOISE, margin)
+        decided_set(NOISE, margin)
 
 
 def test_what_else_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"fail_alpha must lie between 0 and \.5, not at 0\.5"):
-        population_decision(NOISE, 0.01, fail_alpha=0.5)
+    with pytest.raises(ValueError, match=r"the level of FAIL must lie between 0 and \.5, not at 0\.5"):
+        decided(NOISE, 0.01, fail_alpha=0.5)
     for bad in (np.array([0.5, math.nan]), np.array([0.5, math.inf])):
-        for decide in (population_decision, set_decision):
-            with pytest.raises(ValueError, match="NaN is refused"):
-                decide(bad, 0.01)
+        with pytest.raises(ValueError, match="NaN is refused"):
+            decided(bad, 0.01)
+        with pytest.raises(ValueError, match="the mean difference must be a finite number, not"):
+            decided_set(bad, 0.01)
     with pytest.raises(ValueError, match="weights must be one number >= 0"):
-        population_decision(NOISE, 0.01, weights=-np.ones(300))
+        decided(NOISE, 0.01, weights=-np.ones(300))
     with pytest.raises(ValueError, match="the mean difference must be a finite number, not nan"):
-        set_decision(NOISE, 0.01, mean=math.nan)
+        decided_set(NOISE, 0.01, mean=math.nan)
     with pytest.raises(InputError, match="a budget has 1 to 1,000,000,000 looks, not 0"):
         look_level(0, 0.05)
     with pytest.raises(InputError, match=r"a budget must lie between 0 and 0\.5, not at 1"):
@@ -260,10 +262,10 @@ def test_errors_on_the_graded_population(n: int, record_property: Record) -> Non
     differences = graded(np.random.default_rng(n), (samples, n))
     t = standard_errors(differences)
     may_fail, may_pass = t < -2, t > 1.4  # FAIL begins at -2.3, PASS at 1.65
-    failed = sum(population_decision(delta, margin).decision == "fail" for delta in differences[may_fail])
-    passed = sum(population_decision(delta - margin, margin).decision == "pass" for delta in differences[may_pass])
-    assert all(population_decision(delta, margin).decision != "fail" for delta in differences[~may_fail][:100])
-    assert all(population_decision(delta - margin, margin).decision != "pass" for delta in differences[~may_pass][:100])
+    failed = sum(decided(delta, margin).decision == "fail" for delta in differences[may_fail])
+    passed = sum(decided(delta - margin, margin).decision == "pass" for delta in differences[may_pass])
+    assert all(decided(delta, margin).decision != "fail" for delta in differences[~may_fail][:100])
+    assert all(decided(delta - margin, margin).decision != "pass" for delta in differences[~may_pass][:100])
     record_property("FAIL where nothing differs", float(failed / samples))
     record_property("PASS where the drop is the margin", float(passed / samples))
     assert failed / samples <= 0.014
@@ -290,7 +292,7 @@ def test_why_there_are_three_answers(
     for _ in range(samples):
         delta = rng.normal(mean, 0.138, n)
         drop, p_value = delta.mean() < 0, paired_t(delta).p_value
-        failed = bool(drop) and population_decision(delta, margin).decision == "fail"  # no other one can FAIL
+        failed = bool(drop) and decided(delta, margin).decision == "fail"  # no other one can FAIL
         counts += [delta.mean() < -margin, p_value is not None and p_value < 0.05 and drop, failed]
     rates = counts / samples
     for name, rate in zip(("delta below -margin", "p below .05 and a drop", "FAIL"), rates.tolist(), strict=True):
@@ -306,44 +308,48 @@ def test_false_passes_where_information_is_low(name: str, record_property: Recor
     """The drop is the margin itself; where t would PASS far too often the betting bound does not."""
     samples, n, margin = repeats(1000), 250, 0.0125
     differences = ALL[name](np.random.default_rng(5), (samples, n)) - margin
-    passed = sum(population_decision(delta, margin).decision == "pass" for delta in differences)
+    passed = sum(decided(delta, margin).decision == "pass" for delta in differences)
     record_property("PASS where the drop is the margin", float(passed / samples))
     assert passed / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
 
 
 def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
     delta = np.repeat([-0.25, 0.125, 0.0], [24, 8, 268])
-    found = population_decision(delta, 0.0)
-    assert found.t_upper is not None
-    assert found.t_upper < 0
-    assert found.betting_upper == found.upper == betting_upper_bound(delta, level=0.99)
-    assert (found.decision, found.upper_method) == ("inconclusive", "betting")
-    why = reason(replace(found, n_needed=None, margin_needed=None))
+    found = decided(delta, 0.0)
+    assert found.told.t_upper is not None
+    assert found.told.t_upper < 0
+    assert found.told.betting_upper == found.upper == betting_upper_bound(delta, level=0.99)
+    assert (found.decision, found.told.upper_method) == ("inconclusive", "betting")
+    why = reason(replace(found, ways=Ways()))
     assert why == (
         f"delta is not shown to be above 0: its 95% bound is {found.lower:.4g} (one-sided betting bound, as "
         f"information is low), nor below 0: its 99% bound is {found.upper:.4g}"
     )
-    assert (found.n_needed, found.n_needed_for) == (2157, "fail")  # as many as have 100 nonzero differences
+    assert (found.ways.n, found.ways.word) == (2157, "fail")  # as many as have 100 nonzero differences
     assert to_decide(found).startswith("at most about 2,157 groups like these (FAIL), or a margin above ")
     assert reason(found) == f"{why}; to decide: {to_decide(found)}"
     clear = np.repeat([-0.5, 0.0], [80, 20])
-    both = population_decision(clear, 0.0)
-    assert (both.decision, both.upper_method, both.upper) == ("fail", "betting", betting_upper_bound(clear, level=0.99))
+    both = decided(clear, 0.0)
+    assert (both.decision, both.told.upper_method, both.upper) == (
+        "fail",
+        "betting",
+        betting_upper_bound(clear, level=0.99),
+    )
     assert reason(both).startswith("with 99% confidence delta is below 0: at most -")
 
 
 def test_a_small_drop_is_real_where_both_bounds_say_so() -> None:
     delta = np.repeat([-0.25, 0.125, 0.0], [24, 8, 268])
-    found = population_decision(delta, 0.2)
+    found = decided(delta, 0.2)
     assert (found.decision, found.is_small_drop) == ("pass", False)
-    assert population_decision(np.repeat([-0.5, 0.0], [80, 20]), 0.9).is_small_drop
+    assert decided(np.repeat([-0.5, 0.0], [80, 20]), 0.9).is_small_drop
 
 
 def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
-    found = population_decision(np.repeat([-3.0, -1.0, 0.0], [20, 20, 60]), 0.5)
-    assert found.t_upper is not None
-    assert found.t_upper < 0
-    assert (found.decision, found.upper, found.upper_method) == ("inconclusive", None, None)
+    found = decided(np.repeat([-3.0, -1.0, 0.0], [20, 20, 60]), 0.5)
+    assert found.told.t_upper is not None
+    assert found.told.t_upper < 0
+    assert (found.decision, found.upper, found.told.upper_method) == ("inconclusive", None, None)
     assert reason(found) == (
         "delta is not shown to be above -0.5 (low information, and no range of the metric is known), nor below 0, "
         "for which the t bound alone does not count; to decide: about 575 groups like these (FAIL)"
@@ -358,7 +364,7 @@ def test_false_fails_where_information_is_low(name: str, record_property: Record
     differences = -ALL[name](np.random.default_rng(6), (samples, n))
     bounds = [t_upper_bound(paired_t(delta), level=0.99) for delta in differences]
     failed_by_t = sum(bound is not None and bound < 0 for bound in bounds)
-    failed = sum(population_decision(delta, 0.0).decision == "fail" for delta in differences)
+    failed = sum(decided(delta, 0.0).decision == "fail" for delta in differences)
     record_property("FAIL by the t bound alone", float(failed_by_t / samples))
     record_property("FAIL", float(failed / samples))
     assert failed_by_t / samples > 0.02
@@ -369,7 +375,7 @@ def test_false_fails_where_information_is_low(name: str, record_property: Record
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=12), st.floats(-0.5, 0.5), st.sampled_from([0.0, 0.01, 0.3]))
 def test_a_decision_that_is_not_moved_stays(delta: list[float], by: float, margin: float) -> None:
     numbers = np.array(delta)
-    for decision in (population_decision(numbers, margin), set_decision(numbers, margin)):
+    for decision in (decided(numbers, margin), decided_set(numbers, margin)):
         assert decision.moved(0.0) == decision.decision
         order = ["fail", "inconclusive", "pass"]
         assert (order.index(decision.moved(by)) - order.index(decision.decision)) * by >= 0
@@ -377,10 +383,10 @@ def test_a_decision_that_is_not_moved_stays(delta: list[float], by: float, margi
 
 def test_no_bound_lies_where_no_difference_can() -> None:
     delta = np.array([1.0, -0.9])
-    free, limited = population_decision(delta, 0.01), population_decision(delta, 0.01, limits=(-1.0, 1.0))
-    assert free.t_lower is not None
-    assert free.t_lower < -1
-    assert (limited.t_lower, limited.t_upper, limited.upper) == (-1.0, 1.0, 1.0)
+    free, limited = decided(delta, 0.01), decided(delta, 0.01, limits=(-1.0, 1.0))
+    assert free.told.t_lower is not None
+    assert free.told.t_lower < -1
+    assert (limited.told.t_lower, limited.told.t_upper, limited.upper) == (-1.0, 1.0, 1.0)
     assert (limited.decision, limited.delta) == (free.decision, free.delta)
 
 
@@ -388,6 +394,6 @@ def test_a_cause_is_the_true_one() -> None:
     """From 150 to 229 nonzero differences t decides PASS and betting FAIL: not because differences are the same."""
     rng = np.random.default_rng(4)
     for mean in (-0.003, -0.1):
-        found = population_decision(rng.normal(mean, 0.05, 200), 0.005)
-        assert (found.lower_method, found.upper_method) == ("t", "betting")
+        found = decided(rng.normal(mean, 0.05, 200), 0.005)
+        assert (found.told.lower_method, found.told.upper_method) == ("t", "betting")
         assert "all differences are the same" not in reason(found)

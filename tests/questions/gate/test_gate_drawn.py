@@ -96,7 +96,7 @@ def test_answers_decide_in_the_place_of_the_range(tracker: nt.Tracker) -> None:
     ask(tracker, HOLES, 250, call, seed="s")
     gated = tracker.gate("B", baseline="A", margin=0.02, **call).gated
     expected = by_hand(HOLES, "ndcg", 250, "s")
-    assert gated.decision.open is None
+    assert gated.decision.unjudged is None
     assert gated.decision.lower == pytest.approx(expected.lower(0.04))
     assert gated.decision.drawn_look == 1
     by_range = tracker.gate("B", baseline="A", margin=0.02, max_harm=".3:50%", **call).gated

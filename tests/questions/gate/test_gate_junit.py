@@ -8,17 +8,18 @@ from xml.etree import ElementTree
 import pytest
 
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.questions.gate.decide import GateDecision
+from ndcg_tracker.questions.gate.decide import Decision, Rules
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
 from ndcg_tracker.questions.gate.say import gate_junit, gate_said
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.render.whole_file import Outcome
+from ndcg_tracker.statistics.t_test import TTest
 
 
 def made(comparison: Comparison) -> Gated:
     """Return a FAIL."""
     one = replace(comparison, metrics=comparison.metrics[:1])
-    return Gated(one, GateDecision("fail", "set", 0.01, 400, -0.0123), 3, decision_id=9)
+    return Gated(one, Decision(rules=Rules(0.01, "set"), t=TTest(400, -0.0123, None), whole="fail"), 3, decision_id=9)
 
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))

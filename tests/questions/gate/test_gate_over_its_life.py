@@ -5,10 +5,10 @@ import pytest
 from gated import SECOND, decisions
 from populations import Record, standard_errors
 from ranked_runs import frame_of_ranks, labels_of_ranks
+from samples import decided
 from thorough import LONG
 
 import ndcg_tracker as nt
-from ndcg_tracker.questions.gate.decide import population_decision
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 
 pytestmark = pytest.mark.both_engines
@@ -58,9 +58,9 @@ def test_false_alarms_of_a_gate_over_its_life(record_property: Record) -> None:
         t = standard_errors(deltas)
         begins = -2.0  # FAIL, at -2.3; with a budget the first decision's at -1.9
         suspects = [(i, delta) for i, delta in enumerate(deltas, 1) if t[i - 1] < (begins if i > 1 else -1.5)]
-        by_plain += any(population_decision(delta, 0.01).decision == "fail" for _, delta in suspects)
+        by_plain += any(decided(delta, 0.01).decision == "fail" for _, delta in suspects)
         by_budget += any(
-            population_decision(delta, 0.01, fail_alpha=look_level(i, 0.05)).decision == "fail" for i, delta in suspects
+            decided(delta, 0.01, fail_alpha=look_level(i, 0.05)).decision == "fail" for i, delta in suspects
         )
     record_property("histories with a false FAIL", float(by_plain / n_histories))
     record_property("histories with a false FAIL with a budget", float(by_budget / n_histories))

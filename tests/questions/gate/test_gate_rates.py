@@ -25,9 +25,9 @@ from rates import (
     passes,
     suite_fails,
 )
+from samples import decided, strata_of
 
-from ndcg_tracker.questions.gate.decide import GateDecision, population_decision
-from ndcg_tracker.questions.gate.decide_suite import with_datasets
+from ndcg_tracker.questions.gate.decide import Rules, slices_of
 from ndcg_tracker.statistics.distribution_free import content_generator
 
 SAMPLES = repeats(1000)
@@ -82,7 +82,7 @@ def test_the_columns_decide_as_the_gate_does(name: str) -> None:
             expected = zip(rows, passes(by_order, 0.02), fails(-turned, alpha), strict=True)
             for row, is_pass, is_fail in expected:
                 told = "pass" if is_pass else "fail" if is_fail else "inconclusive"
-                assert population_decision(row, 0.02, fail_alpha=alpha, limits=(-1.0, 1.0)).decision == told
+                assert decided(row, 0.02, fail_alpha=alpha, limits=(-1.0, 1.0)).decision == told
 
 
 @pytest.mark.nightly(but=4)
@@ -131,16 +131,16 @@ def suites(name: str, n: int, samples: int, of: Variant = MIRRORED_NOISY) -> Flo
 
 
 def test_suites_of_many_columns_fail_as_suites_do() -> None:
-    asked = GateDecision("inconclusive", "population", 0.01, 0, None, fail_alpha=0.01)
+    rules = Rules(0.01, by="dataset", part_margin=0.02)
     for n in (60, 400):
         drop = np.repeat([0.075, 0.0, 0.15], 4 * 13)
         rows = (suites("graded, half of them 0", n, 12) - drop[:, None]).clip(-1, 1)
         ordered = -np.array([in_order(-row) for row in rows])
         expected = suite_fails(ordered, 13, 0.01, 0.02)
         for number, is_failed in enumerate(expected):
-            deltas = {str(place): row for place, row in enumerate(rows[13 * number : 13 * number + 13])}
-            found = with_datasets(asked, deltas, 0.02, limits=(-1.0, 1.0))
-            assert (found.decision == "fail") == is_failed
+            strata = strata_of(list(rows[13 * number : 13 * number + 13]), limits=(-1.0, 1.0))
+            parts = slices_of(rules, list(strata.parts.items()))
+            assert any(part.status == "fails" for part in parts) == is_failed
         assert 0 < expected.sum() < 12
 
 

@@ -1,12 +1,15 @@
 """Slices at the gate: what they decide, and how often they err."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from populations import ALL, Record, repeats
+from samples import decided, slices, with_slices
 
-from ndcg_tracker.compare.slices import Slicing, compare_slices, regressed_slices, slice_tests
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.questions.gate.decide import population_decision, with_slices
+from ndcg_tracker.questions.gate.decide import FEWEST_IN_SLICE, Decision, Part, regressed
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.t_test import enough_for
@@ -16,32 +19,36 @@ WHOLE = RNG.normal(0.05, 0.1, 600)
 SEGMENTS = ["de"] * 300 + ["fr"] * 200 + ["nl"] * 60 + ["li"] * 20 + [None] * 20
 
 
+def judged(decision: Decision) -> list[Part]:
+    """Return the slices that are large enough for bounds."""
+    return [part for part in decision.slices if part.n >= FEWEST_IN_SLICE]
+
+
 def test_a_gain_does_not_hide_a_segment_that_falls() -> None:
     delta = WHOLE.copy()
     delta[500:560] -= 0.4
-    whole = population_decision(delta, 0.01)
-    found = with_slices(whole, delta, Slicing("country", SEGMENTS), 0.05)
+    whole = decided(delta, 0.01)
+    found = with_slices(whole, delta, SEGMENTS, 0.05)
     assert (whole.decision, found.decision) == ("pass", "fail")
-    assert found.slices is not None
-    assert [(row.value, row.n, row.status) for row in found.slices.rows] == [
+    assert [(row.value, row.n, row.status) for row in judged(found)] == [
         ("nl", 60, "fails"), ("de", 300, "within"), ("fr", 200, "within"),
     ]  # fmt: skip
-    assert (found.slices.n_small, found.slices.of_whole) == (2, "pass")
-    worst = found.slices.rows[0]
+    assert (len(found.slices), found.without("slice")) == (5, "pass")
+    worst = judged(found)[0]
     assert worst.upper is not None
     told = f"; but below -0.05: country='nl' (at most {worst.upper:.4g} with 99.6667% confidence)"
     assert reason(found) == reason(whole) + told
-    assert as_object(found)["slices"]["rows"][0]["status"] == "fails"
+    assert as_object(found)["parts"][0]["status"] == "fails"
 
 
 def test_an_open_slice_that_did_not_regress_blocks_a_pass_only_where_asked() -> None:
     delta = WHOLE.copy()
     delta[500:560] -= 0.06
-    whole, by = population_decision(delta, 0.01), Slicing("country", SEGMENTS)
+    whole, by = decided(delta, 0.01), SEGMENTS
     loose, strict = (with_slices(whole, delta, by, 0.05, is_strict=is_strict) for is_strict in (False, True))
     assert (loose.decision, strict.decision) == ("pass", "inconclusive")
     assert reason(loose).endswith("; not shown to be above -0.05: country='nl'")
-    assert with_slices(population_decision(-WHOLE, 0.01), -WHOLE, by, 0.05, is_strict=True).decision == "fail"
+    assert with_slices(decided(-WHOLE, 0.01), -WHOLE, by, 0.05, is_strict=True).decision == "fail"
 
 
 def test_an_open_slice_that_compare_calls_regressed_blocks_a_pass() -> None:
@@ -50,32 +57,30 @@ def test_an_open_slice_that_compare_calls_regressed_blocks_a_pass() -> None:
     delta = np.random.default_rng(54).normal(0.03, 0.08, 600)
     delta[:54] += -0.064 - delta[:54].mean()
     delta[:54] = -0.064 + (delta[:54] + 0.064) * 0.08 / delta[:54].std(ddof=1)
-    rows = {row.value: row for row in compare_slices(np.zeros(600), delta, values)}
+    rows = {row.value: row for row in slices(delta, values)}
     assert rows["phone"].p_value == pytest.approx(2.8e-7, rel=0.05)
     assert (rows["phone"].verdict, rows["tv"].verdict) == ("regressed", "improved")
-    whole = population_decision(delta, 0.01)
-    found = with_slices(whole, delta, Slicing("device", values), 0.05)
+    whole = decided(delta, 0.01)
+    found = with_slices(whole, delta, values, 0.05, by="device")
     assert (whole.decision, found.decision) == ("pass", "inconclusive")
-    assert found.slices is not None
-    assert found.slices.rows[0].status == "open"
-    (row,) = found.slices.regressed
+    assert judged(found)[0].status == "open"
+    (row,) = [part for part in found.slices if part.p_adjusted is not None]
     assert (row.value, row.p_adjusted) == ("phone", rows["phone"].p_adjusted)
     told = "; not shown to be above -0.05: device='phone'; regressed by compare's test: device='phone' (54 groups)"
     assert reason(found) == reason(whole) + told
-    assert with_slices(whole, delta, Slicing("device", values), 0.5).decision == "pass"
+    assert with_slices(whole, delta, values, 0.5).decision == "pass"
 
 
 def test_groups_of_weight_0_are_in_no_slice() -> None:
     weights = np.repeat([1.0, 0.0], [300, 300])
-    decision = population_decision(WHOLE, 0.01, weights=weights)
-    found = with_slices(decision, WHOLE, Slicing("country", SEGMENTS), 0.05, weights=weights).slices
-    assert found is not None
-    assert [(row.value, row.n) for row in found.rows] == [("de", 300)]
+    decision = decided(WHOLE, 0.01, weights=weights)
+    found = with_slices(decision, WHOLE, SEGMENTS, 0.05, weights=weights)
+    assert [(row.value, row.n) for row in found.slices] == [("de", 300)]
 
 
 def test_a_margin_is_a_number() -> None:
     with pytest.raises(InputError, match=r"^the margin of slices must be a number 0 or more, not -1; give it in "):
-        with_slices(population_decision(WHOLE, 0.01), WHOLE, Slicing("country", SEGMENTS), -1)
+        with_slices(decided(WHOLE, 0.01), WHOLE, SEGMENTS, -1)
 
 
 @pytest.mark.nightly(but=3)
@@ -84,14 +89,13 @@ def test_slices_that_drop_by_the_margin_fail_rarely(n_slices: int, record_proper
     """Every slice drops by just its margin: any FAIL is an error, and Holm shares 1% among them."""
     rng, samples = np.random.default_rng(n_slices), repeats(1500)
     size = enough_for(0.01 / n_slices)  # else the betting bound decides, and neither strikes
-    by = Slicing("x", [str(number) for number in range(n_slices) for _ in range(size)])
+    by = [str(number) for number in range(n_slices) for _ in range(size)]
     n_failed = n_within = 0
     for _ in range(samples):
         delta = rng.normal(-0.05, 0.1, n_slices * size)
-        found = with_slices(population_decision(delta, 1.0), delta, by, 0.05)
-        assert found.slices is not None
+        found = with_slices(decided(delta, 1.0), delta, by, 0.05)
         n_failed += found.decision == "fail"
-        n_within += len(found.slices.of_status("within"))
+        n_within += sum(part.status == "within" for part in found.slices)
     record_property(f"a slice fails, {n_slices}", n_failed / samples)
     record_property(f"within, {n_slices}", n_within / samples / n_slices)
     assert 0 < n_failed / samples <= 0.014
@@ -107,12 +111,12 @@ def test_slices_that_regressed_block_a_pass_and_others_seldom_do(
 ) -> None:
     """Four slices of 60 groups, too few for t, allowed a drop of .05: the mean of all is 0, or one lost .08."""
     rng, samples = np.random.default_rng(60), repeats(150)
-    by = Slicing("x", np.repeat(["a", "b", "c", "d"], 60).tolist())
+    by = np.repeat(["a", "b", "c", "d"], 60).tolist()
     blocked = {0.0: 0, 0.08: 0}
     for lost in blocked:
         for delta in -ALL[name](rng, (samples, 240)):  # mirrored, as below
             delta[:60] -= lost
-            whole = population_decision(np.zeros(2000), 1.0)
+            whole = decided(np.zeros(2000), 1.0)
             blocked[lost] += with_slices(whole, delta, by, 0.05).decision != "pass"
     record_property(f"an unchanged candidate is no PASS, {name}", blocked[0.0] / samples)
     record_property(f"a slice that lost .08 is no PASS, {name}", blocked[0.08] / samples)
@@ -121,19 +125,18 @@ def test_slices_that_regressed_block_a_pass_and_others_seldom_do(
 
 
 def test_that_no_slice_is_judged_is_told() -> None:
-    by = Slicing("city", [str(number) for number in range(600)])
+    by = [str(number) for number in range(600)]
     loose, strict = (
-        with_slices(population_decision(WHOLE, 0.01), WHOLE, by, 0.05, is_strict=is_strict)
+        with_slices(decided(WHOLE, 0.01), WHOLE, by, 0.05, is_strict=is_strict, by="city")
         for is_strict in (False, True)
     )
-    assert loose.slices is not None
-    assert (loose.decision, loose.slices.rows, loose.slices.n_small) == ("pass", (), 600)
+    assert (loose.decision, judged(loose), len(loose.slices)) == ("pass", [], 600)
     assert reason(loose).endswith("; no slice by city has 25 groups, so none was judged")
     assert strict.decision == "inconclusive"
     assert reason(strict).endswith("; no slice by city has 25 groups, so none was judged, but strict slices need one")
     same = np.zeros(600)
     for lists, decision in ((None, "inconclusive"), (same == 0, "pass")):
-        of_same = population_decision(same, 0.01, same_lists=lists)
+        of_same = decided(same, 0.01, same_lists=lists)
         assert with_slices(of_same, same, by, 0.05, is_strict=True, same_lists=lists).decision == decision
 
 
@@ -141,19 +144,18 @@ def test_that_no_slice_is_judged_is_told() -> None:
 def test_a_small_slice_that_falls_is_no_pass(fall: np.ndarray) -> None:
     delta = WHOLE.copy()
     delta[560:580] = fall
-    whole, by = population_decision(delta, 0.01), Slicing("country", SEGMENTS)
+    whole, by = decided(delta, 0.01), SEGMENTS
     loose, strict = (with_slices(whole, delta, by, 0.05, is_strict=is_strict) for is_strict in (False, True))
     assert (loose.decision, strict.decision) == ("inconclusive", "inconclusive")
     told = "; regressed by compare's test: country='li' (20 groups)"
     assert reason(loose) == reason(strict) == reason(whole) + told
-    (row,) = as_object(strict)["slices"]["regressed"]
+    (row,) = [part for part in as_object(strict)["parts"] if part["p_adjusted"] is not None]
     assert (row["value"], row["n"], row["delta"], row["low_information"]) == ("li", 20, pytest.approx(-0.5), True)
     assert row["p_adjusted"] <= 1e-5
     assert with_slices(whole, delta, by, 0.6, is_strict=True).decision == "pass"  # it is allowed more than that
-    turned = with_slices(whole, delta, by, 0.05).in_direction("lower").slices
-    assert turned is not None
-    assert turned.regressed[0].delta == pytest.approx(0.5)
-    assert with_slices(population_decision(-WHOLE, 0.01), -WHOLE, by, 0.05, is_strict=True).decision == "fail"
+    turned = replace(with_slices(whole, delta, by, 0.05), direction="lower").slices
+    assert [part.delta for part in turned if part.p_adjusted is not None] == [pytest.approx(0.5)]
+    assert with_slices(decided(-WHOLE, 0.01), -WHOLE, by, 0.05, is_strict=True).decision == "fail"
 
 
 @pytest.mark.nightly(but=2)
@@ -161,8 +163,9 @@ def test_a_small_slice_that_falls_is_no_pass(fall: np.ndarray) -> None:
 def test_small_slices_are_named_falsely_at_a_known_rate(name: str, highest: float, record_property: Record) -> None:
     """15 slices of 10 groups whose mean is 0: any that is named is an error, and Holm shares 5%, half of it below."""
     rng, samples = np.random.default_rng(15), repeats(400)
-    by = Slicing("product", [str(number) for number in range(15) for _ in range(10)])
+    by = [str(number) for number in range(15) for _ in range(10)]
     drawn = -ALL[name](rng, (samples, 150))  # mirrored: many small losses are what looks like a fall
-    n_named = sum(bool(regressed_slices(slice_tests(delta, by))) for delta in drawn)
+    found = (regressed("product", list(Sample(delta).slices(by))) for delta in drawn)
+    n_named = sum(any(part.p_adjusted for part in parts) for parts in found)
     record_property(f"a small slice is named, {name}", n_named / samples)
     assert n_named / samples <= highest

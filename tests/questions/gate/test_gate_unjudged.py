@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from command_line import CommandLine
 from pooled_worlds import World, pooled_world
+from samples import decided, with_slices
 
 import ndcg_tracker as nt
-from ndcg_tracker.compare.results import JudgedShare, OpenDeltas
-from ndcg_tracker.compare.slices import Slicing
-from ndcg_tracker.questions.gate.decide import population_decision, with_slices
-from ndcg_tracker.questions.gate.decide_candidate import with_open_labels
+from ndcg_tracker.questions.gate.decide import between
 
 SKILLS = {"worse": 0.7, "equal": 1.0, "better": 1.3}
 
@@ -52,19 +50,20 @@ def test_what_unjudged_items_may_be_worth_decides(pooled: nt.Tracker, dataset: s
     ]
     assert tuple(result.decision for result in results) == decisions
     zero, ranged = (result.gated.decision for result in results)
-    assert zero.open is None
-    assert ranged.open is not None
-    assert ranged.open.of_zero == zero.decision
+    assert zero.unjudged is None
+    assert ranged.unjudged is not None
+    assert ranged.of_zero == zero.decision
     assert zero.delta == ranged.delta
-    ends = [ranged.open.low, zero.delta, ranged.open.high]
+    low, high = ranged.open_delta
+    ends = [low, zero.delta, high]
     assert ends == sorted(ends, key=lambda end: end or 0.0)
-    assert ranged.open.low == pytest.approx(zero.delta)  # the baseline has no holes
-    assert ranged.open.share.baseline == 1.0
-    assert 0.65 < (ranged.open.share.candidate or 0.0) < 0.8
+    assert low == pytest.approx(zero.delta)  # the baseline has no holes
+    assert ranged.unjudged.share.baseline == 1.0
+    assert 0.65 < (ranged.unjudged.share.candidate or 0.0) < 0.8
     assert ranged.lower == zero.lower
     if dataset == "better":
         assert worlds()[dataset].true_delta > 0.1
-    assert (ranged.open.low or 0.0) <= worlds()[dataset].true_delta <= (ranged.open.high or 0.0)
+    assert (low or 0.0) <= worlds()[dataset].true_delta <= (high or 0.0)
 
 
 def test_where_nothing_is_unjudged_there_is_no_word(pooled: nt.Tracker) -> None:
@@ -105,15 +104,12 @@ def test_a_suite_is_decided_on_both_ends(pooled: nt.Tracker) -> None:
         for worth in ("zero", "range")
     )
     assert (zero.decision, ranged.decision) == ("fail", "inconclusive")
-    assert zero.slices is not None
-    assert ranged.slices is not None
-    statuses = [{row.value: row.status for row in slices.rows} for slices in (zero.slices, ranged.slices)]
+    statuses = [{row.value: row.status for row in of.slices} for of in (zero, ranged)]
     assert statuses == [
         {"worse": "fails", "equal": "open", "better": "within"},
         {"worse": "open", "equal": "open", "better": "within"},
     ]
-    assert ranged.open is not None
-    assert ranged.open.low == pytest.approx(zero.delta)
+    assert ranged.open_delta[0] == pytest.approx(zero.delta)
 
 
 def test_arms_are_held_each_against_each(pooled: nt.Tracker) -> None:
@@ -124,10 +120,7 @@ def test_arms_are_held_each_against_each(pooled: nt.Tracker) -> None:
     pooled.ingest(world.baseline, name="old again", dataset="equal", tags={"arm": "old"})
     alone = pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="range").gated.decision
     arms = pooled.gate("tag:arm=new", baseline="tag:arm=old", dataset="equal", margin=0.01, unjudged="range")
-    left = arms.gated.decision.open
-    assert alone.open is not None
-    assert left is not None
-    assert (left.low, left.high) == pytest.approx((alone.open.low, alone.open.high))
+    assert arms.gated.decision.open_delta == pytest.approx(alone.open_delta)
     advised = "to judge all unjudged items before the next verdict: ndcg-track labels needed old"
     assert any(note.startswith(advised) for note in arms.notes)
     assert pooled.labels_needed("old", ["old again", "new", "new again"], budget=None, dataset="equal").needed.items
@@ -135,16 +128,14 @@ def test_arms_are_held_each_against_each(pooled: nt.Tracker) -> None:
 
 def test_slices_hold_at_both_ends() -> None:
     rng = np.random.default_rng(0)
-    delta, by = rng.normal(0.02, 0.02, 200), Slicing("device", ["tv", "phone"] * 100)
+    delta, by = rng.normal(0.02, 0.02, 200), ["tv", "phone"] * 100
     low, high = delta - np.tile([0.0, 0.2], 100), delta + 0.05
-    decided = [with_slices(population_decision(one, 0.01), one, by, 0.05) for one in (delta, low, high)]
-    assert [one.decision for one in decided] == ["pass", "fail", "pass"]
-    left = OpenDeltas(JudgedShare(10, 1.0, 0.7), 12, low, high)
-    held = with_open_labels(decided[0], left, decided[1], decided[2])
+    each = [with_slices(decided(one, 0.01), one, by, 0.05) for one in (delta, low, high)]
+    assert [one.decision for one in each] == ["pass", "fail", "pass"]
+    held = between(*each)
     assert held.decision == "inconclusive"
-    assert held.slices is not None
-    assert {row.value: row.status for row in held.slices.rows} == {"tv": "within", "phone": "open"}
-    assert held.slices.of_whole == "inconclusive", "PASS at the high end alone is no PASS of the whole"
+    assert {row.value: row.status for row in held.slices} == {"tv": "within", "phone": "open"}
+    assert held.without("slice") == "inconclusive", "PASS at the high end alone is no PASS of the whole"
 
 
 def test_the_command_says_what_is_open_and_what_to_judge(
@@ -183,8 +174,8 @@ def test_a_dataset_of_positives_leaves_the_range_of_the_others(pooled: nt.Tracke
     pooled.ingest(run, name="new", dataset="clicks")
     pooled.create_suite("mixed", ["equal", "clicks"])
     decision = pooled.gate_suite("mixed", "new", baseline="old", margin=0.01).gated.decision
-    assert decision.open is not None
-    assert (decision.open.stop, decision.open.of_zero, decision.decision) == (None, "fail", "inconclusive")
+    assert decision.unjudged is not None
+    assert (decision.unjudged.stop, decision.of_zero, decision.decision) == (None, "fail", "inconclusive")
 
 
 def test_labels_are_not_added_to_a_dataset_that_is_not_there(pooled: nt.Tracker) -> None:

@@ -31,17 +31,17 @@ from pooled_worlds import (
     weekly,
 )
 from populations import Record, repeats
+from samples import decided
 
 import ndcg_tracker as nt
 from ndcg_tracker.compare.options import Unjudged
 from ndcg_tracker.compare.reach import HAND_GAP
-from ndcg_tracker.compare.results import JudgedShare, OpenDeltas
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import unjudged_range
-from ndcg_tracker.questions.gate.decide import GateDecision, population_decision
-from ndcg_tracker.questions.gate.decide_candidate import with_open_labels, without_reach
+from ndcg_tracker.questions.gate.decide import Decision, between
+from ndcg_tracker.questions.gate.decide_candidate import barred
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
@@ -166,8 +166,8 @@ def values_of(side: JudgedRanking, metric: Metric, groups: Keys) -> Floats:
     return np.nan_to_num(found.values[places_of(groups, found.group_keys)])
 
 
-def of_groups(delta: Floats) -> GateDecision:
-    return population_decision(np.clip(delta, -1, 1), MARGIN, limits=(-1.0, 1.0))
+def of_groups(delta: Floats) -> Decision:
+    return decided(np.clip(delta, -1, 1), MARGIN, limits=(-1.0, 1.0))
 
 
 def unreached_by(world: World) -> Note | None:
@@ -176,16 +176,14 @@ def unreached_by(world: World) -> Note | None:
     return Note("other_hands") if abs(new - old) > HAND_GAP else Note("never_shown") if world.is_logged else None
 
 
-def held(delta: Floats, low: Floats, high: Floats, unreached: Note | None) -> GateDecision:
+def held(delta: Floats, low: Floats, high: Floats, unreached: Note | None) -> Decision:
     """Return the decision that holds at both ends."""
     if unreached is not None:
-        return without_reach(of_groups(delta), unreached)
-    return with_open_labels(
-        of_groups(delta), OpenDeltas(JudgedShare(DEPTH, None, None)), of_groups(low), of_groups(high)
-    )
+        return barred(of_groups(delta), unreached)
+    return between(of_groups(delta), of_groups(low), of_groups(high))
 
 
-def decisions(world: World) -> dict[str, GateDecision]:
+def decisions(world: World) -> dict[str, Decision]:
     """Return what each rule decides, but for the one that needs two of them."""
     groups, old, new, renamed = sides_of(world)
     values = [[values_of(side, metric, groups) for metric in (NDCG, CONDENSED)] for side in (old, new)]
@@ -273,10 +271,10 @@ def test_the_gate_decides_as_the_simulation_does(tracker: nt.Tracker, draw: Call
         expected = simulated[worth]
         assert (decided.decision, decided.n) == (expected.decision, expected.n)
         assert decided.delta == pytest.approx(expected.delta)
-        assert (decided.unreached is None) == (expected.unreached is None)
+        assert (decided.barred is None) == (expected.barred is None)
         bounds = expected.lower, expected.upper  # betting bounds draw an order from the last bits
         assert (decided.lower, decided.upper) == pytest.approx(bounds, abs=0.02)
-        if decided.open is not None:
+        if decided.others:
             assert decided.open_delta == pytest.approx(expected.open_delta)
 
 
@@ -291,7 +289,7 @@ def test_items_that_both_lists_have_may_be_worth_the_same_share_of_both_means(re
         ]
         true = float(np.mean([world.true_delta for world in drawn]))
         decided = [decisions(world)["range"] for world in drawn]
-        lows, highs = zip(*((one.open.low, one.open.high) for one in decided if one.open is not None), strict=True)
+        lows, highs = zip(*(one.open_delta for one in decided if one.others), strict=True)
         assert np.mean(lows) - 0.005 <= true <= np.mean(highs) + 0.005
         wrong = "fail" if true >= 0 else "pass" if true <= -MARGIN else None
         assert wrong not in [one.decision for one in decided]

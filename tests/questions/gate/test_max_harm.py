@@ -12,13 +12,22 @@ from refused import refusal_of
 from scipy.stats import binomtest
 
 import ndcg_tracker as nt
-from ndcg_tracker.compare.limits import HarmLimit, checked_harm
-from ndcg_tracker.questions.gate.decide import population_decision, with_harm
+from ndcg_tracker.compare.limits import HarmLimit
+from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.questions.gate.decide import Decision, Levels, Rules, decide, harm_of
+from ndcg_tracker.questions.gate.decide_candidate import with_parts
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.distribution_free import share_lower_bound, share_p_value, share_upper_bound
 
 __all__ = ["pinned"]
 TWO_PERCENT = HarmLimit.of(".3:2%")
+RULES = Rules(0.01, max_harm=TWO_PERCENT)
+
+
+def held(gains: Floats, margin: float) -> Decision:
+    """Return the decision on gains of which at most 2% may lose much."""
+    decision = decide(Sample(gains), Rules(margin, max_harm=TWO_PERCENT))
+    return with_parts(decision, Sample(gains), [], Levels())
 
 
 def harmed(n: int, of: int) -> Floats:
@@ -49,45 +58,43 @@ def test_the_bounds_of_a_share_are_those_of_scipy(counts: tuple[int, int], level
     ids=["149, none", "235, one", "236, one", "200, nine", "200, ten"],
 )
 def test_the_limits_of_the_rule(gains: Floats, decision: str, status: str) -> None:
-    passed = population_decision(gains, 0.5)
-    found = with_harm(passed, TWO_PERCENT, [(None, gains, None)])
-    assert (passed.decision, found.decision) == ("pass", decision)
-    assert found.harm is not None
-    assert (found.harm.whole.status, found.of_mean) == (status, "pass")
+    found = held(gains, 0.5)
+    assert (found.without("harm"), found.decision, found.harm[0].status) == ("pass", decision, status)
 
 
 def test_few_harmed_groups_do_not_turn_an_open_question_or_a_fail() -> None:
     noisy = np.tile([0.125, -0.125], 100)
     for delta, decision in ((noisy, "inconclusive"), (noisy - 0.1, "fail")):
-        found = with_harm(population_decision(delta, 0.0), TWO_PERCENT, [(None, delta, None)])
-        assert found.harm is not None
-        assert (found.harm.whole.status, found.decision) == ("within", decision)
+        found = held(delta, 0.0)
+        assert (found.harm[0].status, found.decision) == ("within", decision)
 
 
 def test_a_loss_of_just_as_much_is_no_harm() -> None:
-    assert TWO_PERCENT.count(np.array([0.1 - 0.4, -0.3, -0.3 - 1e-9]), None) == (1, 3)
+    assert TWO_PERCENT.count(-np.array([0.1 - 0.4, -0.3, -0.3 - 1e-9]), None) == (1, 3)
 
 
 def test_clusters_are_counted_not_their_groups() -> None:
     gains: Floats = np.tile(harmed(1, 4), 200)
     clusters: Index = np.repeat(np.arange(160), 5)
-    row = checked_harm(TWO_PERCENT, [(None, gains, clusters)], 0.01).whole
+    (row,) = harm_of(RULES, [(None, Sample(gains, clusters=clusters))])
     assert (row.n, row.n_harmed) == (160, 160)
     together = np.sort(gains)
-    row = checked_harm(TWO_PERCENT, [(None, together, clusters)], 0.01).whole
+    (row,) = harm_of(RULES, [(None, Sample(together, clusters=clusters))])
     assert (row.n, row.n_harmed, row.lower) == (160, 40, share_lower_bound(40, 160, level=0.99))
 
 
 def test_slices_share_the_level_of_fail() -> None:
     """Of 5 parts the most harmed is held to a fifth of 1%; a part behind an open one is open."""
     parts = [harmed(1, 300), harmed(12, 300), harmed(13, 200), harmed(0, 40), harmed(9, 120)]
-    found = checked_harm(TWO_PERCENT, [(str(n), gains, None) for n, gains in enumerate(parts)], 0.01)
-    rows = {row.value: row for row in (found.whole, *found.slices)}
+    found = harm_of(RULES, [(str(n), Sample(gains)) for n, gains in enumerate(parts)])
+    rows = {row.value: row for row in found}
     p_values = [share_p_value(int((gains < 0).sum()), gains.size, 0.02) for gains in parts]
     order = [str(place) for place in np.argsort(p_values)]
     assert [rows[value].alpha for value in order] == pytest.approx([0.01 / n for n in (5, 4, 3, 2, 1)])
     for value in order:
         row = rows[value]
+        assert row.lower is not None
+        assert row.alpha is not None
         assert (row.lower > 0.02) == (p_values[int(value)] < row.alpha)
     assert {value: row.status for value, row in rows.items()} == {
         "0": "within", "1": "open", "2": "fails", "3": "open", "4": "fails",
@@ -99,7 +106,7 @@ def test_a_harmless_population_fails_in_1_percent_and_one_at_the_limit_passes_in
     for n in (149, 236, 1000):
         k = np.arange(n + 1)
         chances = np.array([math.comb(n, int(one)) * 0.02**one * 0.98 ** (n - one) for one in k[:60]])
-        rows = [checked_harm(TWO_PERCENT, [(None, harmed(int(one), n), None)], 0.01).whole for one in k[:60]]
+        rows = [harm_of(RULES, [(None, Sample(harmed(int(one), n)))])[0] for one in k[:60]]
         passes = sum(chance for chance, row in zip(chances, rows, strict=True) if row.status == "within")
         fails = sum(chance for chance, row in zip(chances, rows, strict=True) if row.status == "fails")
         assert 0.02 < passes <= 0.05
@@ -130,14 +137,9 @@ def test_a_candidate_is_held_to_it(pinned: nt.Tracker) -> None:
     few = pinned.gate("two", baseline="@prod", margin=0.01, max_harm=".3:3%")
     assert few.decision == "pass"
     assert few.reason.endswith("; with 95% confidence, at most 3% of groups like these lose more than 0.3: 2 of 240 do")
-    told = few.to_dict()["harm"]
-    assert (told["limit"], told["n"], told["n_harmed"], told["status"], told["slices"]) == (
-        "0.3:3%",
-        240,
-        2,
-        "within",
-        [],
-    )
+    (told,) = few.to_dict()["parts"]
+    assert (told["kind"], told["n"], told["n_harmed"], told["status"]) == ("harm", 240, 2, "within")
+    assert few.to_dict()["max_harm"] == "0.3:3%"
     is_open = pinned.gate("two", baseline="@prod", margin=0.01, max_harm=".3:2%")
     assert is_open.decision == "inconclusive"
     assert is_open.reason.endswith(
@@ -222,7 +224,7 @@ def test_a_suite_holds_each_dataset_to_it(tracker: nt.Tracker) -> None:
     assert too_much.startswith("ndcg@10: max_harm='1:4%' allows every drop")
     each = tracker.gate_suite("both", "new", **asked | {"max_harm": ".3:4%"}, dataset_margin=0.5)
     assert each.decision == "fail"
-    assert [(row["value"], row["status"]) for row in each.to_dict()["harm"]["slices"]] == [
+    assert [(row["value"], row["status"]) for row in each.to_dict()["parts"] if row["kind"] == "harm"][1:] == [
         ("one", "fails"), ("two", "within"),
     ]  # fmt: skip
 
@@ -232,7 +234,7 @@ def test_groups_in_neither_run_show_nothing(tracker: nt.Tracker) -> None:
     tracker.ingest(frame_of_ranks(BASE), name="base", labels=labels, dataset="shop")
     tracker.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
     found = tracker.gate("two", baseline="base", margin=0.05, max_harm=".3:3%").to_dict()
-    assert (found["n"], found["harm"]["n"], found["metrics"][0]["rare_loss"]["n"]) == (300, 240, 240)
+    assert (found["n"], found["parts"][0]["n"], found["metrics"][0]["rare_loss"]["n"]) == (300, 240, 240)
 
 
 def test_with_clusters_these_are_counted(pinned: nt.Tracker) -> None:
@@ -242,7 +244,7 @@ def test_with_clusters_these_are_counted(pinned: nt.Tracker) -> None:
     pinned.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
     found = pinned.gate("two", baseline="@prod", margin=0.05, cluster="user", max_harm=".3:10%")
     told = found.to_dict()
-    assert (told["harm"]["n"], told["harm"]["n_harmed"], told["harm"]["of_clusters"]) == (120, 2, True)
+    assert (told["parts"][0]["n"], told["parts"][0]["n_harmed"], told["parts"][0]["of_clusters"]) == (120, 2, True)
     assert told["metrics"][0]["rare_loss"]["n"] == 120
     words = " ".join(str(found).split())
     assert "at most 10% of clusters like these have a group that loses more than 0.3: 2 of 120 do" in words
@@ -261,12 +263,12 @@ def test_of_lower_values_a_rise_is_the_loss(pinned: nt.Tracker) -> None:
     asked = {"metric": "external:latency", "margin": 0.5}
     slower = pinned.gate("same", baseline="base", **asked, max_harm=".3:2%").to_dict()
     faster = pinned.gate("base", baseline="same", **asked, max_harm=".3:2%").to_dict()
-    assert (slower["decision"], slower["harm"]["n_harmed"], slower["metrics"][0]["rare_loss"]["worst"]) == (
+    assert (slower["decision"], slower["parts"][0]["n_harmed"], slower["metrics"][0]["rare_loss"]["worst"]) == (
         "fail",
         20,
         0.5,
     )
-    assert (faster["decision"], faster["harm"]["n_harmed"], faster["metrics"][0]["rare_loss"]["worst"]) == (
+    assert (faster["decision"], faster["parts"][0]["n_harmed"], faster["metrics"][0]["rare_loss"]["worst"]) == (
         "pass",
         0,
         0.0,
@@ -288,9 +290,13 @@ def test_it_holds_whatever_unjudged_items_are_worth(tracker: nt.Tracker) -> None
     asked = {"baseline": "base", "margin": 0.5, "max_harm": ".3:2%", "dry_run": True}
     zero = tracker.gate("new", **asked, unjudged="zero").to_dict()
     ranged = tracker.gate("new", **asked).to_dict()
-    assert (zero["decision"], zero["harm"]["status"]) == ("fail", "fails")
-    assert (ranged["decision"], ranged["harm"]["status"], ranged["harm"]["lower"]) == ("inconclusive", "open", 0.0)
-    assert ranged["harm"]["upper"] == zero["harm"]["upper"]
+    assert (zero["decision"], zero["parts"][0]["status"]) == ("fail", "fails")
+    assert (ranged["decision"], ranged["parts"][0]["status"], ranged["parts"][0]["lower"]) == (
+        "inconclusive",
+        "open",
+        0.0,
+    )
+    assert ranged["parts"][0]["upper"] == zero["parts"][0]["upper"]
 
 
 @pytest.mark.parametrize("given", [0.3, (0.3, 0.02), [".3:2%"], 0])

@@ -36,7 +36,7 @@ def test_a_gate_takes_all_of_the_policy(owned: nt.Tracker) -> None:
     by_policy = owned.gate("noisy", baseline="@prod").to_dict()
     given = {name: value for name, value in RULES.items() if name != "set_by"}
     by_hand = owned.gate("noisy", baseline="base", **given).to_dict()
-    same = ("decision", "margin", "delta", "lower", "upper", "slices", "harm", "limits", "unjudged")
+    same = ("decision", "margin", "delta", "lower", "upper", "rules", "parts", "limits", "unjudged")
     assert {name: by_policy[name] for name in same} == {name: by_hand[name] for name in same}
     assert by_policy["policy"] == {
         "alias": "prod",
@@ -60,11 +60,11 @@ def test_a_pass_names_the_rules(owned: nt.Tracker) -> None:
 
 STRICTER: dict[str, tuple[dict[str, Any], str, Any]] = {
     "margin": ({"margin": 0.04}, "margin", 0.04),
-    "slice_margin": ({"slice_margin": 0.1}, "slices", 0.1),
-    "max_harm": ({"max_harm": ".8:40%"}, "harm", "0.8:40%"),
+    "slice_margin": ({"slice_margin": 0.1}, "rules", 0.1),
+    "max_harm": ({"max_harm": ".8:40%"}, "max_harm", "0.8:40%"),
     "limits": ({"limits": ["cost=+1%"]}, "limits", ["ms", "cost"]),
     "unjudged": ({"unjudged": "range"}, "unjudged", "range"),
-    "strict_slices": ({"strict_slices": True}, "slices", 0.2),
+    "strict_slices": ({"strict_slices": True}, "rules", 0.2),
     "top": ({"top": 3}, "margin", 0.05),
 }
 
@@ -74,7 +74,7 @@ STRICTER: dict[str, tuple[dict[str, Any], str, Any]] = {
 def test_what_is_stricter_may_be_given(owned: nt.Tracker, rule: str) -> None:
     given, name, wanted = STRICTER[rule]
     found = owned.gate("noisy", baseline="@prod", **given).to_dict()[name]
-    shown = {"slices": lambda: found["margin"], "harm": lambda: found["limit"]}
+    shown = {"rules": lambda: found["margin"]}
     shown["unjudged"] = lambda: found["worth"]
     shown["limits"] = lambda: [one["name"] for one in found]
     assert shown.get(name, lambda: found)() == wanted
@@ -83,7 +83,7 @@ def test_what_is_stricter_may_be_given(owned: nt.Tracker, rule: str) -> None:
 def test_slices_and_harm_may_be_added(owned: nt.Tracker) -> None:
     owned.set_policy("prod", margin=0.05)
     found = owned.gate("noisy", baseline="@prod", by="part", slice_margin=0.1, max_harm=".9:50%").to_dict()
-    assert (found["slices"]["attribute"], found["slices"]["margin"], found["harm"]["limit"]) == ("part", 0.1, "0.9:50%")
+    assert (found["rules"]["by"], found["rules"]["margin"], found["max_harm"]) == ("part", 0.1, "0.9:50%")
 
 
 LOOSER: dict[str, tuple[dict[str, Any], str]] = {

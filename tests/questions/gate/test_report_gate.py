@@ -10,31 +10,25 @@ import pytest
 
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_object
-from ndcg_tracker.questions.gate.decide import GateDecision
+from ndcg_tracker.questions.gate.decide import Bounds, Decision, Levels, Rules, Ways
 from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.questions.gate.say import gate_said, reason
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.render.terminal import visible
+from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Note
 
-OPEN = GateDecision(
-    decision="inconclusive",
-    scope="population",
-    margin=0.01,
-    n=400,
-    delta=-0.003,
-    lower=-0.01274,
-    lower_method="betting",
-    upper=0.01081,
-    upper_method="t",
-    pass_level=0.95,
-    fail_alpha=0.0304,
-    low_information=Note("low_information", {"n": 400, "n_nonzero": 55, "enough": 100}),
-    n_needed=579,
-    n_needed_for="pass",
-    margin_needed=0.01274,
+BOUNDS = Bounds(-0.01274, "betting", 0.01081, "t")
+OPEN = Decision(
+    rules=Rules(0.01),
+    t=TTest(400, -0.003, None),
+    bounds=BOUNDS,
+    levels=Levels(0.95, 0.0304),
+    why=Note("low_information", {"n": 400, "n_nonzero": 55, "enough": 100}),
+    ways=Ways(579, "pass", 0.01274),
 )
+FAILED = Decision(rules=Rules(0.0, "set"), t=TTest(400, -0.0123, None), whole="fail")
 PIN = "2026-01-31T08:00:00.000000Z"
 INCONCLUSIVE = """\
 INCONCLUSIVE: not known whether dense may replace bm25 on shop
@@ -104,7 +98,7 @@ def overridden(comparison: Comparison) -> Gated:
     """A FAIL on a fixed set, overridden."""
     return Gated(
         replace(comparison, metrics=comparison.metrics[:1], notes=(), coverage=()),
-        GateDecision("fail", "set", 0.0, 400, -0.0123),
+        FAILED,
         number=2,
         acknowledgement=Acknowledgement("the index was rebuilt", "ada <ada@example.org>"),
     )
@@ -116,10 +110,14 @@ def test_text(inconclusive: Gated, overridden: Gated) -> None:
 
 
 def test_t_bounds_that_were_not_trusted_are_shown(inconclusive: Gated) -> None:
-    known = replace(OPEN, t_lower=-0.0111, t_upper=0.0072, betting_upper=0.03, lower_method="betting")
+    of = replace(BOUNDS, t_lower=-0.0111, t_upper=0.0072, betting_upper=0.03)
+    known = replace(OPEN, bounds=of)
     lines = gate_said(replace(inconclusive, decision=known)).in_format("text").splitlines()
     assert "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, as information is low" in lines
-    for trusted in (replace(known, lower_method="t", low_information=None), replace(known, t_lower=None, t_upper=None)):
+    for trusted in (
+        replace(known, bounds=replace(of, lower_method="t"), why=None),
+        replace(known, bounds=replace(of, t_lower=None, t_upper=None)),
+    ):
         assert "by t alone" not in gate_said(replace(inconclusive, decision=trusted)).in_format("text")
 
 
@@ -151,7 +149,7 @@ def test_warnings_are_told_but_not_that_identical_runs_have_no_p(comparison: Com
     few = Note("low_information", {"n": 396, "n_nonzero": 55, "enough": 100})
     one = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[1:2]))
     assert "warning: low information" not in gate_said(one).in_format("text")  # the gate has a rule of its own
-    one = replace(one, decision=replace(one.decision, low_information=few))
+    one = replace(one, decision=replace(one.decision, why=few))
     assert "warning: low information: 55 of 396 differences are nonzero" in gate_said(one).in_format("text")
     same = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[2:3]))
     assert "identical in every group" not in gate_said(same).in_format("text")
@@ -160,7 +158,7 @@ def test_warnings_are_told_but_not_that_identical_runs_have_no_p(comparison: Com
 def test_colour_follows_the_decision(inconclusive: Gated, overridden: Gated) -> None:
     assert gate_said(overridden).in_format("text", color=True).startswith("\x1b[33mFAIL\x1b[0m: ")
     assert gate_said(inconclusive).in_format("text", color=True).startswith("\x1b[1mINCONCLUSIVE\x1b[0m: ")
-    passed = replace(overridden, decision=replace(overridden.decision, decision="pass"))
+    passed = replace(overridden, decision=replace(overridden.decision, whole="pass"))
     assert gate_said(passed).in_format("text", color=True).startswith("\x1b[36mPASS\x1b[0m: ")
 
 

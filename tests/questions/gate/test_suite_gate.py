@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import decided, decided_suite, strata_of
 from thorough import LONG
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.questions.gate.decide import population_decision
-from ndcg_tracker.questions.gate.decide_suite import macro_decision, with_datasets
+from ndcg_tracker.questions.gate.decide import Decision, slices_of
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.stratified import strata_information
@@ -39,37 +40,38 @@ SUITES = {
 def test_the_bounds_of_two_datasets_are_those_of_welch() -> None:
     rng = np.random.default_rng(1)
     one, other = rng.normal(0.1, 0.2, 300), rng.normal(0.1, 0.3, 500)
-    found = macro_decision([one, other], 0.01, fail_alpha=0.02)
+    found = decided_suite([one, other], 0.01, fail_alpha=0.02)
     # the mean of both is half of one minus (-other), whose test is Welch's
     low = scipy.stats.ttest_ind(one, -other, equal_var=False, alternative="greater").confidence_interval(0.95).low
     high = scipy.stats.ttest_ind(one, -other, equal_var=False, alternative="less").confidence_interval(0.98).high
     assert (found.lower, found.upper) == pytest.approx((low / 2, high / 2))
-    assert (found.decision, found.lower_method, found.n, found.n_needed) == ("pass", "t", 800, None)
+    assert (found.decision, found.told.lower_method, found.n, found.ways.n) == ("pass", "t", 800, None)
 
 
 @given(st.integers(2, 400), st.floats(-0.1, 0.1), st.integers(0, 1000))
 @settings(max_examples=50)
 def test_a_suite_of_one_dataset_is_decided_as_the_dataset(n: int, shift: float, seed: int) -> None:
     delta = (np.random.default_rng(seed).normal(shift, 0.2, n)).clip(-1, 1)
-    alone, suite = population_decision(delta, 0.02), macro_decision([delta], 0.02)
+    alone, suite = decided(delta, 0.02), decided_suite([delta], 0.02)
     assert suite.decision == alone.decision
-    for name in ("delta", "lower", "upper", "t_lower", "t_upper", "betting_lower"):
-        assert getattr(suite, name) == pytest.approx(getattr(alone, name)), name
+    assert suite.delta == pytest.approx(alone.delta)
+    for name in ("lower", "upper", "t_lower", "t_upper", "betting_lower"):
+        assert getattr(suite.told, name) == pytest.approx(getattr(alone.told, name)), name
 
 
 def test_what_is_known_without_a_test() -> None:
-    nothing = macro_decision([np.zeros(50), np.zeros(9)], 0.01, same=[True, True])
+    nothing = decided_suite([np.zeros(50), np.zeros(9)], 0.01, same=[True, True])
     assert (nothing.decision, nothing.is_identical, nothing.n) == ("pass", True, 59)
-    assert macro_decision([np.zeros(50), np.zeros(9)], 0.01, same=[True, False]).decision == "inconclusive"
-    assert macro_decision([np.zeros(50), np.zeros(0)], 0.01).decision == "inconclusive"
-    assert macro_decision([np.full(1, 0.5), np.full(1, 0.5)], 0.01).lower_method == "betting"
+    assert decided_suite([np.zeros(50), np.zeros(9)], 0.01, same=[True, False]).decision == "inconclusive"
+    assert decided_suite([np.zeros(50), np.zeros(0)], 0.01).decision == "inconclusive"
+    assert decided_suite([np.full(1, 0.5), np.full(1, 0.5)], 0.01).told.lower_method == "betting"
     with pytest.raises(InputError, match="the margin must be"):
-        macro_decision([np.zeros(2)], -0.1)
+        decided_suite([np.zeros(2)], -0.1)
 
 
 def test_a_dataset_of_equal_lists_adds_no_chance() -> None:
     delta = np.random.default_rng(2).normal(0, 0.2, 500)
-    alone, beside = macro_decision([delta], 0.01), macro_decision([delta, np.zeros(30)], 0.01, same=[False, True])
+    alone, beside = decided_suite([delta], 0.01), decided_suite([delta, np.zeros(30)], 0.01, same=[False, True])
     assert beside.lower == pytest.approx((alone.lower or math.nan) / 2)
 
 
@@ -100,8 +102,8 @@ def test_false_fail_and_false_pass(suite: str, population: str, apart: float) ->
     for _ in range(rounds):
         deltas = [sampler(rng, n) + shift for n, shift in zip(SUITES[suite], shifts, strict=True)]
         limits = (-2.0, 2.0)
-        fails += macro_decision(deltas, margin, limits=limits).decision == "fail"
-        passes += macro_decision([delta - margin for delta in deltas], margin, limits=limits).decision == "pass"
+        fails += decided_suite(deltas, margin, limits=limits).decision == "fail"
+        passes += decided_suite([delta - margin for delta in deltas], margin, limits=limits).decision == "pass"
     assert fails / rounds < 0.01 + 4 * math.sqrt(0.01 * 0.99 / rounds)
     assert passes / rounds < 0.06 + 4 * math.sqrt(0.05 * 0.95 / rounds)
 
@@ -109,22 +111,27 @@ def test_false_fail_and_false_pass(suite: str, population: str, apart: float) ->
 def test_datasets_have_floors() -> None:
     noise = np.tile([0.125, -0.125], 300)
     deltas = {"fiqa": noise + 0.06, "scifact": noise - 0.04, "tiny": noise[:24] - 0.5}
-    whole = macro_decision([deltas["fiqa"], deltas["scifact"]], 0.01)
+    large = {name: delta for name, delta in deltas.items() if name != "tiny"}
+    whole = decided_suite(large, 0.01)
     assert whole.decision == "pass"
-    failed = with_datasets(whole, deltas, 0.02)
-    assert failed.decision == "fail"
-    assert failed.slices is not None
-    assert [(row.value, row.status) for row in failed.slices.rows] == [("scifact", "fails"), ("fiqa", "within")]
-    assert (failed.slices.attribute, failed.slices.n_small, failed.slices.of_whole) == ("dataset", 1, "pass")
-    loose = with_datasets(whole, deltas, 0.1)
+
+    def with_datasets(each: dict[str, Floats], margin: float, is_strict: bool = False) -> Decision:
+        rules = replace(whole.rules, by="dataset", part_margin=margin, is_strict=is_strict)
+        return replace(whole, rules=rules, parts=slices_of(rules, list(strata_of(each).parts.items())))
+
+    failed = with_datasets(deltas, 0.02)
+    assert (failed.decision, failed.without("dataset")) == ("fail", "pass")
+    assert [(row.value, row.n, row.status) for row in failed.slices] == [
+        ("scifact", 600, "fails"), ("fiqa", 600, "within"), ("tiny", 24, "open"),
+    ]  # fmt: skip
+    loose = with_datasets(deltas, 0.1)
     assert loose.decision == "inconclusive"
     assert reason(loose).endswith("; regressed by compare's test: dataset='tiny' (24 groups)")
-    large = {name: delta for name, delta in deltas.items() if name != "tiny"}
-    close = with_datasets(whole, large, 0.045)
+    close = with_datasets(large, 0.045)
     assert close.decision == "inconclusive"
     assert reason(close).endswith("; regressed by compare's test: dataset='scifact' (600 groups)")
-    assert with_datasets(whole, large, 0.045, is_strict=True).decision == "inconclusive"
-    assert with_datasets(whole, large, 0.1, is_strict=True).decision == "pass"
-    small = with_datasets(whole, {name: delta[:24] for name, delta in large.items()}, 0.1, is_strict=True)
+    assert with_datasets(large, 0.045, is_strict=True).decision == "inconclusive"
+    assert with_datasets(large, 0.1, is_strict=True).decision == "pass"
+    small = with_datasets({name: delta[:24] for name, delta in large.items()}, 0.1, is_strict=True)
     assert small.decision == "inconclusive"
     assert reason(small).endswith("; no dataset has 25 groups, so none was judged, but strict datasets need one")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from gated import BASE, N_GROUPS, SECOND, decisions, refusal, worse
 from ranked_runs import frame_of_ranks, labels_of_ranks
+from samples import decided
 from small_shop import BM25, DENSE, frame_of, labels_frame
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
 from ndcg_tracker.compare.gather_results import NO_INFERENCE
-from ndcg_tracker.questions.gate.decide import population_decision
 from ndcg_tracker.words.notes import sentence
 
 ASSUMED = "unjudged items count as not relevant, because no label has grade 0"
@@ -24,7 +24,7 @@ def test_the_decision_is_that_of_the_arithmetic_and_is_recorded(pinned: nt.Track
         assert result.decision == expected
         first, second = ({"noisy": (60, 60), "drop": (110, 0)})[name]
         delta = np.repeat([SECOND - 1, 1 - SECOND, 0.0], [first, second, N_GROUPS - first - second])
-        alone = population_decision(delta, margin)
+        alone = decided(delta, margin)
         found, record = result.to_dict(), decisions(pinned)[-1]
         assert (found["delta"], found["lower"], found["upper"]) == pytest.approx(
             (alone.delta, alone.lower, alone.upper)

@@ -140,7 +140,7 @@ def test_a_dataset_whose_only_labels_are_of_a_named_judge(tracker: nt.Tracker) -
     tracker.create_suite("all", ["default"])
     assert tracker.suite("all").tables[0].judges == ("gpt",)
     assert tracker.history_of_suite("all").rows[0]["judge"] == "gpt"
-    assert tracker.compare_suite("all", "bm25", "dense").comparison.deltas[0].judge == "gpt"
+    assert tracker.compare_suite("all", "bm25", "dense").comparison.deltas[0].labels.judge == "gpt"
     with pytest.raises(nt.InputError) as caught:
         tracker.labels_agreement()
     assert str(caught.value) == (

@@ -96,7 +96,7 @@ def test_weights_of_groups_count(tracker: Tracker) -> None:
 
 
 def test_answers_are_added_and_narrow_the_range(shop: Tracker, tmp_path: Path) -> None:
-    before = shop.compare("old", "new", metrics="ndcg@3").to_dict()["metrics"][0]["open"]
+    before = shop.compare("old", "new", metrics="ndcg@3").to_dict()["metrics"][0]["unjudged"]
     shop.labels_needed("old", "new", budget=2).save(tmp_path / "ask.csv")
     asked = list(csv.DictReader(io.StringIO((tmp_path / "ask.csv").read_text())))
     assert [row["label"] for row in asked] == ["", ""]
@@ -107,7 +107,7 @@ def test_answers_are_added_and_narrow_the_range(shop: Tracker, tmp_path: Path) -
     assert left.label_set.version == 2  # before any run is evaluated under it
     assert (asked[0]["group"], asked[0]["item"]) not in {(one.group, one.item) for one in left.items}
     shop.rescore()
-    after = shop.compare("old", "new", metrics="ndcg@3").to_dict()["metrics"][0]["open"]
+    after = shop.compare("old", "new", metrics="ndcg@3").to_dict()["metrics"][0]["unjudged"]
     assert after["n_items"] == before["n_items"] - 1 == 3
 
 

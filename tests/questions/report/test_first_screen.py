@@ -1,9 +1,8 @@
 """What the first screen says of slices: how many regressed, which, and by how much."""
 
 import numpy as np
+from samples import slices
 
-from ndcg_tracker.compare.inference import Chance
-from ndcg_tracker.compare.slices import compare_slices
 from ndcg_tracker.questions.report.first_screen import slices_told
 
 RNG = np.random.default_rng(40)
@@ -14,7 +13,7 @@ def told(changes: dict[str | None, float]) -> dict[str, object]:
     values = [value for value in changes for _ in range(30)]
     change = np.array([changes[value] for value in values])
     candidate = 0.5 + change * (1 + RNG.normal(0, 0.05, change.size))
-    return slices_told("product", compare_slices(np.full(change.size, 0.5), candidate, values))
+    return slices_told("product", slices(candidate - 0.5, values))
 
 
 def test_groups_without_the_attribute_are_none_of_its_values() -> None:
@@ -46,8 +45,8 @@ def test_only_some_are_named() -> None:
 
 def test_slices_that_no_test_can_judge() -> None:
     clusters = np.repeat([0, 1, 2], 10)
-    both = np.zeros(30), RNG.normal(0.2, 0.1, 30)
-    rows = compare_slices(*both, ["tent"] * 10 + ["lamp"] * 10 + ["bag"] * 10, chance=Chance(clusters=clusters))
+    delta = RNG.normal(0.2, 0.1, 30)
+    rows = slices(delta, ["tent"] * 10 + ["lamp"] * 10 + ["bag"] * 10, clusters=clusters)
     assert slices_told("product", rows)["words"] == "None of 3 products could be tested: each is one cluster"
-    rows = compare_slices(*both, ["tent"] * 20 + ["lamp"] * 10, chance=Chance(clusters=clusters))
+    rows = slices(delta, ["tent"] * 20 + ["lamp"] * 10, clusters=clusters)
     assert str(slices_told("product", rows)["after"]).endswith("; 1 not tested")
