@@ -39,7 +39,7 @@ def leaderboard_said(board: Leaderboard) -> Said:
     return Said(
         board,
         lambda: [leaderboard_report(board)],
-        lambda: leaderboard_rows(board),
+        lambda: Table.of_rows(leaderboard_rows(board)),
         further={"latex": lambda: leaderboard_latex(board)},
     )
 
@@ -261,7 +261,7 @@ def suite_tables_said(*tables: SuiteTable) -> Said:
     return Said(
         lambda: suite_tables_object(*tables),
         lambda: list(map(suite_table_report, tables)),
-        lambda: [row for table in tables for row in suite_rows(table)],
+        lambda: Table.of_rows([row for table in tables for row in suite_rows(table)]),
         further={"latex": lambda: "\n".join(map(suite_latex, tables))},
     )
 
