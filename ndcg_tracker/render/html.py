@@ -216,9 +216,10 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
     table = table.for_people
     shown_table = shown(table)
     sides = [f" {looks['right' if is_right else 'left']}" for is_right in shown_table.right]
+    named = [*map(is_named, table.columns), False]
     head = "".join(
         f"<th{side}>{_text(heading)}</th>" if has_words else "<td></td>"  # a heading without words says nothing
-        for side, heading, has_words in zip(sides, shown_table.headings, [*map(is_named, table.columns), False], strict=False)
+        for side, heading, has_words in zip(sides, shown_table.headings, named, strict=False)
     )
     body = "".join(
         f"<tr>{''.join(f'<td{side}>{_painted(cell, looks)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"

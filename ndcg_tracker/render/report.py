@@ -49,14 +49,14 @@ class Column:
 
     ``key``: "" for a column that programs do not get. ``title``: None for a column that people do not get, ``BLANK``
     for one without a heading. ``kind``: how every format shows the values; None for values as a database returns them,
-    with ``digits`` decimals or six significant digits, whose title is the key by default. ``legend``: how to read it. ``of``: where a row
-    has its value, a path of keys, attributes and places with dots between, or a function of the row; by default the
-    key. ``marked_by``: the keys of the columns that mark its values: of a difference the verdict, and perhaps what
-    keeps it open; of anything else, whether it is bold. ``best``: which of its values is coloured as the best, in
-    papers bold. ``signed``: with a plus sign, for differences. ``right``: whether its cells are aligned right, None to
-    go by kind, or without one by whether all are numbers. ``is_time``: people read its times, ISO 8601 and UTC, to the
-    second. ``is_spare``: text leaves it out if a line would be too long, the last such column first.
-    ``is_superscript``: in papers, it stands above the column before it.
+    with ``digits`` decimals or six significant digits, under their key without a title. ``legend``: how to read it.
+    ``of``: where a row has its value, a path of keys, attributes and places with dots between, or a function of the
+    row; by default the key. ``marked_by``: the keys of the columns that mark its values: of a difference the verdict,
+    and perhaps what keeps it open; of anything else, whether it is bold. ``best``: which of its values is coloured as
+    the best, in papers bold. ``signed``: with a plus sign, for differences. ``right``: whether its cells are aligned
+    right, None to go by kind, or without one by whether all are numbers. ``is_time``: people read its times, ISO 8601
+    and UTC, to the second. ``is_spare``: text leaves it out if a line would be too long, the last such column first.
+    ``is_superscript``: in papers, it stands above the mean before it.
     """
 
     key: str
