@@ -56,7 +56,7 @@ class Column:
     the best, in papers bold. ``signed``: with a plus sign, for differences. ``right``: whether its cells are aligned
     right, None to go by kind, or without one by whether all are numbers. ``is_time``: people read its times, ISO 8601
     and UTC, to the second. ``is_spare``: text leaves it out if a line would be too long, the last such column first.
-    ``is_superscript``: in papers, it stands above the mean before it.
+    ``is_superscript``: in papers, it stands above the mean before it. ``link``: of the heading on a page.
     """
 
     key: str
@@ -72,6 +72,7 @@ class Column:
     is_time: bool = False
     is_spare: bool = False
     is_superscript: bool = False
+    link: str = ""
 
     def value(self, row: Any) -> object:
         """Return the value of a row: of a dict, or of an object with attributes."""
@@ -211,10 +212,7 @@ class Table:
         if not any(column.kind for column in self.columns):
             return self
         places = self.places_shown
-        heads = [
-            replace(self.columns[place], kind=None, marked_by=(), best=None, right=self.is_right(place))
-            for place in places
-        ]
+        heads = [replace(self.columns[place], marked_by=(), best=None, right=self.is_right(place)) for place in places]
         ids = [number for number, place in enumerate(places) if self.columns[place].kind == "id"]
         names = tuple(number for number in ids if is_named(heads[number]))[:2] or self.names
         rows = list(zip(*map(self._cells, places), strict=True))
@@ -340,6 +338,8 @@ def delta_cell(delta: float | None, verdict: str | None, left_open: str | None =
 
 def _marked(value: object, column: Column, of: Mark, has_glyph: bool) -> Painted:
     """Return a difference, or a verdict, with its mark."""
+    if isinstance(value, Painted):
+        return value
     if column.kind == "verdict":
         return Painted(of.glyph if has_glyph else f"{of.glyph} {of.word}".strip() or UNDEFINED, of.style)
     told = _text(value, column)

@@ -17,6 +17,7 @@ from ndcg_tracker.ui.overviews import GroupsAsked, SomeGroup, datasets_overview,
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered, sparkline
 from ndcg_tracker.words.notes import note_text
 from ndcg_tracker.words.texts import percent_of, points
+from ndcg_tracker.words.verdicts import MARKS
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DecisionRecord
@@ -50,6 +51,11 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
     ]
     data_links = [(name.upper(), link("/datasets", format=name)) for name in ("csv", "json")]
     return rendered("datasets.html", title="Datasets", rows=rows, data_links=data_links)
+
+
+def words(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page that says what the signs of verdicts mean."""
+    return rendered("words.html", title="Words", marks=MARKS.values())
 
 
 def asked_history(tx: ReadTransaction, here: Here) -> tuple[History, HistoryFilter]:

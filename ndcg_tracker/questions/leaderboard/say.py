@@ -87,7 +87,7 @@ _RUN = (
     Column("slice", kind="id", of="of.value"),
     Column("n", kind="count", of="of.n"),
 )
-_INTERVAL = Column("ci", "95% interval", "interval", of="standing.ci")
+_INTERVAL = Column("ci", "95% interval", "interval", of="standing.ci", is_spare=True)
 _JUDGED = Column("judged", kind="share", of="standing.judged")
 
 
