@@ -48,8 +48,9 @@ class Column:
     """One column: its ``key`` in JSON, CSV and frames, its ``title`` for people, and the ``kind`` of its values.
 
     ``key``: "" for a column that programs do not get. ``title``: None for a column that people do not get, ``BLANK``
-    for one without a heading. ``kind``: how every format shows the values; None for values as a database returns them,
-    with ``digits`` decimals or six significant digits, under their key without a title. ``legend``: how to read it.
+    for one without a heading; in a table without kinds, None for the key. ``kind``: how every format shows the values;
+    None for values as a database returns them, with ``digits`` decimals or six significant digits. ``legend``: how to
+    read it.
     ``of``: where a row has its value, a path of keys, attributes and places with dots between, or a function of the
     row; by default the key. ``marked_by``: the keys of the columns that mark its values: of a difference the verdict,
     and perhaps what keeps it open; of anything else, whether it is bold. ``best``: which of its values is coloured as
@@ -130,6 +131,16 @@ def read_by_people(*names: str, **digits: int) -> tuple[Column, ...]:
     return tuple(Column(name, heading(name), digits=digits.get(name), is_time=name.endswith(_TIME)) for name in names)
 
 
+def unseen(text: str) -> tuple[Column, ...]:
+    """Return columns that only programs get: each word is a key, or a key and the path of its value.
+
+    >>> [(column.key, column.of) for column in unseen("step first=step_between.0")]
+    [('step', 'step'), ('first', 'step_between.0')]
+    """
+    pairs = (word.partition("=") for word in text.split())
+    return tuple(Column(key, of=path or key) for key, _, path in pairs)
+
+
 def columns(*names: str) -> tuple[Column, ...]:
     """Return columns of texts; a ">" before a name aligns the column right.
 
@@ -197,19 +208,24 @@ class Table:
         ]
 
     @property
+    def has_kinds(self) -> bool:
+        """Whether the columns say what they hold; else they are as a database returns them, and people see each."""
+        return any(column.kind for column in self.columns)
+
+    @property
     def places_shown(self) -> list[int]:
         """The places of the columns that people see: none that is only for programs, or undefined in every row."""
         return [
             place
             for place, column in enumerate(self.columns)
-            if column.kind is None
+            if not self.has_kinds
             or (column.title is not None and (not self.rows or any(row[place] is not None for row in self.rows)))
         ]
 
     @property
     def for_people(self) -> Table:
         """The columns that people see, with cells as people see them."""
-        if not any(column.kind for column in self.columns):
+        if not self.has_kinds:
             return self
         places = self.places_shown
         heads = [replace(self.columns[place], marked_by=(), best=None, right=self.is_right(place)) for place in places]
@@ -258,7 +274,7 @@ class Table:
             has_glyph = self._has_glyphs(column)
             marks = self._marks(column)
             return [_marked(value, column, of, has_glyph) for value, of in zip(values, marks, strict=True)]
-        cells = [_cell(value, column) for value in values]
+        cells = [Painted("") if value is None and not is_named(column) else _cell(value, column) for value in values]
         if column.marked_by:
             bold = self._values(column.marked_by[0])
             cells = [

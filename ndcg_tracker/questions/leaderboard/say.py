@@ -15,7 +15,7 @@ from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing, SuiteRow, SuiteTable
 from ndcg_tracker.render.formats import Said, as_object, fields_of, shape_of
 from ndcg_tracker.render.latex import EMPHASIS, latex_text, table_latex
-from ndcg_tracker.render.report import BLANK, Column, Report, Table, columns
+from ndcg_tracker.render.report import BLANK, Column, Report, Table, columns, unseen
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, counted, percent_span, points
@@ -47,45 +47,33 @@ class _Line:
     board: Leaderboard | None = None
 
 
+_RANKS = "the places that it could hold, given the tests (95%, all together)"
+_BETTER_THAN = "the letters of those that it is significantly better than"
+
+
+def _letters(line: _Line) -> str | None:
+    return (line.standing and better_than(line.standing, line.signs)) or None
+
+
+def _beaten(line: _Line) -> list[str] | None:
+    return None if line.standing is None else [line.names[place] for place in line.standing.better_than]
+
+
 STANDING = (
     Column("verdict", BLANK, "verdict", of=lambda line: line.standing and _verdict(line.standing)),
-    Column("rank", kind="count", of="standing.rank"),
-    Column("rank_low", kind="count", of="standing.rank_low"),
-    Column("rank_high", kind="count", of="standing.rank_high"),
-    Column(
-        "",
-        "ranks",
-        "count",
-        "the places that it could hold, given the tests (95%, all together)",
-        of=lambda line: line.standing and ranks(line.standing),
-    ),
-    Column("is_tied_with_best", kind="text", of="standing.is_tied_with_best"),
-    Column("n_better_than", kind="count", of=lambda line: line.standing and len(line.standing.better_than)),
-    Column(
-        "better_than",
-        kind="text",
-        of=lambda line: line.standing and [line.names[place] for place in line.standing.better_than],
-    ),
+    *unseen("rank=standing.rank rank_low=standing.rank_low rank_high=standing.rank_high"),
+    Column("", "ranks", "count", _RANKS, of=lambda line: line.standing and ranks(line.standing)),
+    *unseen("is_tied_with_best=standing.is_tied_with_best"),
+    Column("n_better_than", of=lambda line: line.standing and len(line.standing.better_than)),
+    Column("better_than", of=_beaten),
 )
 """What a leaderboard shows of the standing of a run, and the table of a suite of that of a system."""
-BETTER_THAN = Column(
-    "",
-    "better than",
-    "text",
-    "the letters of those that it is significantly better than",
-    of=lambda line: (line.standing and better_than(line.standing, line.signs)) or None,
-    is_spare=True,
-    is_superscript=True,
-)
+BETTER_THAN = Column("", "better than", "text", _BETTER_THAN, of=_letters, is_spare=True, is_superscript=True)
 _RUN = (
     Column("", BLANK, "id", of=lambda line: line.signs[line.place]),
     Column("run", "run", "id", of="row.name", marked_by=("is_tied_with_best",)),
-    Column("run_id", kind="count", of="row.run_id"),
-    Column("dataset", kind="id", of="board.dataset"),
-    Column("label_set_version", kind="count", of="board.labels.version"),
-    Column("metric", kind="id", of="of.metric"),
-    Column("slice", kind="id", of="of.value"),
-    Column("n", kind="count", of="of.n"),
+    *unseen("run_id=row.run_id dataset=board.dataset label_set_version=board.labels.version"),
+    *unseen("metric=of.metric slice=of.value n=of.n"),
 )
 _INTERVAL = Column("ci", "95% interval", "interval", of="standing.ci", is_spare=True)
 _JUDGED = Column("judged", kind="share", of="standing.judged")
@@ -116,9 +104,9 @@ def _columns(board: Leaderboard) -> list[Column]:
     first = board.metrics[0]
     judged = f"judged@{first.cutoff}" if first.cutoff else "judged"
     is_apart = first.judged is not None and first.judged.is_apart
-    measures = [Column(name, of=partial(_measure, name)) for name in board.measures]
+    measures = [Column(name, name, of=partial(_measure, name)) for name in board.measures]
     shared = replace(_JUDGED, title=judged if is_apart else None)
-    judge = Column("judge", kind="id", of="board.labels.judge")
+    judge = Column("judge", of="board.labels.judge")
     return [*_RUN, _mean(first), _INTERVAL, *STANDING, BETTER_THAN, shared, judge, *measures]
 
 
@@ -306,16 +294,10 @@ def _table_shape(table: SuiteTable) -> Mapping[str, object]:
 
 
 _SUITE = (
-    Column("system", of="line.row.system"),
-    Column("dataset"),
-    Column("label_set_version"),
-    Column("metric", of="line.of.metric"),
-    *(Column(key, of=f"cell.{key}") for key in ("run", "run_id", "n", "mean")),
-    Column("macro", of="line.row.macro.mean"),
+    *unseen("system=line.row.system dataset label_set_version metric=line.of.metric"),
+    *unseen("run=cell.run run_id=cell.run_id n=cell.n mean=cell.mean macro=line.row.macro.mean"),
     *(_within(column, "line") for column in STANDING),
-    Column("micro", of="line.row.micro.mean"),
-    Column("judged", of="cell.judged"),
-    Column("judge"),
+    *unseen("micro=line.row.micro.mean judged=cell.judged judge"),
 )
 """The columns of a system on one dataset, in CSV and frames; the mean is None without a run there."""
 
