@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.errors import NdcgTrackerError
@@ -11,19 +12,17 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard
 from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, leaderboard_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_report, leaderboard_table
-from ndcg_tracker.render.html import CLASSES, table_html
 from ndcg_tracker.ui.comparisons import missing_groups
 from ndcg_tracker.ui.faults import MISSING, advice_and_commands, in_browser
 from ndcg_tracker.ui.here import Answer, Here, tag_pair
 from ndcg_tracker.ui.overviews import GroupsCounted
-from ndcg_tracker.ui.rendering import Question, metric_name, rendered
+from ndcg_tracker.ui.rendering import Question, metric_name, rendered, table_on_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from markupsafe import Markup
 
-    from ndcg_tracker.render.terminal import Painted
     from ndcg_tracker.storage.records import MetricUse
     from ndcg_tracker.storage.store import ReadTransaction
 
@@ -108,23 +107,18 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
 
 def _table(here: Here, board: Leaderboard, others: Mapping[str, object]) -> Markup:
     """Return the table of the question with links: of metrics to their orders, of runs to pages and comparisons."""
-    from markupsafe import Markup
-
     metrics, ids = [of.metric for of in board.metrics], [run.run_id for run in board.runs]
     beside = [[other for other in metrics if other != metric] or [""] for metric in metrics]
     both = zip(metrics, beside, strict=True)
     orders = iter([here.link("/leaderboard", **others, metric=metric, beside=rest) for metric, rest in both])
     table = leaderboard_table(board)
     heads = [replace(of, link=next(orders)) if of.kind == "mean" else of for of in table.columns]
-    table = replace(table, columns=heads).for_people
-    at = {of.key: place for place, of in enumerate(table.columns)}
-    rows = [cast("list[Painted]", list(row)) for row in table.rows]
-    for row, run_id in zip(rows, ids, strict=True):
-        row[at["run"]] = replace(row[at["run"]], link=here.link("/run", run=run_id, metric=metrics[0]))
-        pair = here.link("/compare", run=[ids[0], run_id], metric=metrics[0], dataset=board.dataset)
-        if "verdict" in at and (verdict := row[at["verdict"]]).text:
-            row[at["verdict"]] = replace(verdict, text=f"{verdict.text} compare", link=pair)
-    return Markup(table_html(replace(table, rows=rows), CLASSES))
+    compare = partial(here.link, "/compare", metric=metrics[0], dataset=board.dataset)
+    return table_on_page(
+        replace(table, columns=heads),
+        run=[("", here.link("/run", run=run_id, metric=metrics[0])) for run_id in ids],
+        verdict=[(" compare", compare(run=[ids[0], run_id])) for run_id in ids],
+    )
 
 
 def _groups_of(tx: ReadTransaction, here: Here, board: Leaderboard) -> str:
