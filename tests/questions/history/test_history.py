@@ -124,7 +124,8 @@ STEP: HistoryRow = {
         ),
         (
             {"step_between": ("r15", "r20"), "step_parameters": {}, "parameters": {}, "git_commit": None},
-            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; the step lies somewhere between r15 and r20",
+            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; the step lies somewhere between r15 and "
+            "r20",
         ),
         (
             {"step_between": ("r15", "r20"), "step_parameters": {}, "git_commit": None, "step_or_drift": True},

@@ -3,11 +3,13 @@
 import re
 
 import pandas as pd
-
-import ndcg_tracker as nt
+import pytest
 from small_shop import BM25, DENSE, LABELS
 
+import ndcg_tracker as nt
 
+
+@pytest.mark.usefixtures("postgres_schema")
 def test_a_notebook_shows_a_tidy_table(database_url: str) -> None:
     with nt.Tracker(database_url) as tracker:
         for name, run in (("bm25", BM25), ("dense", DENSE)):
