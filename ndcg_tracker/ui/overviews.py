@@ -12,7 +12,6 @@ import numpy as np
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.compare.gather_results import limits_of_delta
-from ndcg_tracker.compare.inference import GROUPS_ONLY
 from ndcg_tracker.compare.pair import pair, places_of_ids
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import mean_within
@@ -22,7 +21,7 @@ from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import judges_of
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.stratified import ALPHA
-from ndcg_tracker.statistics.t_test import limited
+from ndcg_tracker.statistics.t_test import limited, paired_t, weighted_t
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
@@ -236,7 +235,8 @@ def _paired(
         return Against(why="of other groups")
     weights = None if weights_of is None else weights_of.weights_of(pairing.group_ids)
     counts = np.ones(pairing.group_ids.size, np.bool_) if weights is None else weights > 0
-    test, _ = GROUPS_ONLY.test(pairing.delta[counts], None if weights is None else weights[counts])
+    delta = pairing.delta[counts]
+    test = paired_t(delta) if weights is None else weighted_t(delta, weights[counts])
     base, own = (record.mean for record in records)
     if test.mean is None or base is None or own is None:
         return Against(why="no group counts")

@@ -16,6 +16,7 @@ from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, ite
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.reach import other_ids_notes
+from ndcg_tracker.compare.results import Verdict, corrected_verdict
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, check_one_dataset, check_one_sample, typed_metric
 from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
@@ -49,6 +50,7 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import counting_judge, numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
+from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import GroupTexts
 
@@ -307,6 +309,11 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     if slices is not None:
         totals = replace(totals, slices=slice_totals(slices.of(paired.group_ids), paired.delta, shares))
     n_alone = paired.only_in_baseline.size + paired.only_in_candidate.size
+    counts = shares > 0
+    weighs = None if results.weights is None else results.weights[counts]
+    test = paired_t(paired.delta[counts]) if weighs is None else weighted_t(paired.delta[counts], weighs)
+    tested: Verdict = "no_difference_detected" if paired.delta.any() else "identical"
+    gain = (means[1] - means[0]) * (1 if both.metric.direction == "higher" else -1)
     return RunExplanation(
         subject_of(both),
         means[0],
@@ -325,6 +332,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
             *both.notes(),
             *_worst_group(both, worst_group),
         ),
+        verdict=None if test.p_value is None and paired.delta.any() else corrected_verdict(tested, gain, test.p_value),
     )
 
 

@@ -25,6 +25,7 @@ from ndcg_tracker.render.report import Report, Table, columns, query_words, text
 from ndcg_tracker.render.terminal import Painted, shortened, visible
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, Text, counted, points
+from ndcg_tracker.words.verdicts import mark_of
 
 TOP = 10
 """How many items are shown to people unless they ask for more."""
@@ -84,7 +85,7 @@ def _text_shape(text: Text | None) -> dict[str, object]:
 
 @shape_of(RunExplanation)
 def _run_shape(explanation: RunExplanation) -> Mapping[str, object]:
-    shape = _shape(explanation, None) | {"n_groups": explanation.n_groups}
+    shape = _shape(explanation, None) | {"verdict": explanation.verdict, "n_groups": explanation.n_groups}
     if explanation.totals is not None:
         shape |= as_object(explanation.totals) | {"worst_group": explanation.worst_group}
     return shape | _end_of_shape(explanation)
@@ -207,14 +208,15 @@ def _familiar(metric: str) -> str:
 def _headline(explanation: Explanation) -> str:
     """Return what changed and by how much."""
     subject, delta = explanation.subject, explanation.delta
-    verb = "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
     if isinstance(explanation, GroupExplanation):
-        what = f"group {explanation.group} {verb} in {subject.metric}:"
-    elif explanation.delta:
-        what = f"{_runs(subject, f'{verb} against')}: {subject.metric}"
-    else:
-        what = f"{_runs(subject, 'against')}: {subject.metric} {verb}:"
-    return f"{what} {_change(explanation)}"
+        verb = "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
+        return f"group {explanation.group} {verb} in {subject.metric}: {_change(explanation)}"
+    if not delta:
+        return f"{_runs(subject, 'against')}: {subject.metric} did not change: {_change(explanation)}"
+    word = mark_of(explanation.verdict).word
+    if explanation.verdict == "no_difference_detected":
+        return f"{_runs(subject, 'against')}: {subject.metric} {_change(explanation, word)}, split by item"
+    return f"{_runs(subject, f'is {word} than' if word else 'against')}: {subject.metric} {_change(explanation)}"
 
 
 def _story(explanation: Explanation) -> list[str]:
@@ -270,11 +272,11 @@ def _legend(explanation: Explanation) -> list[str]:
     ]
 
 
-def _change(explanation: Explanation) -> str:
+def _change(explanation: Explanation, *words: str) -> str:
     if not explanation.delta:
         return points(explanation.candidate)
     change = f"{points(explanation.baseline)} → {points(explanation.candidate)}"
-    return f"{change} ({points(explanation.delta, signed=True)})"
+    return f"{change} ({', '.join([points(explanation.delta, signed=True), *words])})"
 
 
 def _runs(subject: Subject, between: str) -> str:

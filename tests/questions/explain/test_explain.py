@@ -48,7 +48,7 @@ before, after: what the item adds to the group's value; change: its part of the 
 note: unjudged items among the first 10: 1 in the baseline, 2 in the candidate
 """
 RUNS = """\
-dense rose against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300)
+dense against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300, no difference detected), split by item
 
 by what happened to the item
 what happened      n   change
@@ -85,8 +85,7 @@ note: to see the group that lost most:
       ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q17
 """
 PARTS = """\
-dense (labels version 2) rose against bm25 (labels version 1) on shop: ndcg@10 0.5000 → 0.7500
-(+0.2500)
+dense (labels version 2) against bm25 (labels version 1) on shop: ndcg@10 0.5000 → 0.7500 (+0.2500)
 
 what changed it, step by step
 part      value then   change  step
@@ -311,7 +310,7 @@ def test_groups_that_came_or_went_are_told_first() -> None:
         "coverage      0.7500  +0.1875  100 labels added in version 2, 2 gone",
         "ranking, labels, coverage: over the 30 groups with a value at every step",
     ]
-    assert explanation_said(explanation).table()[1][:4] == [
+    assert explanation_said(explanation).table().for_programs[1][:4] == [
         ["ndcg@10", "part", "groups", 23, pytest.approx(-0.3), None, None, None, None],
         ["ndcg@10", "part", "ranking", None, 0.125, None, None, None, None],
         ["ndcg@10", "part", "labels", 1, -0.0625, None, None, None, None],
@@ -325,3 +324,17 @@ def test_a_change_without_lists_is_no_rounding() -> None:
     text = explanation_said(replace(whole, items=(), notes=(lacks,)), None).in_format("text")
     assert "no list is stored" in text
     assert "convention" not in text
+
+
+def test_a_run_is_called_better_or_worse_only_where_a_test_detects_it() -> None:
+    whole = run_explanation()
+    heads = [
+        explanation_said(replace(whole, verdict=verdict)).in_format("markdown").splitlines()[0]
+        for verdict in ("improved", "regressed", "no_difference_detected", None)
+    ]
+    assert heads == [
+        "### dense is better than bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300)",
+        "### dense is worse than bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300)",
+        "### dense against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300, no difference detected), split by item",
+        "### dense against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300)",
+    ]
