@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, cast
 from urllib.parse import quote
 
 from ndcg_tracker.render.json import json_text
@@ -139,6 +139,16 @@ def unseen(text: str) -> tuple[Column, ...]:
     """
     pairs = (word.partition("=") for word in text.split())
     return tuple(Column(key, of=path or key) for key, _, path in pairs)
+
+
+def kinds(text: str) -> tuple[Column, ...]:
+    """Return the columns that a text lists: each has a key, a kind, and a title, by default the key.
+
+    >>> [(column.key, column.kind, column.title) for column in kinds("rbo mean, first_change count first change")]
+    [('rbo', 'mean', 'rbo'), ('first_change', 'count', 'first change')]
+    """
+    parts = (part.split(maxsplit=2) for part in text.split(", "))
+    return tuple(Column(key, (*title, key)[0], cast("Kind", kind)) for key, kind, *title in parts)
 
 
 def columns(*names: str) -> tuple[Column, ...]:
@@ -379,7 +389,7 @@ _TOLD: Mapping[Kind, Callable[[Any, Column], str]] = {
     "mean": lambda value, column: points(
         value, signed=column.signed, digits=4 if column.digits is None else column.digits
     ),
-    "delta": lambda value, column: points(value, signed=True),
+    "delta": lambda value, column: points(value, signed=True, digits=column.digits or 4),
     "interval": lambda value, column: interval(value, signed=column.signed),
     "p": lambda value, column: p_text(value),
     "count": lambda value, column: f"{value:,}",

@@ -37,7 +37,7 @@ def test_why_a_group_changed(shop: CommandLine) -> None:
 
 def test_all_items_and_few(shop: CommandLine) -> None:
     everything = shop.done("explain", "bm25", "dense", "--group", "q2", "--all")
-    assert "\nx         -  3 → -  0.0000  0.0000   0.0000  unjudged\n" in everything
+    assert "\nx         -  3 → -  0.0000  0.0000  +0.0000  unjudged\n" in everything
     none = shop.done("explain", "bm25", "dense", "--group", "q2", "--top", "0")
     assert "item  grade" not in none
     assert len(shop.rows("explain", "bm25", "dense", "--group", "q2", "--top", "0")["items"]) == 3
