@@ -327,8 +327,8 @@ def suite_wide_table(table: SuiteTable) -> Table:
         Column("system", "system", "id", of="row.system"),
         *means,
         Column("macro", "macro", "mean", "each dataset counts once", of="row.macro.mean", best=best),
-        BETTER_THAN,
         *STANDING,
+        BETTER_THAN,
         Column("micro", "micro", "mean", "each query counts once", of="row.micro.mean", best=best),
     ]
     return Table.of(heads, _suite_lines(table))

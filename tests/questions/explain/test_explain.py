@@ -74,7 +74,7 @@ d2    q1         3  1 → 12  -0.000200
 
 items that gained most
 item  group        grade   rank     change
-d1    in 2 groups                +0.000400
+d1    in 2 groups      -      -  +0.000400
 d3    q2               -  - → 3  +0.000100
 
 change: part of the difference between the means over 1,234 groups; n: items whose contribution
