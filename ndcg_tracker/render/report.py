@@ -57,7 +57,7 @@ class Column:
     the best, in papers bold. ``signed``: with a plus sign, for differences. ``right``: whether its cells are aligned
     right, None to go by kind, or without one by whether all are numbers. ``is_time``: people read its times, ISO 8601
     and UTC, to the second. ``is_spare``: text leaves it out if a line would be too long, the last such column first.
-    ``is_superscript``: in papers, it stands above the mean before it. ``link``: of the heading on a page.
+    ``is_superscript``: in papers, it is above the mean before it. ``link``: of the heading on a page.
     """
 
     key: str

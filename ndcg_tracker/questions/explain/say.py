@@ -342,7 +342,7 @@ def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
     if _is_seen(explanation.remainder, explanation.delta):
         lacks_list = any(note.kind == "group_not_in_run" for note in explanation.notes)
         why = "no list is stored" if lacks_list else "rounding or convention"
-        rows.append({"item": NO_ITEM, "change": explanation.remainder, "what": why})
+        rows.append({"item": NO_ITEM, "title": "", "change": explanation.remainder, "what": why})
     rest = [item for item in explanation.items if id(item) not in kept]
     others = [item for item in rest if item.move.contribution]
     words = []
@@ -352,7 +352,9 @@ def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
     if len(rest) > len(others):
         words.append(f"{counted(len(rest) - len(others), 'item')} that changed nothing")
     after = f"... and {', and '.join(words)}" if words else ""
-    return replace(Table.of(_ITEMS, rows), after=after, titles=(1,))
+    has_titles = any(text_cell(explanation.texts.items.get(item.move.item)).text for item in chosen)
+    heads = [of for of in _ITEMS if of.key != "title" or has_titles]
+    return Table.of(heads, rows, after=after, titles=(1,) if has_titles else ())
 
 
 _ITEMS = kinds(
@@ -374,7 +376,7 @@ def _item_row(item: ExplainedItem, explanation: GroupExplanation) -> dict[str, o
             what += f", into the top {cutoff}"
     title = text_cell(explanation.texts.items.get(move.item))
     values = {"before": move.contribution_baseline, "after": move.contribution_candidate, "change": move.contribution}
-    told = {"item": move.item, "title": title if title.text else None, "grade": grade, "rank": _ranks(before, after)}
+    told = {"item": move.item, "title": title, "grade": grade, "rank": _ranks(before, after)}
     return {**told, **values, "what": what}
 
 

@@ -125,7 +125,7 @@ def _within(column: Column, place: str | int) -> Column:
 
 
 def leaderboard_table(board: Leaderboard) -> Table:
-    """Return the table for people: a row per run, the first metric with all columns, the others beside it."""
+    """Return the table for people: a row per run, the first metric with all columns, the others next to it."""
     heads: list[Column] = []
     for column in _columns(board):
         heads.append(_within(column, 0))
