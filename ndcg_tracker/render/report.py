@@ -202,13 +202,13 @@ class Table:
 
     @property
     def for_programs(self) -> tuple[list[str], list[list[object]]]:
-        """The columns and the rows of CSV and of a frame: an interval is two columns."""
+        """The columns and the rows of CSV and of a frame: an interval is two columns, and lists are for JSON alone."""
         names, places = list[str](), list[tuple[int, int | None]]()
         for place, column in enumerate(self.columns):
             if column.key and column.kind == "interval":
                 names += [f"{column.key}_low", f"{column.key}_high"]
                 places += [(place, 0), (place, 1)]
-            elif column.key:
+            elif column.key and not any(isinstance(row[place], list) for row in self.rows):
                 names.append(column.key)
                 places.append((place, None))
         rows: list[list[Any]] = [list(row) for row in self.rows]

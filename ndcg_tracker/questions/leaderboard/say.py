@@ -127,7 +127,7 @@ def _within(column: Column, place: str | int) -> Column:
 def leaderboard_table(board: Leaderboard) -> Table:
     """Return the table for people: a row per run, the first metric with all columns, the others next to it."""
     heads: list[Column] = []
-    for column in _columns(board):
+    for column in (of for of in _columns(board) if of.title is not None or of.key == "is_tied_with_best"):
         heads.append(_within(column, 0))
         for number, of in enumerate(board.metrics[1:] if column is BETTER_THAN else (), 1):
             heads += [_within(_mean(of), number), _within(replace(BETTER_THAN, legend=""), number)]
