@@ -144,11 +144,15 @@ def unseen(text: str) -> tuple[Column, ...]:
 def kinds(text: str) -> tuple[Column, ...]:
     """Return the columns that a text lists: each has a key, a kind, and a title, by default the key.
 
+    An interval behind a difference is one of differences, so that its ends have signs.
+
     >>> [(column.key, column.kind, column.title) for column in kinds("rbo mean, first_change count first change")]
     [('rbo', 'mean', 'rbo'), ('first_change', 'count', 'first change')]
     """
-    parts = (part.split(maxsplit=2) for part in text.split(", "))
-    return tuple(Column(key, (*title, key)[0], cast("Kind", kind)) for key, kind, *title in parts)
+    parts = [part.split(maxsplit=2) for part in text.split(", ")]
+    signed = [before[1] == "delta" for before in ([""] * 2, *parts)]
+    found = zip(parts, signed, strict=False)
+    return tuple(Column(key, (*of, key)[0], cast("Kind", kind), signed=after) for (key, kind, *of), after in found)
 
 
 def columns(*names: str) -> tuple[Column, ...]:

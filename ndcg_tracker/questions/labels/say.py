@@ -25,19 +25,28 @@ from ndcg_tracker.questions.labels.decide import (
     JudgesAgreement,
     LabelsDiff,
     LabelVersion,
-    RunError,
-    SliceAgreement,
     VersionsComparison,
     VersionVerdict,
 )
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import Said, as_object, fields_of, rows_as, shape_of
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Column, Format, Paper, Report, Table, columns, heading, marks, to_the_second
+from ndcg_tracker.render.report import (
+    BLANK,
+    Column,
+    Format,
+    Paper,
+    Report,
+    Table,
+    columns,
+    heading,
+    kinds,
+    marks,
+    to_the_second,
+)
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.statistics.similarity import SignedError
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import UNDEFINED, counted, in_a_row, interval, judge_words, percent, points
+from ndcg_tracker.words.texts import UNDEFINED, counted, in_a_row, interval, judge_words, percent
 
 MOST_GRADES = 12
 """With more grades than this, their number is shown instead of each grade."""
@@ -131,13 +140,10 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
         agreement = (
             f"{percent(diff.agreement)} of the {counted(diff.labels.in_both, 'label')} in both have the same grade"
         )
-    sizes = Table(
-        columns("", f">{first}", f">{second}", ">in both", ">gone", ">new"),
-        [
-            [name, *(f"{n:,}" for n in (size.first, size.second, size.in_both, size.gone, size.new))]
-            for name, size in (("groups", diff.groups), ("labels", diff.labels))
-        ],
-    )
+    sides = {"first": first, "second": second, "in_both": "in both", "gone": "gone", "new": "new"}
+    of_sides = (Column("", title, "count", of=f"1.{key}") for key, title in sides.items())
+    heads = (Column("", BLANK, "id", of="0"), *of_sides)
+    sizes = Table.of(heads, [("groups", diff.groups), ("labels", diff.labels)])
     tables = [sizes, *grade_tables(diff)]
     if diff.changes:
         rows = [[change.group, change.item, f"{change.first:g}", f"{change.second:g}"] for change in diff.changes]
@@ -259,33 +265,21 @@ def _error_tables(agreement: JudgesAgreement) -> list[Table]:
     if not every.n:
         return []
     title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
-    rows = [
-        [run.run, *_error_cells(run), *(_error_cells(run.alone) if run.alone else ())]
-        for run in agreement.signed_errors
-    ]
-    width = max(map(len, rows), default=4)
-    rows.append(["all labels", *_error_cells(every), *[""] * (width - 4)])
-    heads = _right("run", "labels", "error", "95% interval", "alone", "error", "95% interval")[:width]
-    tables = [Table(heads, rows, title)]
+    alone = [replace(of, of=f"alone.{of.key}") for of in kinds("n count alone, error delta, ci interval 95% interval")]
+    heads = (*kinds("run id, n count labels, error delta, ci interval 95% interval"), *alone)
+    totals = {"run": "all labels", "n": every.n, "error": every.error, "ci": every.ci, "alone": None}
+    tables = [Table.of(heads, [*agreement.signed_errors, totals], title)]
     if agreement.slices:
         attribute = agreement.slices[0].attribute
-        of_slices = []
-        for row in agreement.slices:
-            n, *error = _error_cells(row)
-            kappa, ci = (UNDEFINED, None) if row.kappa is None else (f"{row.kappa.value:.3f}", row.kappa.ci)
-            of_slices.append(["none" if row.value is None else row.value, n, kappa, interval(ci), *error])
-        heads = _right(attribute, "labels", "weighted kappa", "95% interval", "error", "95% interval")
-        tables.append(Table(heads, of_slices, f"by {attribute}: agreement, and {title}"))
+        heads = (
+            Column("value", attribute, "id", of=lambda row: "none" if row.value is None else row.value),
+            *kinds("n count labels"),
+            Column("kappa", "weighted kappa", "mean", of=lambda row: row.kappa and f"{row.kappa.value:.3f}"),
+            Column("kappa_ci", "95% interval", "interval", of="kappa.ci"),
+            *kinds("error delta, ci interval 95% interval"),
+        )
+        tables.append(Table.of(heads, agreement.slices, f"by {attribute}: agreement, and {title}"))
     return tables
-
-
-def _right(*headings: str) -> list[Column]:
-    """Return columns with these headings, all except the first aligned right; headings may repeat."""
-    return [Column(f"{place}", heading, right=place > 0) for place, heading in enumerate(headings)]
-
-
-def _error_cells(error: SignedError | RunError | SliceAgreement) -> list[object]:
-    return [f"{error.n:,}", points(error.error, signed=True), interval(error.ci, signed=True)]
 
 
 def _error_legend(agreement: JudgesAgreement) -> str:

@@ -18,12 +18,12 @@ from ndcg_tracker.render.report import (
     Paper,
     Report,
     Table,
-    columns,
     heading,
+    kinds,
     read_by_people,
     to_the_second,
 )
-from ndcg_tracker.words.texts import commit_text, interval, percent, points
+from ndcg_tracker.words.texts import commit_text, interval, percent
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.show import ShowFormat
@@ -75,37 +75,24 @@ def group_tables(shown: ShownRun) -> list[Table]:
         return []
     name = familiar_name(shown.by_group.metric, shown.by_group.requested_as)
     tables = []
+    mean, ci = Column("mean", name, "mean"), Column("ci", "95% interval", "interval")
     if shown.slices:
-        rows: list[list[object]] = [
-            [
-                NO_VALUE if of_slice.value is None else of_slice.value,
-                f"{of_slice.n:,}",
-                points(of_slice.mean),
-                interval(of_slice.ci),
-            ]
-            for of_slice in shown.slices
-        ]
-        heads = columns(shown.attribute or "", ">n", f">{name}", ">95% interval")
-        tables.append(Table(heads, rows, f"slices by {shown.attribute}"))
+        value = Column("value", shown.attribute or "", "id", of=lambda of: NO_VALUE if of.value is None else of.value)
+        heads = (value, *kinds("n count"), mean, ci)
+        tables.append(Table.of(heads, shown.slices, f"slices by {shown.attribute}"))
     if shown.hardest:
-        hardest: list[list[object]] = [[of_group.group, points(of_group.value)] for of_group in shown.hardest]
-        tables.append(Table(columns("group", f">{name}"), hardest, "hardest groups"))
+        heads = (*kinds("group id"), replace(mean, key="value"))
+        tables.append(Table.of(heads, shown.hardest, "hardest groups"))
     return tables
 
 
 def show_html(shown: ShownRun) -> str:
     """Return a run as HTML."""
-    rows: list[list[object]] = [
-        [
-            familiar_name(evaluation.metric, evaluation.requested_as),
-            str(evaluation.label_set_version),
-            points(evaluation.mean),
-            interval(evaluation.ci),
-            f"{evaluation.n_groups:,}",
-        ]
-        for evaluation in shown.evaluations
-    ]
-    means = Table(columns("metric", ">labels", ">mean", ">95% interval", ">groups"), rows)
+    heads = (
+        Column("metric", "metric", "id", of=lambda of: familiar_name(of.metric, of.requested_as)),
+        *kinds("label_set_version count labels, mean mean, ci interval 95% interval, n_groups count groups"),
+    )
+    means = Table.of(heads, shown.evaluations)
     told = [(name, str(value)) for name, value in facts(shown)]
     return reports_html([Report(shown.run, tables=[means, *group_tables(shown)], facts=told)]) + "\n"
 
