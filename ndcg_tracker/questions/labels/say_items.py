@@ -11,9 +11,9 @@ from ndcg_tracker.questions.labels.decide import LabelsSample, NeededLabel, Need
 from ndcg_tracker.render.csv import csv_text, safe_cell
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Column, Report, Table, columns
+from ndcg_tracker.render.report import Column, Report, Table, kinds
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted, points
+from ndcg_tracker.words.texts import counted
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
 _LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
@@ -98,13 +98,12 @@ def _report(needed: NeededLabels) -> Report:
     else:
         of_all = counted(needed.n_unjudged, "unjudged item")
         title = f"{what}: judge these {len(needed.items):,} of {of_all} next for {familiar_name(needed.metric)}"
-    rows = [[item.group, item.item, points(item.could_move)] for item in needed.items]
     legend = [_FIRST_BATCH if needed.is_first_batch else _LEGEND]
-    table = Table(columns("group", "item", ">could move"), rows, names=(0, 1), legend=legend)
+    table = Table.of(kinds("group id, item id, could_move mean could move"), needed.items, legend=legend)
     facts = [
         ("labels", f"none{whose(needed.label_set)} yet" if needed.is_first_batch else labels_text(needed.label_set))
     ]
-    return Report(title, tables=[table] if rows else [], facts=facts, notes=list(map(told, needed.notes)))
+    return Report(title, tables=[table] if needed.items else [], facts=facts, notes=list(map(told, needed.notes)))
 
 
 def sample_said(sample: LabelsSample) -> Said:
@@ -126,7 +125,7 @@ def sample_said(sample: LabelsSample) -> Said:
 
 
 def _sample_report(sample: LabelsSample) -> Report:
-    table = Table(columns("group", "item"), [[item.group, item.item] for item in sample.items], names=(0, 1))
+    table = Table.of(kinds("group id, item id"), sample.items)
     facts = [
         ("labels", labels_text(sample.label_set)),
         ("budget", f"{sample.budget:,}"),
