@@ -28,6 +28,7 @@ _ROOM = 3 << 30
 _TEMPLATE = "with the newest schema"
 _TESTS = Path(__file__).parent
 _ENGINES = ("sqlite", "postgres")
+_TURNS = ("sqlite", "sqlite", "sqlite", "postgres")  # a test takes nearly twice as long there
 _ABOVE_ENGINES = {"api", "cli", "compare", "integrations", "questions", "runs", "ui"}
 
 
@@ -67,37 +68,43 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to the nightly run what the rest of the suite repeats; who names a test (``FILE::TEST``) gets all of it.
 
-    Above storage the engines take turns: a test runs on SQLite or on Postgres, as the sum of its name says, unless its
-    module is marked with ``both_engines``: what writes, and what speaks of engines. Of a test that is marked with
-    ``nightly(but=4)`` every fourth case runs; of one marked with ``nightly``, none.
+    Above storage the engines take turns: a case of a test runs on Postgres or, three times of four, on SQLite, as the
+    checksum of its name says, unless it speaks of engines and is marked with ``both_engines``. Of a test that is marked
+    with ``nightly(but=4)`` every fourth case runs; of one marked with ``nightly``, none.
     """
     if LONG or any("::" in argument for argument in config.args):
         return
-    cases: Counter[str] = Counter()
-    left_out = [item for item in items if _is_for_the_nightly(item, cases) or _is_the_turn_of_another_engine(item)]
+    n_before: Counter[tuple[str, object]] = Counter()
+    left_out = []
+    for item in items:
+        test = item.nodeid.partition("[")[0], _engine_in_turn(item)
+        number = n_before[test]  # the same case on either engine
+        n_before[test] += 1
+        if _is_for_the_nightly(item, number) or _is_the_turn_of_another(test, number):
+            left_out.append(item)
     config.hook.pytest_deselected(items=left_out)
     kept = set(items).difference(left_out)
     items[:] = [item for item in items if item in kept]
 
 
-def _is_for_the_nightly(item: pytest.Item, cases: Counter[str]) -> bool:
+def _engine_in_turn(item: pytest.Item) -> object:
+    """Return the engine of an item if its test runs on one of them in the suite."""
+    within = item.path.relative_to(_TESTS).parts[0] in _ABOVE_ENGINES and not item.get_closest_marker("both_engines")
+    case = getattr(item, "callspec", None)
+    return case.params.get("database_url") if within and case is not None else None
+
+
+def _is_for_the_nightly(item: pytest.Item, number: int) -> bool:
     marker = item.get_closest_marker("nightly")
     if marker is None:
         return False
-    name = item.nodeid.partition("[")[0]
-    cases[name] += 1
     every = marker.kwargs.get("but", 0)
-    return not every or (cases[name] - 1) % every != 0
+    return not every or number % every != 0
 
 
-def _is_the_turn_of_another_engine(item: pytest.Item) -> bool:
-    case = getattr(item, "callspec", None)
-    within = item.path.relative_to(_TESTS).parts[0] in _ABOVE_ENGINES and not item.get_closest_marker("both_engines")
-    if not within or case is None or "database_url" not in case.params:
-        return False
-    others = sorted(number for number in case.indices.items() if number[0] != "database_url")
-    name = f"{item.nodeid.partition('[')[0]} {others}"
-    return bool(case.params["database_url"] != _ENGINES[crc32(name.encode()) % 2])
+def _is_the_turn_of_another(test: tuple[str, object], number: int) -> bool:
+    name, engine = test
+    return engine is not None and engine != _TURNS[crc32(f"{name} {number}".encode()) % len(_TURNS)]
 
 
 def pytest_xdist_auto_num_workers() -> int:

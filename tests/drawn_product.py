@@ -22,13 +22,6 @@ def some_queries(population: Population, n: int, seed: int = 0) -> Population:
     return holes(population.gains[rows], population.judged[rows], population.ranks[0][rows], population.ranks[1][rows])
 
 
-def swapped(population: Population) -> Population:
-    """Return the same queries with B as the baseline."""
-    a, b = population.ranks
-    parts = [getattr(population, name) for name in ("guess", "without", "is_open", "cluster", "greatest", "judged")]
-    return Population(population.gains, (b, a), *parts)
-
-
 def run_of(ranks: Ranks) -> dict[str, list[Any]]:
     """Return a run that ranks items so."""
     query, item = np.nonzero(ranks)

@@ -8,7 +8,7 @@ fifth of the level, misses where it lies below the truth: a candidate that is as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -154,6 +154,22 @@ def looks(facts: Facts, n_queries: int, count: int) -> Rates:
     return Rates(*np.mean(missed, axis=0).tolist())
 
 
+def tail(mean: DrawnMean, distance: float, n_tests: int = 1) -> float:
+    """Return the smallest level at which a bound is further away than this from the estimate: for Holm's procedure."""
+    p_value = replace(mean, estimate=distance).p_value(n_tests) if distance > 0 else None
+    return 1.0 if p_value is None else p_value / 2
+
+
+def slices(facts: Facts, n_slices: int, n_queries: int, n: int, count: int) -> Rates:
+    """Return how often a gate finds every slice within its true loss, and any FAILs at it, by Holm's procedure."""
+    missed, drawn = [], worlds(facts, n_queries, count * n_slices, n)
+    for _ in range(count):
+        means = [next(drawn).drawn(facts, n).mean() for _ in range(n_slices)]
+        upper = max(facts.truth - mean.upper(0.01 / n_slices) for mean in means)
+        missed.append((min(mean.lower() - facts.truth for mean in means) > 0, upper > 0))
+    return Rates(*np.mean(missed, axis=0).tolist())
+
+
 def families(every: Sequence[Facts], n_queries: int, n: int, count: int, n_better: int = 0) -> Rates:
     """Return how often Holm lets any of several candidates or metrics PASS at its true loss, and any FAIL.
 
@@ -163,8 +179,8 @@ def families(every: Sequence[Facts], n_queries: int, n: int, count: int, n_bette
     for world in worlds(every[0], n_queries, count, n):
         means = [world.drawn(facts, n).mean() for facts in every]
         margins = [facts.truth - 0.1 * (place >= size - n_better) for place, facts in enumerate(every)]
-        above = holm([mean.p_above(margin, size) for mean, margin in zip(means, margins, strict=True)])
-        below = holm([mean.p_below(facts.truth, size) for mean, facts in zip(means, every, strict=True)])
+        above = holm([tail(mean, mean.estimate - margin, size) for mean, margin in zip(means, margins, strict=True)])
+        below = holm([tail(mean, of.truth - mean.estimate, size) for mean, of in zip(means, every, strict=True)])
         passed = any(p is not None and p < 0.05 for p in above[: size - n_better])
         missed.append((passed, any(p is not None and p < 0.01 for p in below)))
     return Rates(*np.mean(missed, axis=0).tolist())
@@ -282,6 +298,12 @@ def three_metrics(of: Of, count: int) -> Iterator[Cell]:
                 yield cell(name, size, count, lambda c, e=every, s=size, b=better: families(e, *s, c, b))
 
 
+def eight_slices(of: Of, count: int) -> Iterator[Cell]:
+    for name, facts in _some(of):
+        for size in ((60, 30), (150, 30), (150, 80)):
+            yield cell(name, size, min(count, 500), lambda c, f=facts, s=size: slices(f, 8, *s, c))
+
+
 def five_candidates(count: int) -> Iterator[Cell]:
     """Return the rates of several candidates under a judge; those that lose all do so in different queries."""
     for kind, in_, share in (
@@ -352,6 +374,7 @@ def table_rows(of: Of, count: int) -> Iterator[tuple[str, list[Cell], bool]]:
         yield f"one in eight left out, {which}", list(some_left_out(of, count, which)), True
     yield "four looks", list(four_looks(of, count)), True
     yield "three metrics (Holm)", list(three_metrics(of, count)), True
+    yield "eight slices of a gate (Holm)", list(eight_slices(of, count)), True
     if of == "holes":
         return
     yield "five candidates (Holm)", list(five_candidates(count)), True

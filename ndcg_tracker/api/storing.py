@@ -286,6 +286,8 @@ def add_labels(
     rescore: bool = False,
     added_by: str = "",
     from_runs: Sequence[str] = (),
+    model: str = "",
+    prompt: str = "",
     where: Mapping[str, str] | None = None,
 ) -> LabelsAdded:
     """Make labels the latest version of a dataset; return the version and whether it is new.
@@ -293,16 +295,17 @@ def add_labels(
     A file with a column ``judge`` gives each judge a version, one after the other. The result holds the first;
     its ``further`` holds the others. With ``judge`` only the rows of that judge are read.
 
-    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them. ``group``, ``item``, ``label`` and
-    ``items``: names of its columns. ``item_to_document``: see ``evaluate``. ``texts`` and
-    ``item_is_text``: see ``ingest``. ``source``: where they come from, by
-    default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as well,
-    those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version. ``replace``:
-    replace that version, even if more than a tenth of its groups then have no labels (ConflictError without it).
-    ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of the result has
-    the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge whose version they
-    extend. ``from_runs``: names of the runs that users were shown, whose logs these labels come from. ``where``: only
-    the rows of a file with these values in these columns.
+    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; with columns ``document``, ``start`` and
+    ``end`` instead of items, gold spans. ``group``, ``item``, ``label`` and ``items``: names of its columns.
+    ``item_to_document``: see ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come
+    from, by default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as
+    well, those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version.
+    ``replace``: replace that version, even if more than a tenth of its groups then have no labels (ConflictError
+    without it). ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of the
+    result has the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge whose
+    version they extend. ``from_runs``: names of the runs that users were shown, whose logs these labels come from.
+    ``model`` and ``prompt``: of a model that gave them; ``change_of_labels`` tells if the judge's version before has
+    others. ``where``: only the rows of a file with these values in these columns.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
     from ndcg_tracker.ingest.columns import Columns
@@ -326,13 +329,14 @@ def add_labels(
     aliases = [name for name in from_runs if name.startswith("@")]
     with store.read() as tx:
         run_of = {alias: tx.runs.resolve(alias, dataset).name for alias in aliases}
-    runs_shown = {"runs": [run_of.get(name, name) for name in from_runs]} if from_runs else None
+    told = {"runs": [run_of.get(name, name) for name in from_runs], "model": [model], "prompt": [prompt]}
+    come_from = {name: values for name, values in told.items() if any(values)} or None
     first, *further = (
         store_labels(
             store,
             dataset,
             given,
-            LabelOrigin(source, name, added_by=added_by or None, from_runs=runs_shown),
+            LabelOrigin(source, name, added_by=added_by or None, from_runs=come_from),
             extend=extend,
             replace=replace,
             rescore=rescore,

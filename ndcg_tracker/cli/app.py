@@ -144,6 +144,7 @@ _GONE = {
         ("--alpha-budget", "gate --budget", "gate --looks", "alias set --budget", "alias set --looks"),
         "a budget belongs to the policy of an alias: ndcg-track policy set ALIAS --margin X --budget A --looks N",
     ),
+    "labels agreement --by": "labels agreement --export-pairs FILE writes both grades of each item",
     "--sealed": "the sealed part is called NAME-sealed",
     "--unjudged-bounds": "compare shows the range of what unjudged items may be worth; judge them with labels needed",
     "--store-items": "a run from Spark keeps all its items; store a share of its groups with --groups-share 1/100",

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import items_with, matched_items, weights_of_rows
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import SUMS
@@ -45,6 +46,14 @@ def why_not_drawn(metric: Metric) -> str | None:
     if settings.get("ties") in ("pessimistic", "optimistic"):
         return f"ties={settings['ties']} depends on the grades"
     return None
+
+
+def check_drawable(metric: Metric) -> None:
+    """Refuse a metric that answers to whole queries do not give (InputError)."""
+    why = why_not_drawn(metric)
+    if why is not None:
+        advice = f"use {argument('metric', f'{metric.measure}@10' if metric.cutoff is None else 'ndcg@10')}"
+        raise InputError(f"whole queries are not drawn for it: {why}", where=metric.requested_as, advice=advice)
 
 
 @dataclass(frozen=True)
@@ -141,15 +150,6 @@ class Standing:
         return int(full[-1]) + 1 if full.size else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Who:
-    """Who answered which designs, and what for; ``checked_by``: "" for people without a name."""
-
-    aim: Aim
-    checked_by: str
-    designs: tuple[int, ...]
-
-
 @dataclass(frozen=True)
 class DrawnDeltas:
     """The differences of the paired groups: exact where ``known`` or ``drawn`` says so, else without asking.
@@ -228,12 +228,13 @@ class Estimate:
 class DrawnCheck:
     """What drawn answers say, in addition to the difference that decides.
 
-    ``aim``, ``checked_by``, ``designs``: see ``Who``. ``n_groups``: all groups; ``n_known`` of them had nothing open,
-    ``n_answered`` were drawn and are fully answered, ``n_left_out`` were drawn before the last of these and are not,
-    some by name in ``left_out``. ``n_missing``: how many more answered groups a verdict needs. ``n_open``: how many
-    items were open, ``n_graded`` of them in drawn groups. ``decides``: whether there is a verdict. ``is_complete``:
-    whether all groups are known or answered, so that the ordinary test decides. ``judged``: the difference without
-    answers; ``favour``: by how much it is above the one that decides. ``mean``: what decides, None if complete.
+    ``checked_by``: who answered ``designs``, "" for people without a name. ``n_groups``: all groups; ``n_known`` of
+    them had nothing open, ``n_answered`` were drawn and are fully answered, ``n_left_out`` were drawn before the last
+    of these and are not, some by name in ``left_out``. ``n_missing``: how many more answered groups a verdict needs.
+    ``n_open``: how many items were open, ``n_graded`` of them in drawn groups. ``decides``: whether there is a verdict.
+    ``is_complete``: whether all groups are known or answered, so that the ordinary test decides. ``judged``: the
+    difference without answers; ``favour``: by how much it is above the one that decides. ``mean``: what decides, None
+    if complete.
     """
 
     aim: Aim

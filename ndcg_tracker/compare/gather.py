@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.gather_drawn import answers_of, answers_to_holes, checked_pair, old_designs_note, with_answers
+from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -30,6 +30,7 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     GroupTieBounds,
     JudgedShare,
+    ListedShare,
     most_telling,
 )
 from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
@@ -310,6 +311,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
     results, more, coverage = _stored(tx, both, options, pruned)
+    listed: tuple[ListedShare, ...] = ()
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(of_metric, clusters) for of_metric in results]
@@ -321,7 +323,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         more += [note for _, notes in answered[:1] for note in notes]
         more += old_designs_note(tx, both, answers) if both.checked_by is not None else []
     if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
-        results, of_labels = coverage_by_labels(
+        results, of_labels, listed = coverage_by_labels(
             tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable
         )
         if any(note.kind == "other_ids" for note in of_labels):  # which says why far fewer are judged
@@ -334,6 +336,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             both.baseline.run.dataset,
             label_set_ref(label_set),
             coverage=coverage,
+            listed=listed,
             notes=(*both.notes(), *pruned, *more),
             are_labels_asked=options.labels is not None,
         ),
@@ -361,11 +364,11 @@ def _answers(tx: ReadTransaction, both: RunPair, options: CompareOptions, pruned
     """Return the answers that check the judge of two runs or fill the holes of their labels, None for none."""
     judge = both.baseline.label_set.judge
     if both.checked_by is not None:
-        return answers_of(tx, both.dataset_id, both.checked_by)
+        return answers_of(tx, both.dataset_id, "judge", both.checked_by)
     is_asked = options.fills_holes and options.labels is None and options.unjudged in (None, "range")
     if not is_asked or pruned or both.is_repeated or judge in NO_LABELS_HERE:
         return None
-    return answers_to_holes(tx, both.dataset_id, judge)
+    return answers_of(tx, both.dataset_id, "holes", judge)
 
 
 def _stored(

@@ -21,7 +21,7 @@ from ndcg_tracker.compare.drawn import (
     Estimate,
     Pool,
     Standing,
-    Who,
+    check_drawable,
     why_not_drawn,
 )
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
@@ -34,7 +34,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.runs.labels import numbered_labels
+from ndcg_tracker.runs.labels import NO_LABELS, numbered_labels
 from ndcg_tracker.statistics.drawn_queries import LEAST_APART, DrawnQueries, without_asking, worth_of_holes
 from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import judge_words, sample_command
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.storage.records import DesignRecord, RunRecord
+    from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 CLUSTER = "cluster"
@@ -53,44 +53,42 @@ _NAMED = 100
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of people that count, as labels, and of each the latest run before it (-1: of an older design)."""
+    """The answers of people that count, as labels, and of each the latest run before it (-1: of an older design).
 
-    who: Who
+    ``aim``: what they are for. ``checked_by``: who gave them, "" for people without a name; ``designs``: to which.
+    """
+
+    aim: Aim
+    checked_by: str
+    designs: tuple[int, ...]
     seed: str
     grades: LabelLists
     after: LabelLists
 
-    @classmethod
-    def of(cls, tx: ReadTransaction, designs: Sequence[DesignRecord], aim: Aim, checked_by: str, seed: str) -> Answers:
-        """Return the answers to some designs; the first one to an item counts."""
-        found: dict[tuple[int, str], tuple[float, int]] = {}
-        for design in designs:
-            for item in tx.designs.items(design.id):
-                if item.grade is not None:
-                    after = -1 if item.answered_after_run_id is None else item.answered_after_run_id
-                    found.setdefault((item.group_id, item.item_key), (item.grade, after))
-        ids = np.array([group for group, _ in found], dtype=np.int64)
-        dataset_id = designs[0].dataset_id if designs else 0
-        keys = tx.groups.keys(dataset_id, ids), Keys.from_strings([item for _, item in found])
-        numbers = np.array(list(found.values()), dtype=np.float64).reshape(-1, 2)
-        who = Who(aim, checked_by, tuple(design.number for design in designs if design.kind != "items"))
-        return cls(who, seed, LabelLists.from_rows(*keys, numbers[:, 0]), LabelLists.from_rows(*keys, numbers[:, 1]))
 
+def answers_of(tx: ReadTransaction, dataset_id: int, aim: Aim, whose: str) -> Answers | None:
+    """Return the answers of a person who checks judges, or those that fill the holes of a judge's labels.
 
-def answers_to_holes(tx: ReadTransaction, dataset_id: int, judge: str) -> Answers | None:
-    """Return the answers that fill the holes of a judge's labels, None if nobody was asked."""
+    The first answer to an item counts. Returns: None if nobody was asked.
+    """
     stored = tx.designs.all(dataset_id)
-    judge_of = {of.id: of.judge for of in tx.labels.sets(dataset_id, None)}
-    designs = [of for of in stored if of.kind == "holes" and judge_of[of.label_set_id] == judge]
-    people = dict.fromkeys(of.checked_by for of in designs if of.checked_by)
-    return Answers.of(tx, designs, "holes", ", ".join(filter(None, people)), stored[0].seed) if designs else None
-
-
-def answers_of(tx: ReadTransaction, dataset_id: int, checked_by: str) -> Answers:
-    """Return the answers of a person, whatever they were for."""
-    stored = tx.designs.all(dataset_id)
-    designs = [of for of in stored if of.checked_by == checked_by]
-    return Answers.of(tx, designs, "judge", checked_by, stored[0].seed if stored else "")
+    if aim == "judge":
+        designs = [of for of in stored if of.checked_by == whose]
+    else:
+        designs = [of for of in stored if of.kind == "holes" and of.judge == whose]
+    if not designs:
+        return None
+    found: dict[tuple[int, str], tuple[float, int]] = {}
+    for item in (item for design in designs for item in tx.designs.items(design.id)):
+        if item.grade is not None:
+            later = -1 if item.answered_after_run_id is None else item.answered_after_run_id
+            found.setdefault((item.group_id, item.item_key), (item.grade, later))
+    ids = np.array([group for group, _ in found], dtype=np.int64)
+    keys = tx.groups.keys(dataset_id, ids), Keys.from_strings([item for _, item in found])
+    grades, after = (LabelLists.from_rows(*keys, of) for of in np.array([*found.values()], np.float64).reshape(-1, 2).T)
+    people = ", ".join(dict.fromkeys(of.checked_by for of in designs if of.checked_by))
+    numbers = tuple(design.number for design in designs if design.kind != "items")
+    return Answers(aim, people, numbers, stored[0].seed, grades, after)
 
 
 def checked_pair(
@@ -102,59 +100,48 @@ def checked_pair(
     """
     run, other = baseline.runs[0], candidate.runs[0]
     of_judge = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge).judge
-    judge_of = {of.id: of.judge for of in tx.labels.sets(run.dataset_id, None)}
-    designs = [of for of in tx.designs.all(run.dataset_id) if judge_of[of.label_set_id] == of_judge]
-    command = shlex.join(sample_command([run.name, other.name], of_judge, run.dataset))
+    designs = [of for of in tx.designs.all(run.dataset_id) if of.judge == of_judge]
     answered = [of for of in designs if of.checked_by == checked_by]
     if not answered:
-        others = [of for of in designs if of.kind == "judge"]
-        named = next((of for of in others if of.checked_by), None)
+        named = next((of.checked_by for of in designs if of.kind == "judge" and of.checked_by), None)
         if named is not None:
-            what = f"{judge_words(of_judge)} is checked by {named.checked_by!r}, not by {checked_by!r}"
-            raise InputError(what, advice=f"give {argument('check_with', named.checked_by)}")
-        if others:
-            what = f"design {others[-1].number} has no answers yet"
-            number = str(others[-1].number)
-            add = ("labels", "add", "FILE", "--judge", checked_by, "--design", number, "--dataset", run.dataset)
-            raise InputError(what, advice=f"add them with: {shlex.join(('ndcg-track', *add))}")
-        what = f"nobody checks {judge_words(of_judge)} on dataset {run.dataset!r}"
+            what = f"{judge_words(of_judge)} is checked by {named!r}, not by {checked_by!r}"
+            raise InputError(what, advice=f"give {argument('check_with', named)}")
+        what = f"nobody has checked {judge_words(of_judge)} on dataset {run.dataset!r}"
+        command = shlex.join(sample_command([run.name, other.name], of_judge, run.dataset))
         raise InputError(what, advice=f"draw queries for people with: {command}")
     of_both = [of for of in answered if {run.id, other.id} <= of.run_ids]
     metrics = tuple(asked) or tuple(map(parse_metric, dict.fromkeys(of.metric for of in of_both or answered)))
     for metric in metrics:
-        why = why_not_drawn(metric)
-        if why is not None:
-            what = f"answers to whole queries do not check it: {why}"
-            advice = f"use {argument('metric', f'{metric.measure}@10' if metric.cutoff is None else 'ndcg@10')}"
-            raise InputError(what, where=metric.requested_as, advice=advice)
+        check_drawable(metric)
     both = resolved_pair(tx, baseline, candidate, metrics, None, of_judge)
     return replace(both, checked_by=checked_by)
 
 
 def old_designs_note(tx: ReadTransaction, both: RunPair, answers: Answers) -> list[Note]:
     """Return a note if all answers are to designs of an older version, which drew single items."""
-    if answers.who.designs:
+    if answers.designs:
         return []
     names = [side.run.name for side in both.sides]
     command = sample_command(names, both.baseline.label_set.judge, both.baseline.run.dataset)
-    return [Note("old_designs", {"checked_by": answers.who.checked_by}, command)]
+    return [Note("old_designs", {"checked_by": answers.checked_by}, command)]
 
 
 @dataclass(frozen=True)
 class DrawnPair:
     """Two runs in some groups, with what counts there: labels and answers.
 
-    ``labels``: of the judge, or of the people whose labels have holes; ``own``: labels of the person who checks.
+    ``labels``: of the judge, or of the people whose labels have holes; ``people``: those of people, who may check a
+    judge.
     """
 
     rankings: tuple[Ranking, Ranking]
     metric: Metric
-    aim: Aim
     keys: Keys
     pool: Pool
     labels: LabelLists
-    own: LabelLists | None
-    answers: Answers | None
+    people: LabelLists
+    answers: Answers
     standing: Standing
 
     @classmethod
@@ -165,28 +152,19 @@ class DrawnPair:
         label_set_id: int,
         metric: Metric,
         ids: Index,
-        aim: Aim,
-        answers: Answers | None,
-        seed: str,
+        answers: Answers,
     ) -> DrawnPair:
         """Read everything; raises InputError for a run without its items."""
-        dataset_id = runs[0].dataset_id
+        dataset_id, aim = runs[0].dataset_id, answers.aim
         keys, labels = tx.groups.keys(dataset_id, ids), tx.labels.lists(label_set_id, ids)
         first, second = (tx.runs.ranking(run.id, ids) for run in runs)
         pool = Pool.of(judged(first, labels), judged(second, labels), metric, keys)
-        newest = None
-        if aim == "judge" and answers is not None:
-            newest = tx.labels.newest(dataset_id, answers.who.checked_by)
-        own = None if newest is None else tx.labels.lists(newest.id, ids)
-        known = labels if aim == "holes" else own
-        has_label = np.zeros(pool.groups.size, np.bool_) if known is None else ~np.isnan(pool.numbers(known))
-        codes = np.full(pool.groups.size, NO_ANSWER)
-        if answers is not None:
-            after = pool.numbers(answers.after)
-            later = max(run.id for run in runs)
-            codes = np.where(np.isnan(after), NO_ANSWER, np.where(after < later, OLD, NEW))
-        standing = Standing.of(pool, metric, aim, seed, has_label, codes)
-        return cls((first, second), metric, aim, keys, pool, labels, own, answers, standing)
+        own = tx.labels.newest(dataset_id, answers.checked_by) if aim == "judge" and answers.checked_by else None
+        people = labels if aim == "holes" else NO_LABELS if own is None else tx.labels.lists(own.id, ids)
+        after, later = pool.numbers(answers.after), max(run.id for run in runs)
+        codes = np.where(np.isnan(after), NO_ANSWER, np.where(after < later, OLD, NEW))
+        standing = Standing.of(pool, metric, aim, answers.seed, ~np.isnan(pool.numbers(people)), codes)
+        return cls((first, second), metric, keys, pool, labels, people, answers, standing)
 
     def values(self, lists: LabelLists) -> tuple[Floats, Floats]:
         """Return the values of both runs under some labels: float64, shape (n_groups,) each."""
@@ -198,23 +176,17 @@ class DrawnPair:
 
     def graded(self) -> LabelLists:
         """Return what people say: labels and answers; of a person who checks a judge, in the first ranks only."""
-        grades = np.full(self.pool.groups.size, np.nan)
-        answers = None if self.answers is None else self.answers.grades
-        for lists in (self.labels if self.aim == "holes" else self.own, answers):
-            if lists is not None:
-                said = self.pool.numbers(lists)
-                grades = np.where(np.isnan(said), grades, said)
-        return self.pool.labels(grades, self.labels if self.aim == "holes" else None)
+        of_people, answered = (self.pool.numbers(lists) for lists in (self.people, self.answers.grades))
+        grades = np.where(np.isnan(answered), of_people, answered)
+        return self.pool.labels(grades, self.labels if self.answers.aim == "holes" else None)
 
     def without_asking(self) -> tuple[Floats, Floats, Floats]:
         """Return of each group the difference, the baseline's value, and what open items could cost, unasked."""
         pool, guess = self.pool, self.pool.numbers(self.labels)
-        if self.aim == "holes" and self.answers is not None:  # older ones are labels
+        if self.answers.aim == "holes":  # older answers are labels
             is_older = np.isnan(guess) & ~self.standing.is_open
-            guess = np.where(is_older, pool.numbers(self.answers.grades), guess)
-        guess = guess if self.aim == "judge" else self._guess(guess)
-        every = [self.labels.grades] + ([] if self.answers is None else [self.answers.grades.grades])
-        greatest = float(np.concatenate([*every, np.ones(1)]).max())
+            guess = self._guess(np.where(is_older, pool.numbers(self.answers.grades), guess))
+        greatest = float(np.concatenate([self.labels.grades, self.answers.grades.grades, np.ones(1)]).max())
 
         def values(grades: Floats) -> tuple[Floats, Floats]:
             return self.values(pool.labels(grades, self.labels))
@@ -265,18 +237,18 @@ def with_answers(
     Where they fill holes and are too few to decide, they count as labels, and a note says how many are missing.
     ``fresh``: leave out the groups that were answered before the later of both runs was stored.
     """
-    ids, who = results.pairing.group_ids, answers.who
+    ids, aim = results.pairing.group_ids, answers.aim
     if results.weights is not None or why_not_drawn(metric) is not None:
-        if who.aim == "judge":
+        if aim == "judge":
             what = "groups have weights, which drawn queries do not know"
             raise InputError(what, where=metric.requested_as, advice=f"leave out {argument('check_with')}")
         return results, []
     runs = both.baseline.run, both.candidate.run
-    pair = DrawnPair.of(tx, runs, both.baseline.label_set.id, metric, ids, who.aim, answers, answers.seed)
+    pair = DrawnPair.of(tx, runs, both.baseline.label_set.id, metric, ids, answers)
     standing = pair.standing
     if fresh and standing.has_old.any():
         return with_answers(tx, both, metric, results.of(np.flatnonzero(~standing.has_old)), answers)
-    if who.aim == "holes" and not (standing.full.any() or standing.has_old.any()):
+    if aim == "holes" and not (standing.full.any() or standing.has_old.any()):
         return results, []
     if results.chance.clusters is None:
         of_groups = attributes_of(tx, both.dataset_id, ids).get(CLUSTER)
@@ -288,14 +260,14 @@ def with_answers(
     queries = deltas.queries(chance.clusters)
     least_apart = LEAST_APART if metric.measure == "Success" else 0
     decides = queries.decides(least_apart=least_apart)
-    check = _check(pair, who, deltas, queries, results, decides=decides)
+    check = _check(pair, answers, deltas, queries, results, decides=decides)
     exact = deltas.known | deltas.drawn
     before, after = pair.values(graded)
     own, without = results.pairing, deltas.values
     if check.is_complete:
         of_both = own.with_values(before, after)
         return replace(results, pairing=of_both, means=None, tie_effect=None, check=check), []
-    if who.aim == "holes" and not decides:
+    if aim == "holes" and not decides:
         facts: dict[str, Fact] = {"n": check.n_answered, "needed": check.n_needed, "left_out": check.n_left_out}
         command = sample_command([run.name for run in runs], "", runs[0].dataset, metric=metric.requested_as)
         note = Note("few_drawn", facts | {"metric": str(metric)}, command)
@@ -307,7 +279,13 @@ def with_answers(
 
 
 def _check(
-    pair: DrawnPair, who: Who, deltas: DrawnDeltas, queries: DrawnQueries, results: PairedResults, *, decides: bool
+    pair: DrawnPair,
+    answers: Answers,
+    deltas: DrawnDeltas,
+    queries: DrawnQueries,
+    results: PairedResults,
+    *,
+    decides: bool,
 ) -> DrawnCheck:
     """Return what drawn answers say about two runs."""
     standing, n = pair.standing, deltas.delta.size
@@ -320,9 +298,9 @@ def _check(
     half = None if interval is None else (interval[1] - interval[0]) / 2
     is_unknown = standing.is_open & ~deltas.known[pair.pool.groups]
     return DrawnCheck(
-        who.aim,
-        who.checked_by,
-        who.designs,
+        answers.aim,
+        answers.checked_by,
+        answers.designs,
         n,
         int(deltas.known.sum()),
         int(deltas.drawn.sum()),

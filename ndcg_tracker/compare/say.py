@@ -386,7 +386,7 @@ def finding(metric: MetricComparison) -> str:
 def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
     """Return the condition under which a verdict holds, if unknown labels could change it."""
     turning = None if left is None else left.turning(verdict)
-    if left is None or turning is None:
+    if left is None or turning is None or left.is_wide:
         return ""
     whose = "candidate" if turning is left.high else "baseline"
     moved = turning.verdict in ("improved", "regressed") and turning.delta is not None

@@ -47,53 +47,45 @@ def same_design(
     tx: ReadTransaction, label_set: LabelSetRecord, runs: Sequence[RunRecord], metric: str, kind: str
 ) -> DesignRecord | None:
     """Return the design of some runs under a judge's labels and a metric, None if there is none yet."""
-    judge_of = {of.id: of.judge for of in tx.labels.sets(label_set.dataset_id, None)}
     asked = (kind, label_set.judge, metric, frozenset(run.id for run in runs))
     stored = tx.designs.all(label_set.dataset_id)
-    return next((of for of in stored if (of.kind, judge_of[of.label_set_id], of.metric, of.run_ids) == asked), None)
+    return next((of for of in stored if (of.kind, of.judge, of.metric, of.run_ids) == asked), None)
 
 
-def asked_design(
+def new_design(
     tx: WriteTransaction,
     label_set: LabelSetRecord,
     runs: Sequence[RunRecord],
     metric: str,
     kind: str,
-    *,
     seed: str,
     budget: int,
-    pairs: Sequence[Pair],
 ) -> DesignRecord:
-    """Store that people are asked about items for two runs, and return the design, the same one as before."""
-    design = same_design(tx, label_set, runs, metric, kind)
-    if design is None:
-        design = tx.write.designs.insert(
-            DesignRecord(
-                id=0,
-                dataset_id=label_set.dataset_id,
-                number=0,
-                label_set_id=label_set.id,
-                checked_by=None,
-                metric=metric,
-                runs=tuple(DesignRunRecord(run.id, run.name) for run in runs),
-                budget=budget,
-                planned_budget=budget,
-                seed=seed,
-                created_at_utc=utc_now(),
-                kind=kind,
-            )
+    """Store a design of some runs that asks about no item yet."""
+    return tx.write.designs.insert(
+        DesignRecord(
+            id=0,
+            dataset_id=label_set.dataset_id,
+            number=0,
+            label_set_id=label_set.id,
+            checked_by=None,
+            metric=metric,
+            runs=tuple(DesignRunRecord(run.id, run.name) for run in runs),
+            budget=budget,
+            planned_budget=budget,
+            seed=seed,
+            created_at_utc=utc_now(),
+            kind=kind,
         )
-    tx.write.designs.ask(design, pairs, budget)
-    return design
+    )
 
 
 def person_of(tx: ReadTransaction, label_set: LabelSetRecord, design: DesignRecord | None) -> str | None:
     """Return who checks a judge: who answered a design, else the only person who answered any; None for nobody."""
     if design is not None and design.checked_by is not None:
         return design.checked_by
-    judge_of = {of.id: of.judge for of in tx.labels.sets(label_set.dataset_id, None)}
     stored = tx.designs.all(label_set.dataset_id)
-    people = {of.checked_by for of in stored if judge_of[of.label_set_id] == label_set.judge and of.checked_by}
+    people = {of.checked_by for of in stored if of.judge == label_set.judge and of.checked_by}
     return people.pop() if len(people) == 1 else None
 
 
@@ -144,12 +136,6 @@ class Scale:
         return f"{'whole ' if self.is_whole else ''}grades {self.least:g} to {self.greatest:g}"
 
 
-def answering_command(file: str, design: int, judge: str, dataset: str) -> tuple[str, ...]:
-    """Return the command that stores answers to a design; ``judge``: "" for people without a name."""
-    of_judge = ("--judge", judge) if judge else ()
-    return ("ndcg-track", "labels", "add", file, *of_judge, "--design", str(design), "--dataset", dataset)
-
-
 @dataclass(frozen=True, slots=True)
 class Answers:
     """The outcome of storing answers: how many were new, how many were stored before, and how many are missing.
@@ -193,12 +179,11 @@ def answered_design(
     known = tx.datasets.known(dataset)
     tx.keep_creators_out()
     design = numbered_design(tx, known.id, known.name, number)
-    of_judge = next(of.judge for of in tx.labels.sets(known.id, None) if of.id == design.label_set_id)
     if design.kind != "holes" and not judge:
         raise InputError("answers that check a judge need a name", advice=f"say who gave them with {argument('judge')}")
-    if design.kind != "holes" and judge == of_judge:
+    if design.kind != "holes" and judge == design.judge:
         raise InputError(
-            f"design {number} checks {judge_words(of_judge)}, who cannot answer it",
+            f"design {number} checks {judge_words(design.judge)}, who cannot answer it",
             advice=f"name another {argument('judge')}",
         )
     person = judge if judge is not None else design.checked_by or ""

@@ -148,15 +148,8 @@ class DrawnMean:
         """
         if not self._varies:
             return None
-        return min(max(2 * self._tail(abs(self.estimate), n_tests), SMALLEST_P_VALUE), 1.0)
-
-    def p_above(self, bound: float, n_tests: int = 1) -> float:
-        """Return the smallest level whose lower bound is above ``bound``: for Holm's procedure over several PASSes."""
-        return self._tail(self.estimate - bound, n_tests)
-
-    def p_below(self, bound: float, n_tests: int = 1) -> float:
-        """Return the smallest level whose upper bound is below ``bound``: for Holm's procedure over several FAILs."""
-        return self._tail(bound - self.estimate, n_tests)
+        beyond = abs(self.estimate) - self.allowance * (1 + math.log(n_tests) / math.log(20))
+        return min(max(2 * lower_tail(-beyond / self.error, self.df), SMALLEST_P_VALUE), 1.0)
 
     @property
     def _varies(self) -> bool:
@@ -166,14 +159,6 @@ class DrawnMean:
         if self.df < 1:
             return math.inf
         return self.allowance + quantile(1 - level, self.df) * self.error
-
-    def _tail(self, distance: float, n_tests: int) -> float:
-        beyond = distance - self.allowance * (1 + math.log(n_tests) / math.log(20))
-        if self.df < 1:
-            return 1.0
-        if self.error == 0:
-            return float(beyond <= 0)
-        return lower_tail(-beyond / self.error, self.df)
 
 
 @dataclass(frozen=True)

@@ -158,22 +158,20 @@ class Kappa:
     n_groups: int
 
 
-def weighted_kappa(first: Floats, second: Floats, groups: Index, weights: Floats | None = None) -> Kappa | None:
+def weighted_kappa(first: Floats, second: Floats, groups: Index) -> Kappa | None:
     """Return Cohen's kappa of two judges' grades with quadratic weights.
 
     1 - sum (a - b)^2 / what that sum would be if both judged independently: 1 for equal grades, 0 for an agreement as
     by chance. The interval is that of the jackknife over groups (t with n_groups - 1 degrees of freedom), because the
     grades of a judge within a group are not independent; with one pair per group and many pairs it comes to that of
-    Fleiss, Cohen and Everitt. Of items that were drawn, each with its own probability, weights of 1 / probability
-    give the kappa of all items that could be drawn, up to a ratio's bias.
+    Fleiss, Cohen and Everitt.
 
     Parameters: ``first``, ``second``: float64, shape (n,), the grades of the same items by both judges, finite.
-    ``groups``: int64, shape (n,), the number of each item's group. ``weights``: float64, shape (n,), > 0, how much each
-    item counts; None: all the same. Returns: None where kappa is undefined: below two pairs, and where both gave one
-    and the same grade throughout. Source: Cohen, Psychological Bulletin 70, 1968; Fleiss, Cohen and Everitt,
-    Psychological Bulletin 72, 1969; Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 11. Agrees
-    with: scikit-learn's ``cohen_kappa_score(weights="quadratic")`` for grades 0, 1, 2, ..., with its
-    ``sample_weight``; statsmodels' ``cohens_kappa``.
+    ``groups``: int64, shape (n,), the number of each item's group. Returns: None where kappa is undefined: below two
+    pairs, and where both gave one and the same grade throughout. Source: Cohen, Psychological Bulletin 70, 1968;
+    Fleiss, Cohen and Everitt, Psychological Bulletin 72, 1969; Efron and Tibshirani, An Introduction to the Bootstrap,
+    1993, chapter 11. Agrees with: scikit-learn's ``cohen_kappa_score(weights="quadratic")`` for grades 0, 1, 2, ...;
+    statsmodels' ``cohens_kappa``.
 
     >>> weighted_kappa(np.array([0.0, 1.0, 2.0, 2.0]), np.array([0.0, 1.0, 1.0, 2.0]), np.arange(4)).value
     0.8
@@ -181,11 +179,10 @@ def weighted_kappa(first: Floats, second: Floats, groups: Index, weights: Floats
     n = first.size
     if n < _FEWEST_PAIRS:
         return None
-    middle = (np.average(first, weights=weights) + np.average(second, weights=weights)) / 2  # far from 0 squares cancel
+    middle = (first.mean() + second.mean()) / 2  # far from 0 squares cancel
     a, b = first - middle, second - middle
-    w = 1.0 if weights is None else weights
     _, numbers = np.unique(groups, return_inverse=True)
-    sums = np.stack([np.bincount(numbers, w * part) for part in (a**0, a, b, a**2, b**2, (a - b) ** 2)])
+    sums = np.stack([np.bincount(numbers, part) for part in (a**0, a, b, a**2, b**2, (a - b) ** 2)])
     total, n_groups = sums.sum(axis=1, keepdims=True), sums.shape[1]
     value = float(_kappa(total)[0])
     if math.isnan(value):
@@ -220,30 +217,27 @@ class SignedError:
     ci: tuple[float, float] | None = None
 
 
-def signed_error(apart: Floats, groups: Index, weights: Floats | None = None) -> SignedError:
-    """Return the (weighted) mean of the differences between two judges' grades.
+def signed_error(apart: Floats, groups: Index) -> SignedError:
+    """Return the mean of the differences between two judges' grades.
 
-    It is a ratio of sums, sum w d / sum w, whose variance is that of its linearised sums over groups, n_groups /
-    (n_groups - 1) sum_g (sum_i w_i (d_i - mean))^2 / (sum w)^2, with t of n_groups - 1 degrees of freedom.
+    It is a ratio of sums over groups, whose variance is that of its linearised sums, n_groups / (n_groups - 1) sum_g
+    (sum_i (d_i - mean))^2 / n^2, with t of n_groups - 1 degrees of freedom.
 
     Parameters: ``apart``: float64, shape (n,), finite. ``groups``: int64, shape (n,), the number of each item's group.
-    ``weights``: float64, shape (n,), > 0: 1 / probability of items that were drawn, None: all the same. Source:
-    Sarndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section 5.6. Agrees with: statsmodels' WLS on
-    a constant with ``cov_type="cluster"``.
+    Source: Sarndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section 5.6. Agrees with: statsmodels'
+    OLS on a constant with ``cov_type="cluster"``.
 
-    >>> signed_error(np.array([1.0, 0.0, 1.0]), np.array([0, 0, 1]), np.array([1.0, 1.0, 2.0])).error
+    >>> signed_error(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1])).error
     0.75
     """
     if not apart.size:
         return SignedError(0)
-    w = np.ones(apart.size) if weights is None else weights
-    total = float(w.sum())
-    mean = float((w * apart).sum()) / total
+    mean = float(apart.mean())
     _, numbers = np.unique(groups, return_inverse=True)
-    residuals = np.bincount(numbers, w * (apart - mean))
+    residuals = np.bincount(numbers, apart - mean)
     n_groups = residuals.size
     if n_groups < _FEWEST_PAIRS or (apart == apart[0]).all():
         return SignedError(apart.size, mean)
-    error = math.sqrt(n_groups / (n_groups - 1) * float((residuals**2).sum())) / total
+    error = math.sqrt(n_groups / (n_groups - 1) * float((residuals**2).sum())) / apart.size
     half = two_sided_t(LEVEL, n_groups - 1.0) * error
     return SignedError(apart.size, mean, (mean - half, mean + half))

@@ -169,8 +169,9 @@ class LabelWrites:
         }
         for name in new:
             if getattr(label_set, name) is not None:
+                named = "model" if name == "from_runs" and "runs" not in new[name] else name
                 raise ConflictError(
-                    f"these labels are stored as version {label_set.version}, with a different {argument(name)}",
+                    f"these labels are stored as version {label_set.version}, with a different {argument(named)}",
                     advice="see it with: ndcg-track labels list",
                 )
         if not new:
@@ -205,7 +206,9 @@ class DesignReads:
         """Return the designs of a dataset by number."""
         table, of_designs = schema.designs, schema.design_runs
         here = table.c.dataset_id == dataset_id
-        rows = self._session.rows(sa.select(table).where(here).order_by(table.c.number))
+        judge, of_labels = schema.label_sets.c.judge, table.c.label_set_id == schema.label_sets.c.id
+        labelled = sa.select(table, judge).join(schema.label_sets, of_labels)
+        rows = self._session.rows(labelled.where(here).order_by(table.c.number))
         if not rows:
             return []
         joined = of_designs.join(table, table.c.id == of_designs.c.design_id)

@@ -61,7 +61,8 @@ class LabelSetRecord:
 
     ``by_row_number``: whether items are identified by row numbers, None if unknown. ``judge``: who gave them, "" for
     the default, unnamed judge. ``extends``: the version whose labels this one contains, together with the labels that
-    ``added_by`` gave (None: the judge). ``from_runs``: {"runs": names} of the runs whose logs the labels come from.
+    ``added_by`` gave (None: the judge). ``from_runs``: what the labels come from, as far as it is said: {"runs": names}
+    of the runs whose logs gave them, {"model": [name], "prompt": [text]} of a model that did.
     """
 
     id: int
@@ -206,11 +207,11 @@ class DesignRecord:
     """A sample of whole queries in which people grade what is open for two runs; of an older version, of single items.
 
     ``number``: its number in the dataset. ``label_set_id``: the labels of the judge whom it checks, or those with the
-    holes that it fills. ``checked_by``: who graded the items, None before the first answer. ``runs``: the baseline
-    first. ``seed``: of the order of the queries. ``budget``: how many items there may be in all. ``kind``: "judge" or
-    "holes", and "items" for one that an older version drew item by item; the other fields are those of such a design.
-    ``answered_after_run_id`` and ``answered_after_label_set_id``: the latest that were stored before the first answer,
-    None before that.
+    holes that it fills; ``judge``: whose they are. ``checked_by``: who graded the items, None before the first answer.
+    ``runs``: the baseline first. ``seed``: of the order of the queries. ``budget``: how many items there may be in all.
+    ``kind``: "judge" or "holes", and "items" for one that an older version drew item by item; the other fields are
+    those of such a design. ``answered_after_run_id`` and ``answered_after_label_set_id``: the latest that were stored
+    before the first answer, None before that.
     """
 
     id: int
@@ -231,6 +232,7 @@ class DesignRecord:
     answered_after_run_id: int | None = None
     answered_after_label_set_id: int | None = None
     kind: str = "items"
+    judge: str = ""
 
     @property
     def run_ids(self) -> frozenset[int | None]:

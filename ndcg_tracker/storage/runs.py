@@ -446,7 +446,8 @@ class RunWrites:
         query = sa.select(sets.c.id, sets.c.from_runs).where(sets.c.dataset_id == run.dataset_id)
         for row in self._session.rows(query.where(sets.c.from_runs.is_not(None))):
             named = {"runs": [name if known == run.name else known for known in row.from_runs.get("runs", ())]}
-            self._session.execute(sets.update().where(sets.c.id == row.id).values(from_runs=named))
+            values = {"from_runs": {**row.from_runs, **named}}
+            self._session.execute(sets.update().where(sets.c.id == row.id).values(values))
         return self._updated(run_id, {"name": name})
 
     def set_tags(self, run_id: int, tags: Mapping[str, Any]) -> RunRecord:

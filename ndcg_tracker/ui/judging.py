@@ -24,9 +24,9 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.labels.decide import SampledItem
+from ndcg_tracker.questions.labels.decide import ItemToGrade
 from ndcg_tracker.questions.labels.gather import labels_needed
-from ndcg_tracker.questions.labels.say_items import TO_JUDGE, csv_to_fill
+from ndcg_tracker.questions.labels.say_items import csv_to_fill
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.render.report import query_cell, text_cell
 from ndcg_tracker.render.whole_file import whole_file
@@ -221,11 +221,10 @@ class Judging:
     def _choices(self, tx: ReadTransaction, ask: Question) -> Answer:
         """Return the page of all tasks: open designs, and the items that two runs need next."""
         here = Here.of(tx, ask)
-        judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(here.dataset.id, None)}
         designs = [
-            (design.number, _aim(design, judge_of[design.label_set_id]), [run.run for run in design.runs], n_open)
+            (design.number, _aim(design), [run.run for run in design.runs], n_open)
             for design in tx.designs.all(here.dataset.id)
-            if design.checked_by in (None, self.person) and not self._is_own(design, judge_of[design.label_set_id])
+            if design.checked_by in (None, self.person) and not self._is_own(design)
             if (n_open := len(open_items(tx, design)))
         ]
         runs = [(run.id, run.name) for run in tx.runs.all(here.dataset.name)[::-1] if run.n_items]
@@ -251,8 +250,8 @@ class Judging:
         with self._lock:
             task = self._task(tx, ask)
             graded = self._draft(task).graded(frozenset(task.items))
-        rows = [SampledItem(group, item) for group, items in graded.items() for item in items]
-        return Rows(csv_to_fill(rows, TO_JUDGE[:3], lambda row: (graded[row.group][row.item],)), "grades.csv")
+        rows = [ItemToGrade(group, item) for group, items in graded.items() for item in items]
+        return Rows(csv_to_fill(rows, ["label"], lambda row: [graded[row.group][row.item]]), "grades.csv")
 
     def give(self, store: Store, ask: Question) -> Next:
         """Save the grade of an item, or that the person is unsure; return the address of the next item."""
@@ -351,20 +350,20 @@ class Judging:
             )
         return self._tasks[key]
 
-    def _is_own(self, design: DesignRecord, judge: str) -> bool:
+    def _is_own(self, design: DesignRecord) -> bool:
         """Return whether a design checks this person."""
-        return design.kind != "holes" and judge == self.person
+        return design.kind != "holes" and design.judge == self.person
 
     def _of_design(self, tx: ReadTransaction, dataset: DatasetRecord, design: DesignRecord) -> Task:
-        label_set = next(of for of in tx.labels.sets(dataset.id, None) if of.id == design.label_set_id)
-        if self._is_own(design, label_set.judge) or design.checked_by not in (None, self.person):
-            checks_own = self._is_own(design, label_set.judge)
-            whom = f"checks {self.person}" if checks_own else f"is answered by {design.checked_by or 'others'}"
+        if self._is_own(design) or design.checked_by not in (None, self.person):
+            whom = (
+                f"checks {self.person}" if self._is_own(design) else f"is answered by {design.checked_by or 'others'}"
+            )
             raise InputError(f"design {design.number} {whom}", advice="choose another one")
-        scale = Scale.of_design(tx, label_set.id, design.kind, design.greatest_grade)
+        scale = Scale.of_design(tx, design.label_set_id, design.kind, design.greatest_grade)
         pairs = open_items(tx, design)
         keys = tx.groups.keys(dataset.id, np.array([group for group, _ in pairs], dtype=np.int64)).to_list()
-        what = f"items in the queries of design {design.number}, {_aim(design, label_set.judge)}"
+        what = f"items in the queries of design {design.number}, {_aim(design)}"
         items = [(key, item) for key, (_, item) in zip(keys, pairs, strict=True)]
         return Task(
             dataset, {"dataset": dataset.name, "design": design.number}, what, None, design.number, scale, items
@@ -396,9 +395,9 @@ class Judging:
         return Task(dataset, address, what, whose, None, scale, items)
 
 
-def _aim(design: DesignRecord, judge: str) -> str:
+def _aim(design: DesignRecord) -> str:
     """Return what the answers to a design are for."""
-    return "to fill holes in the labels" if design.kind == "holes" else f"to check {judge_words(judge)}"
+    return "to fill holes in the labels" if design.kind == "holes" else f"to check {judge_words(design.judge)}"
 
 
 def _runs(tx: ReadTransaction, ask: Question) -> list[RunRecord]:

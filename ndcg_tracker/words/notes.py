@@ -12,13 +12,14 @@ from ndcg_tracker.words.sentences import T_INTERVAL, WORDS
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
-    "groups_of_judge", "few_drawn", "draw_queries", "old_designs", "ungraded", "diagnostic",
-    "no_mean_of_groups", "nothing_judged", "newer_labels", "ties", "tie_orders",
+    "groups_of_judge", "few_drawn", "few_drawn_of_pair", "checked_ranks", "draw_queries", "old_designs",
+    "ungraded", "diagnostic", "no_mean_of_groups", "nothing_judged", "newer_labels", "ties", "tie_orders",
     "no_alias", "same_run", "not_evaluated", "agreement_without_items", "one_repeat", "retraining",
-    "labels_changed", "no_common_pair", "agreement_open", "newer_than_answers", "all_answered",
+    "labels_changed", "no_common_pair", "agreement_of_items", "agreement_open", "newer_than_answers", "all_answered",
     "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "other_hands", "never_shown", "other_ids", "carry_labels", "ids_are_stable", "part_missing",
+    "spans_beside",
     "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
     "shorter_lists",
     "pruned", "without_items",
@@ -41,7 +42,8 @@ Kind = Literal[
     "sampled", "groups_share", "smaller_share", "runs_of_other_shares", "history_of_shares",
     "documents_in_ten", "runs_of_other_samples", "history_of_samples",
     "some_groups_missing", "one_score", "all_one", "below_rel", "unstable_sort",
-    "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
+    "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "other_model",
+    "nothing_to_extend",
     "other_version", "left_out",
     # MLflow
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",

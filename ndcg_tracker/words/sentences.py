@@ -305,6 +305,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "part_missing": lambda n, n_labelled, run, other: (
         f"{_vanished(n, n_labelled, run, other)}: is a part of the index missing?"
     ),
+    "spans_beside": lambda n, run: (
+        f"{counted(n, 'gold span')} of {run} {'is' if n == 1 else 'are'} in chunks that count for another gold span of "
+        f"the query, so R and ndcg of {run} are too low: write spans that belong together as one"
+    ),
     "unjudged_zero": _unjudged_zero,
     "goes_with_judged": lambda fell=False: (
         "a change that follows the judged share says nothing about the systems, because unjudged items count as not "
@@ -367,6 +371,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "no_common_pair": (
         "no pair of group and item has a grade from both judges; to draw some for the other judge to grade"
     ).format,
+    "agreement_of_items": ("an older version drew single items that tell two runs apart: the figures are about these"),
     "agreement_open": lambda n, n_drawn: (
         f"{n:,} of the {counted(n_drawn, 'drawn item')} {'has' if n == 1 else 'have'} no answer yet; those with an "
         "answer are treated as a random sample"
@@ -417,6 +422,12 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{metric}: {n:,} of {needed:,} drawn queries answered"
         + (f", {left_out:,} left out" if left_out else "")
         + "; until then answers count as labels, and other unjudged items as what they may be worth; to draw more"
+    ),
+    "few_drawn_of_pair": lambda a, b, n, needed: (
+        f"open: {n:,} of {needed:,} drawn queries of {a} and {b} answered; to draw more"
+    ),
+    "checked_ranks": lambda judge, checked_by: (
+        f"means and their order are by {judge_words(judge)} alone, ranks and pairs by {checked_by}'s answers"
     ),
     "draw_queries": lambda n: f"{n:,} queries decide whose unjudged items people grade; to draw them",
     "old_designs": lambda checked_by: (
@@ -544,6 +555,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "nothing_to_extend": lambda judge, other, version: (
         f"there were no labels {f'of judge {judge!r}' if judge else 'without a judge'} to extend, so the new version "
         f"has only these; to add them to version {version} ({f'judge {other!r}' if other else 'without a judge'})"
+    ),
+    "other_model": lambda judge, what, now, was: (
+        f"the labels of {judge_words(judge)} come from {what} {now!r}, those before from {was!r}; another {what} is "
+        "another judge, so give it a name of its own"
     ),
     "new_groups": lambda n, n_groups: (
         f"{n:,} of its {counted(n_groups, 'group')} {'is' if n == 1 else 'are'} new: a run without them has 0 there "

@@ -119,7 +119,7 @@ def test_one_minus_sign(reader: Reader, page: str) -> None:
     assert "\u2212" not in text
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("which", ["two runs", "several", "regressed"])
 def test_nothing_scrolls_sideways_is_cut_or_stands_on_something_else(
     reader: Reader, page: str, regressed: str, which: str, tmp_path: Path
@@ -193,6 +193,7 @@ def test_the_table_is_searched_and_sorted(reader: Reader, page: str) -> None:
     assert found.get_attribute("th:has(button[data-sort=group])", "aria-sort") == "ascending"
 
 
+@pytest.mark.nightly
 def test_colours_by_an_attribute(reader: Reader, page: str) -> None:
     found = reader.opens(page)
     found.select_option("[data-part=color]", "country")
@@ -212,6 +213,7 @@ def test_it_can_be_read_with_a_keyboard(reader: Reader, page: str) -> None:
     expect(found.locator("[data-part=group]")).to_contain_text("Group q12:")
 
 
+@pytest.mark.nightly
 def test_several_candidates_have_a_tab_each(reader: Reader, tmp_path: Path) -> None:
     with shop(tmp_path) as tracker:
         tracker.report("old", "new", "third").save(tmp_path / "report.html")
@@ -228,7 +230,7 @@ def test_several_candidates_have_a_tab_each(reader: Reader, tmp_path: Path) -> N
     assert reader.serious_faults() == []
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_fault_for_screen_readers_and_weak_eyes(reader: Reader, page: str, scheme: str) -> None:
     reader.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

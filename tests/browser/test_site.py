@@ -100,6 +100,7 @@ SECTIONS = {
 }
 
 
+@pytest.mark.nightly
 def test_a_search_finds_the_guide_first(browser: Browser, site: tuple[str, list[str]]) -> None:
     """The page loads its index once, as for a reader who searches again; its first answer has the words in its link."""
     address, _ = site
@@ -123,6 +124,7 @@ def test_a_search_finds_the_guide_first(browser: Browser, site: tuple[str, list[
     assert {query: place["y"] < 450 for query, place in places.items()} == dict.fromkeys(SECTIONS, True)  # in sight
 
 
+@pytest.mark.nightly
 def test_parameters_are_read_on_a_phone_without_scrolling_sideways(
     browser: Browser, site: tuple[str, list[str]]
 ) -> None:
@@ -136,6 +138,7 @@ def test_parameters_are_read_on_a_phone_without_scrolling_sideways(
     assert wide == 0
 
 
+@pytest.mark.nightly
 def test_signatures_fit_their_boxes_and_have_values(browser: Browser, site: tuple[str, list[str]]) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(f"{site[0]}python/")
@@ -149,6 +152,7 @@ def test_signatures_fit_their_boxes_and_have_values(browser: Browser, site: tupl
     assert "parameter\ttype\tdefault\tmeaning" in text
 
 
+@pytest.mark.nightly
 def test_the_home_page_is_a_screen_and_a_half(browser: Browser, site: tuple[str, list[str]]) -> None:
     page = browser.new_page()
     for look in looks(page):

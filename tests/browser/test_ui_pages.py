@@ -62,7 +62,7 @@ def at(reader: Reader, pages: Served, path: str) -> Page:
     return reader.opens(f"http://127.0.0.1:{pages.access.port}{path}")
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=5)
 @pytest.mark.parametrize("path", PATHS)
 def test_every_page_draws_obeys_nobody_and_can_be_read(inside: Reader, pages: Served, path: str) -> None:
     for look in looks(inside.page):
@@ -80,6 +80,7 @@ def test_every_page_draws_obeys_nobody_and_can_be_read(inside: Reader, pages: Se
             assert (look, inside.findings()) == (look, [])
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("path", ERRORS)
 def test_errors_can_be_read(inside: Reader, pages: Served, path: str) -> None:
     for look in looks(inside.page):

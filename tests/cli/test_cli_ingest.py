@@ -243,6 +243,7 @@ def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
         assert [float(row["mean"]) for row in csv.DictReader(io.StringIO(printed.out))] == [DENSE_MEAN]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -80,6 +80,7 @@ def test_the_files_before_a_broken_one_stay(command: CommandLine, files: None, f
     assert [row["run"] for row in command.rows("runs", "list")] == ["bm25", "dense"]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -80,6 +80,7 @@ def test_standard_input(program: Program, files: None) -> None:
     assert asked.out.split() == ["run", "piped"]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", [["runs", "list"], ["sql", "SELECT * FROM items, items b, items c"], ["--version"]])
@@ -177,11 +178,13 @@ def test_a_reader_that_has_seen_enough_is_no_error(shop: Program, buffered: bool
         assert closed_pipe(shop.cold if cold else shop, *arguments, buffered=buffered) == (0, b"")
 
 
+@pytest.mark.nightly
 def test_what_was_stored_stays_though_nobody_reads_of_it(program: Program, files: None) -> None:
     assert closed_pipe(program.cold, "ingest", "bm25.csv", "--labels", "labels.csv", buffered=True) == (0, b"")
     assert "bm25" in program("runs", "list").out
 
 
+@pytest.mark.nightly
 def test_an_error_keeps_its_code_though_nobody_reads_of_it(shop: Program) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -198,6 +201,7 @@ def test_an_output_that_cannot_hold_every_letter(shop: Program) -> None:
     assert printed.out.startswith("ndcg@10  █▁\n")
 
 
+@pytest.mark.nightly
 def test_files_with_any_letters_are_the_same_in_every_locale(program: Program, files: None) -> None:
     labels = {**LABELS, "größe 検索": {"ä": 1.0}}
     write_csv(program.folder / "all.csv", labels_frame(labels))

@@ -56,6 +56,7 @@ def test_the_formats(shop: CommandLine) -> None:
     assert json.loads(shop.done("sql", "SELECT run FROM run_summary WHERE 1 = 2", "--format", "json")) == []
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("query", "message"),
     [

@@ -9,8 +9,6 @@ from small_shop import frame_of
 import ndcg_tracker as nt
 from ndcg_tracker.words.notes import command_line
 
-pytestmark = pytest.mark.both_engines
-
 GROUPS, ITEMS = [f"q{number:02}" for number in range(20)], "abcdef"
 GRADES = {group: {item: place % 5 for place, item in enumerate(ITEMS)} for group in GROUPS}
 CLICKS = {group: {item: int(item == ITEMS[place % 6]) for item in ITEMS} for place, group in enumerate(GROUPS)}

@@ -68,6 +68,7 @@ def test_an_arm_is_the_finished_trainings(ltr: nt.Tracker) -> None:
     assert [note for note in board.notes if "checkpoint" in note] == told
 
 
+@pytest.mark.nightly
 def test_further_tags_narrow_an_arm(ltr: nt.Tracker) -> None:
     found = ltr.compare("tag:recipe=old,stage=final", "tag:recipe=new,stage=iteration,seed=0")
     assert [run.name for run in found.comparisons[0].candidate.runs] == ["new-0/iter-1", "new-0/iter-2"]
@@ -78,6 +79,7 @@ def test_further_tags_narrow_an_arm(ltr: nt.Tracker) -> None:
     assert [run.name for run in of_note.runs] == FINALS[3:5]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
@@ -161,6 +163,7 @@ def test_a_leaderboard_and_a_history_take_finished_runs(ltr: nt.Tracker) -> None
     assert [row["run"] for row in shown.rows] == ["new-1/iter-1", "new-1/iter-2"]
 
 
+@pytest.mark.nightly
 def test_the_latest_run_is_a_finished_one(ltr: nt.Tracker) -> None:
     assert [ltr.run(name)[0].name for name in ("latest", "latest~1", "latest~5")] == ["new-2", "new-1", "old-0"]
     only = {"group": ["q"], "item": ["a"], "score": [1.0], "label": [1]}

@@ -26,6 +26,7 @@ POSITIVE: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
 ASSUMED = "unjudged items count as not relevant, because {}"
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("further", "note"),
     [

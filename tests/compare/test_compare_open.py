@@ -31,7 +31,6 @@ def pool(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker
     return tracker
 
 
-@pytest.mark.both_engines
 def test_a_verdict_that_unjudged_items_could_turn_is_open(pool: nt.Tracker) -> None:
     comparison = pool.compare("old", "new", metrics="ndcg@10", dataset="pool")
     (metric,) = comparison.comparisons[0].metrics
@@ -51,7 +50,6 @@ def test_a_verdict_that_unjudged_items_could_turn_is_open(pool: nt.Tracker) -> N
     )  # and none that guesses at what is known now
 
 
-@pytest.mark.both_engines
 def test_the_other_way_round_the_other_end_turns_it(pool: nt.Tracker) -> None:
     comparison = pool.compare("new", "old", metrics="ndcg@10", dataset="pool")
     assert comparison.comparisons[0].metrics[0].verdict == "improved"
@@ -101,7 +99,19 @@ def rows(grades: dict[str, int], groups: list[str] = GROUPS) -> pd.DataFrame:
     return pd.DataFrame(chosen, columns=["group", "item", "label"])
 
 
-@pytest.mark.both_engines
+def test_a_range_that_is_wider_than_half_is_not_in_the_headline(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame("ab"), name="old", labels=rows({"a": 1, "b": 0}), metrics=["R@2"])
+    tracker.ingest(frame("ab", above="xy"), name="new", metrics=["R@2"])
+    comparison = tracker.compare("old", "new", metrics="R@2")
+    (metric,) = comparison.comparisons[0].metrics
+    assert metric.delta == pytest.approx(-2 / 3)
+    assert metric.open.high.delta == pytest.approx(0.0)  # x is relevant with chance 1, y with 0
+    assert (metric.is_open, metric.open.is_wide) == (True, True)
+    head, _, rest = str(comparison).partition("\n\n")
+    assert head == "new against old on default: R@2 regressed by 0.6667"
+    assert "delta is between -0.6667 and +0.0000" in " ".join(rest.split())
+
+
 def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> None:
     """A lenient model labelled what the baseline ranks, people what only the candidate does."""
     tracker.ingest(frame("abcd"), name="old", labels=rows({"a": 1, "b": 1, "c": 1, "d": 1}))
@@ -123,7 +133,6 @@ def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> No
     assert decided == [("", "range", None, "inconclusive"), ("", "zero", None, "fail")]
 
 
-@pytest.mark.both_engines
 def test_one_hand_that_extends_its_own_labels_says_nothing(tracker: nt.Tracker) -> None:
     tracker.ingest(frame("abcd"), name="old", labels=rows({"a": 1, "b": 1, "c": 1, "d": 1}))
     tracker.ingest(frame("abcd", above="xy"), name="new")
@@ -136,7 +145,6 @@ def test_one_hand_that_extends_its_own_labels_says_nothing(tracker: nt.Tracker) 
 POSITIVES = {"a": 1, "b": 1}
 
 
-@pytest.mark.both_engines
 @pytest.mark.parametrize(("shown", "decision"), [([], "fail"), (["old", "new"], "fail"), (["old"], "inconclusive")])
 def test_positives_from_logs_decide_on_runs_that_were_shown(
     tracker: nt.Tracker, shown: list[str], decision: str
@@ -156,7 +164,6 @@ def test_positives_from_logs_decide_on_runs_that_were_shown(
     assert told in tracker.compare("old", "new").notes
 
 
-@pytest.mark.both_engines
 def test_a_decision_keeps_what_was_open(pool: nt.Tracker) -> None:
     gated = pool.gate("new", baseline="old", dataset="pool", margin=0.01)
     left = gated.gated.decision.open
@@ -170,7 +177,6 @@ def test_a_decision_keeps_what_was_open(pool: nt.Tracker) -> None:
     ]
 
 
-@pytest.mark.both_engines
 def test_what_labels_come_from_may_be_said_later_and_follows_a_rename(tracker: nt.Tracker) -> None:
     tracker.ingest(frame("abcd"), name="old", labels=rows(POSITIVES))
     tracker.ingest(frame("abcd", above="xy"), name="new")

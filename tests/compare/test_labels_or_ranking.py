@@ -8,8 +8,6 @@ from refused import refusal_of
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NotComparableError
 
-pytestmark = pytest.mark.both_engines
-
 OLD = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
 NEW = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
 

@@ -36,7 +36,6 @@ def shop(fill_as: Callable[[Callable[[str], object]], None], database_url: str) 
         yield tracker
 
 
-@pytest.mark.both_engines
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_groups_are_tested(shop: nt.Tracker, metric: str) -> None:
     stored = [shop.show(run).evaluations[METRICS.index(metric)].mean for run in ("old-1", "new-1")]

@@ -146,6 +146,7 @@ def test_topics_that_no_run_has_are_told_and_left_out(beir: nt.Tracker) -> None:
     assert {row.standing is not None for row in without.rows} == {True}
 
 
+@pytest.mark.nightly
 def test_topics_that_only_some_systems_have_are_left_out(beir: nt.Tracker) -> None:
     for dataset, n in DATASETS.items():
         beir.ingest(scored(dataset, n - 5, 0.3, 7), name="fewer", dataset=dataset, metrics=["ndcg@10"])
@@ -173,6 +174,7 @@ def test_topics_that_only_some_systems_have_are_left_out(beir: nt.Tracker) -> No
         assert row.cells[0].mean == pytest.approx(alone)  # type: ignore[union-attr]
 
 
+@pytest.mark.nightly
 def test_low_information_is_told_with_the_verdict(beir: nt.Tracker) -> None:
     of_clicks: dict[str, Any] = {"direction": "higher", "range": (0, 1)}
     rare = pd.DataFrame({"group": [f"q{n:02}" for n in range(60)], "value": [0.5] * 60})
@@ -189,6 +191,7 @@ def test_low_information_is_told_with_the_verdict(beir: nt.Tracker) -> None:
     assert "low information: 6 of 60 differences are nonzero" in str(found)
 
 
+@pytest.mark.nightly
 def test_what_one_candidate_lacks_is_told_beside_the_others(beir: nt.Tracker) -> None:
     values = pd.DataFrame({"group": [f"q{n:02}" for n in range(30)], "value": np.linspace(0.2, 0.8, 30)})
     of_clicks: dict[str, Any] = {"metric": "external:clicks", "direction": "higher", "range": (0, 1)}
@@ -202,6 +205,7 @@ def test_what_one_candidate_lacks_is_told_beside_the_others(beir: nt.Tracker) ->
     assert "(low information)" in text
 
 
+@pytest.mark.nightly
 def test_a_history_leaves_out_systems_of_means_alone(beir: nt.Tracker) -> None:
     beir.prune("2999-01-01", dataset="beir-a", summaries_only=True, apply=True)  # all but old-1, which is @prod
     found = beir.history_of_suite("beir")
@@ -245,6 +249,7 @@ def test_the_history_of_a_suite_is_that_of_its_macro_means(beir: nt.Tracker) -> 
     assert str(found.rows[0]["suite"]) == "beir"
 
 
+@pytest.mark.nightly
 def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
     random = np.random.default_rng(3)
     for number in range(12):
@@ -261,6 +266,7 @@ def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
     assert found.new_steps == ()
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("ask", "message"),
     [

@@ -26,7 +26,7 @@ CLI_MD_KEYS = {
 def test_the_dict_has_the_keys_that_are_promised(two_runs: nt.Tracker) -> None:
     found = two_runs.compare("bm25", "dense").to_dict()
     assert list(found)[:8] == CLI_MD_KEYS[""]
-    assert set(found) - set(CLI_MD_KEYS[""]) == {"notes", "coverage"}
+    assert set(found) - set(CLI_MD_KEYS[""]) == {"notes", "coverage", "listed"}
     assert found["baseline"] == {"name": "bm25", "run_id": two_runs.run("bm25")[0].id}
     assert found["candidate"] == {"name": "dense", "run_id": two_runs.run("dense")[0].id}
     assert found["dataset"] == "shop"
@@ -118,6 +118,7 @@ def test_three_moves_at_most_the_way_of_the_delta_first(tracker: nt.Tracker) -> 
     assert worst["moves"][1]["contribution"] == pytest.approx(2 * (discount[0] - discount[1]), abs=1e-15)
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("metric", ["AP", "RR", "P@3", "ERR@5"])
 def test_metrics_that_are_no_sum_have_no_moves(two_runs: nt.Tracker, metric: str) -> None:
     two_runs.rescore(["bm25", "dense"], metrics=[metric])
@@ -208,6 +209,7 @@ def test_an_attribute_that_no_group_has(two_runs: nt.Tracker) -> None:
     assert refused("x").endswith("; the attributes are: device, lang")
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("options", "message"),
     [

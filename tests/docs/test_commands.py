@@ -19,12 +19,8 @@ DOCUMENTS = [
     *sorted(path for path in (REPOSITORY / "docs").glob("*.md") if path.name not in GENERATED),
 ]
 WITH_COMMANDS = [path for path in DOCUMENTS if steps_of(path.read_text(encoding="utf-8"))]
-IN_THE_NIGHTLY = {
-    *("mlflow.md", "pictures.md", "studies.md", "tools.md", "training.md"),
-    *("start-rag.md", "start-rankers.md", "start-recommendations.md", "start-search.md", "start-trec.md"),
-}
-"""They import MLflow, draw, start other tools or train, which tests/integrations and tests/questions/plot try too; the
-five doors have the commands of the pages that they lead to."""
+BY_DAY = {"README.md", "getting-started.md", "compare.md", "gate.md", "history.md", "labels.md"}
+"""What everybody reads; the nightly runs the other pages, whose commands the tests of these commands try too."""
 RUNS_THE_DEMO = {"README.md"}  # the others work on a copy of what it leaves
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WITH_PYTHON = [path for path in DOCUMENTS if PYTHON_BLOCK.search(path.read_text(encoding="utf-8"))]
@@ -33,7 +29,7 @@ WITH_PYTHON = [path for path in DOCUMENTS if PYTHON_BLOCK.search(path.read_text(
 def parameters(documents: list[Path]) -> list[ParameterSet]:
     """Return the cases of a test of documents."""
     return [
-        pytest.param(path, id=path.name, marks=[pytest.mark.nightly] if path.name in IN_THE_NIGHTLY else [])
+        pytest.param(path, id=path.name, marks=[] if path.name in BY_DAY else [pytest.mark.nightly])
         for path in documents
     ]
 
@@ -68,8 +64,6 @@ def test_the_python_examples_run(document: Path, tmp_path: Path, preloaded_progr
     blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
     is_spark = document.name == "spark.md"
     if is_spark:
-        if not LONG:
-            pytest.skip("the nightly run starts Spark")
         pytest.importorskip("pyspark")  # half a gigabyte, which not everyone has
     shutil.copytree(demo / "ndcg-track-demo", tmp_path / "ndcg-track-demo")
     is_cold = is_spark or (LONG and document.name == "README.md")

@@ -34,18 +34,10 @@ def query_of(step: Step) -> str | None:
 
 
 WITH_QUERIES = [path for path in PAGES if path.name != "schema.md" and any(map(query_of, steps_of(path.read_text())))]
-LONG = {
-    "compare.md",
-    "formats.md",
-    "gate.md",
-    "github-actions.md",
-    "history.md",
-    "labels.md",
-    "sql.md",
-    "training.md",
-}  # much is ingested for a query or two
+BY_DAY = {"README.md", "getting-started.md"}  # for others much is stored for a query or two
 PARAMETERS = [
-    pytest.param(path, id=path.name, marks=[pytest.mark.nightly] if path.name in LONG else []) for path in WITH_QUERIES
+    pytest.param(path, id=path.name, marks=[] if path.name in BY_DAY else [pytest.mark.nightly])
+    for path in WITH_QUERIES
 ]
 
 

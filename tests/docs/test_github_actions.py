@@ -106,6 +106,7 @@ def job_in(folder: Path, programs: Path, ranks: list[int], event: str, **values:
     return job
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("candidate", RUNS)
 def test_a_pull_request_is_gated_and_gets_its_comment(
     postgres_schema: None, candidate: str, postgres_url: str, preloaded_programs: Path, tmp_path: Path

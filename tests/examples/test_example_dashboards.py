@@ -182,6 +182,7 @@ def test_regressions_since_the_baseline(team: tuple[nt.Tracker, str]) -> None:
     assert pairs == [(f"night{night - 1:02}", f"night{night:02}") for night in range(12, 5, -1)]
 
 
+@pytest.mark.nightly
 def test_worst_groups_of_last_night(team: tuple[nt.Tracker, str]) -> None:
     tracker, conninfo = team
     rows = by_grafana(conninfo, "Worst groups of last night")
@@ -194,6 +195,7 @@ def test_worst_groups_of_last_night(team: tuple[nt.Tracker, str]) -> None:
         )  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_slices_over_time(team: tuple[nt.Tracker, str]) -> None:
     tracker, conninfo = team
     rows = unbroken(by_metabase(conninfo, "Slices over time"), "mean")
@@ -205,6 +207,7 @@ def test_slices_over_time(team: tuple[nt.Tracker, str]) -> None:
     assert rows[-1]["mean"] < 0.3
 
 
+@pytest.mark.nightly
 def test_gate_decisions(team: tuple[nt.Tracker, str]) -> None:
     tracker, conninfo = team
     rows = by_grafana(conninfo, "Gate decisions")
@@ -216,6 +219,7 @@ def test_gate_decisions(team: tuple[nt.Tracker, str]) -> None:
         assert row["delta"] == pytest.approx(decided["delta"])
 
 
+@pytest.mark.nightly
 def test_latest_runs(team: tuple[nt.Tracker, str]) -> None:
     tracker, conninfo = team
     rows = by_grafana(conninfo, "Latest runs")
@@ -228,6 +232,7 @@ def test_latest_runs(team: tuple[nt.Tracker, str]) -> None:
     assert {row["run"]: row["aliases"] for row in rows if row["aliases"]} == {"night06": "@baseline"}
 
 
+@pytest.mark.nightly
 def test_one_group_over_time(team: tuple[nt.Tracker, str]) -> None:
     _, conninfo = team
     rows = by_metabase(conninfo, "One group over time", until="2026-06-05T00:00:00Z")

@@ -84,6 +84,7 @@ def test_the_tables_are_hidden_and_the_views_are_not(get: Callable[..., Any], ro
     assert "down to the single group" in get(route)
 
 
+@pytest.mark.nightly(but=5)
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_opens_with_its_descriptions(view: str, get: Callable[..., Any], route: str) -> None:
     page = html.unescape(get(f"{route}/{view}"))

@@ -64,6 +64,7 @@ def test_every_iteration_has_the_ndcg_that_catboost_reports(
     assert list(stored.values()) == pytest.approx([*reported, reported[-1]], abs=1e-12)
 
 
+@pytest.mark.nightly
 def test_weights_of_groups(tmp_path: Path) -> None:
     weight = np.repeat(np.random.default_rng(3).uniform(0.5, 2, len(VALID.sizes)), VALID.sizes)
     runs = training_runs(tmp_path / "runs.db", every=1, weight=weight)
@@ -94,6 +95,7 @@ def test_every_third_iteration_and_the_best_model(tmp_path: Path) -> None:
     assert run.tags == {"training": "ranker", "stage": "final"}
 
 
+@pytest.mark.nightly
 def test_a_model_at_another_iteration_and_without_eval_set(tmp_path: Path) -> None:
     runs = training_runs(tmp_path / "runs.db")
     model, reported = fitted(use_best_model=False)

@@ -55,7 +55,6 @@ def fill_with_recipes(url: str) -> None:
             runs.store(model)
 
 
-@pytest.mark.both_engines
 def test_a_gate_does_not_learn_from_the_recipe_of_the_candidate(ready_url: str) -> None:
     """A real drop of .013 is a FAIL; by the runs of both recipes, which were one before, it was INCONCLUSIVE."""
     fill_with_recipes(ready_url)
@@ -216,6 +215,7 @@ def library_runs(library: str, database: str, features: Any, **options: Any) -> 
     return runs
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])
 def test_columns_are_taken_by_name(tmp_path: Path, library: str) -> None:
     frame = VALID_FRAME
@@ -255,6 +255,7 @@ def test_an_arrow_table_and_numbered_columns_are_taken_by_name(tmp_path: Path) -
     assert len(digests) == 1
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])
 def test_a_taken_name_of_a_training(tmp_path: Path, library: str) -> None:
     database = str(tmp_path / "runs.db")

@@ -307,6 +307,7 @@ def test_no_agent_that_adapts_gets_a_harmful_variant_through(tmp_path: Path, for
         agent.close()
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("way", ["SIGINT", "SIGTERM", "closed"])
 def test_a_server_that_waits_for_a_file_can_be_stopped(way: str, hostile_folder: Path, forked: str) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

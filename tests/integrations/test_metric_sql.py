@@ -132,7 +132,7 @@ def test_spark(tmp_path: Path) -> None:
     spark.stop()
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_text_parses_where_it_is_to_run(dialect: str) -> None:
     for metric in written(EVERY)[::4]:

@@ -132,6 +132,7 @@ def test_given_scores_are_evaluated_stored_and_logged(
     )
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("kind", ["series", "array", "column", "list", "one of several columns", "the only column"])
 def test_a_model_gives_the_scores(store: MlflowStore, tracker: nt.Tracker, kind: str) -> None:
     frame = frame_of().drop(columns="score")
@@ -211,6 +212,7 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         mlflow.validate_evaluation_results(rise, bad, good)
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("config", "message"),
     [
@@ -339,6 +341,7 @@ def test_a_label_that_contradicts_a_stored_one(store: MlflowStore) -> None:
         evaluated(store, frame)
 
 
+@pytest.mark.nightly
 def test_two_data_sets_in_one_mlflow_run(store: MlflowStore, tracker: nt.Tracker) -> None:
     import mlflow
 
@@ -361,6 +364,7 @@ def test_two_data_sets_in_one_mlflow_run(store: MlflowStore, tracker: nt.Tracker
     ]
 
 
+@pytest.mark.nightly
 def test_groups_that_this_data_lacks_are_told(store: MlflowStore, caplog: pytest.LogCaptureFixture) -> None:
     evaluated(store, frame_of(n_groups=5))
     with caplog.at_level(logging.WARNING, "ndcg_tracker"):
@@ -372,6 +376,7 @@ def test_groups_that_this_data_lacks_are_told(store: MlflowStore, caplog: pytest
     ]
 
 
+@pytest.mark.nightly
 def test_exchanged_scores_and_labels_are_told(store: MlflowStore, caplog: pytest.LogCaptureFixture) -> None:
     frame = frame_of().rename(columns={"label": "score", "score": "label"})
     evaluated(store, frame[frame["label"] >= 0], {**CONFIG, "metrics": ["ndcg@10"]})

@@ -166,6 +166,7 @@ def test_what_mlflow_does_not_take_is_told(store: MlflowStore, tracker: nt.Track
     assert again.notes == ("parameter 'depth' is '6' in MLflow, which never changes a parameter, and '7' here",)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("name", ["bm25", "dense"])
 def test_there_and_back_is_the_same(
     store: MlflowStore, tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path, name: str
@@ -332,6 +333,7 @@ def test_a_table_that_someone_else_logged(
     assert pulled.notes == ()
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("facts", "message"),
     [

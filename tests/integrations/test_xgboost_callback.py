@@ -69,6 +69,7 @@ def test_every_iteration_has_the_ndcg_that_xgboost_reports(tmp_path: Path, param
     assert list(stored.values()) == pytest.approx([*reported, reported[-1]], abs=1e-12)
 
 
+@pytest.mark.nightly
 def test_weights_of_groups(tmp_path: Path) -> None:
     weight = np.random.default_rng(3).uniform(0.5, 2, len(VALID.sizes))
     runs = training_runs(tmp_path / "runs.db", every=1, weight=np.repeat(weight, VALID.sizes))
@@ -76,6 +77,7 @@ def test_weights_of_groups(tmp_path: Path) -> None:
     assert list(history(tmp_path / "runs.db").values()) == pytest.approx(reported, abs=1e-12)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("save_best", [False, True])
 def test_early_stopping_stores_the_best_iteration(tmp_path: Path, save_best: bool) -> None:
     runs = training_runs(tmp_path / "runs.db", xgb.DMatrix(VALID.features), every=4)
@@ -98,6 +100,7 @@ def test_early_stopping_stores_the_best_iteration(tmp_path: Path, save_best: boo
     assert run.tags == {"training": "ranker", "stage": "final"}
 
 
+@pytest.mark.nightly
 def test_a_model_at_another_iteration(tmp_path: Path) -> None:
     runs = training_runs(tmp_path / "runs.db")
     model, reported = trained([runs])

@@ -21,6 +21,7 @@ def test_every_value_agrees_or_differs_on_purpose(peer: str) -> None:
     assert [difference for difference, names in covered_by.items() if len(names) != 1] == []
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("name", DELIBERATE)
 def test_no_deliberate_difference_is_stale(name: str) -> None:
     entry = DELIBERATE[name]
@@ -46,6 +47,7 @@ def test_every_tool_of_the_dialects_was_asked() -> None:
     assert {result["case"] for result in RESULTS} == CASES.keys()
 
 
+@pytest.mark.nightly
 def test_the_report_counts_every_value_once() -> None:
     found = counts()
     assert [*found] == [*PEERS, "total"]

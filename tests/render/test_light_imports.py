@@ -95,6 +95,7 @@ def test_help_imports_no_command() -> None:
     assert unwanted.isdisjoint(loaded)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("question", ["leaderboard", "explain", "diff", "reproduce"])
 def test_the_rows_of_a_question_do_not_depend_on_what_else_is_imported(question: str) -> None:
     program = (

@@ -137,6 +137,7 @@ def check_whole(opened: Contents, held: Contents) -> None:
 RULES: dict[str, Any] = {"metric": "ndcg@10", "margin": 0.01}
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("cluster", [None, "user"])
 def test_all_of_a_group_moves(shop: nt.Tracker, held: str, ready_url: str, cluster: str | None) -> None:
     done = shop.split_dataset("shop", seal=0.4, cluster=cluster, looks=20, baseline="old", **RULES)
@@ -254,6 +255,7 @@ def held_by(tracker: nt.Tracker, run: str, dataset: str) -> set[str]:
 NOTED = "that are not in this part of the split dataset were left out"
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("cluster", [None, "user"])
 def test_a_run_goes_to_both_parts(shop: nt.Tracker, held: str, cluster: str | None) -> None:
     shop.split_dataset("shop", seal=0.5, cluster=cluster, **RULES)
@@ -296,6 +298,7 @@ def test_labels_that_come_with_a_run_are_of_the_part(parts: nt.Tracker) -> None:
         assert tx.runs.all() == []
 
 
+@pytest.mark.nightly
 def test_a_column_of_labels_is_of_the_part(parts: nt.Tracker) -> None:
     opened = Contents(parts, "shop").groups
     frame = run_of(GROUPS)
@@ -329,6 +332,7 @@ def test_frames_and_dicts(parts: nt.Tracker) -> None:
             assert held_by(parts, name, dataset) == groups
 
 
+@pytest.mark.nightly
 def test_items_that_are_row_numbers(parts: nt.Tracker) -> None:
     """Labels stand in the rows then, and a sealed part takes none."""
     rows = {"group": [group for group in GROUPS for _ in range(2)], "score": [2.0, 1.0] * N_GROUPS}
@@ -350,6 +354,7 @@ def test_a_group_that_is_new(parts: nt.Tracker) -> None:
     assert not of_parts[0] & of_parts[1]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("extend", [False, True])
 def test_labels_that_come_later(typed: CommandLine, parts: nt.Tracker, folder: Path, extend: bool) -> None:
     shop = parts

@@ -12,7 +12,6 @@ from refused import refusal_of
 import ndcg_tracker as nt
 from ndcg_tracker.runs.designs import Answers
 
-pytestmark = pytest.mark.both_engines
 JUDGED = some_queries(under_a_judge("symmetric"), 40)
 
 
@@ -39,6 +38,7 @@ def test_people_may_grade_on_a_finer_scale_than_a_judge(tracker: nt.Tracker, ask
     assert tracker.add_answers(frame(asked[:1], 4), design=1, judge="ann", dataset="shop").n_new == 1
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("given", "call", "refusal"),
     [

@@ -15,6 +15,7 @@ from exchanged import first_value, shown, with_column
 from rankings_of import labels_of
 from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS, frame_of
+from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
@@ -154,6 +155,21 @@ def test_labels_get_the_next_version_if_older_ones_are_missing(tracker: nt.Track
     assert tracker.run("bm25", "new")[1][0].label_set_version == 1
 
 
+def test_labels_keep_which_ids_are_one_and_that_they_are_of_spans(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    tracker.add_labels({"group": ["q"], "document": ["d"], "start": [0], "end": [20]})
+    tracker.carry_labels(pattern="^v2-")
+    tracker.ingest({"q": {"x": 2.0, "v2-d#0-30": 1.0}}, name="a", metrics=["RR"])
+    tracker.export_runs(tmp_path / "out", ["a"])
+    other.import_runs(tmp_path / "out")
+    other.rescore(metrics="R@2")
+    assert other.sql("SELECT metric, mean FROM run_summary ORDER BY mean").values.tolist() == [
+        ["RR", 0.5],
+        ["R@2", 1.0],
+    ]
+
+
 def test_what_cannot_be_computed_again_is_counted(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     weighted = {"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [1.0, 2.0, 1.0], "label": [1, 2, 0]}
     tracker.ingest(
@@ -212,6 +228,7 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(("name", "change", "message"), DAMAGE, ids=[message for _, _, message in DAMAGE])
 def test_what_does_not_hold_together_is_refused(
     name: str, change: Callable[[pa.Table], Any], message: str, tmp_path: Path
@@ -286,13 +303,13 @@ def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
             tracker.import_runs(tmp_path / "out")
     upgrade(str(tmp_path / "other.db"))
     with nt.Tracker(tmp_path / "other.db") as other:
-        for length in range(0, len(content), 61):
+        for length in range(0, len(content), 61 if LONG else 307):
             file.write_bytes(content[:length])
             with pytest.raises(
                 InputError, match=r"items\.parquet: not a readable Parquet file .*; export the runs again"
             ):
                 other.import_runs(tmp_path / "out")
-        for place in range(0, len(content), 37):
+        for place in range(0, len(content), 37 if LONG else 307):
             file.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
             message = ""
             try:

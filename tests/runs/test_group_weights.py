@@ -9,8 +9,6 @@ import ndcg_tracker as nt
 from ndcg_tracker.compare.gather_results import NO_INFERENCE
 from ndcg_tracker.words.notes import sentence
 
-pytestmark = pytest.mark.both_engines
-
 METRIC = "ndcg(weights=group)@10"
 LABELS = {"q1": {"a": 1.0}, "q2": {"c": 1.0}}
 FULL = {**frame_of({"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}), "weight": [2.0, 2.0, 6.0]}

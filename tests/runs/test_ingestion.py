@@ -554,6 +554,7 @@ def test_a_value_that_is_left_to_a_tools_sort_is_told_once(tracker: nt.Tracker) 
         assert nt.evaluate(run, "ranx:ndcg@10", labels={"q": labels["q"]}).notes == ()
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.both_engines
 @pytest.mark.parametrize(
     ("spelled", "told"),

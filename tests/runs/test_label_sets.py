@@ -9,8 +9,6 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.runs import labels as label_sets
 
-pytestmark = pytest.mark.both_engines
-
 NEW_LABELS: Run = {"q1": {"a": 1, "b": 2, "x": 1}, "q2": {"a": 1, "d": 2}, "q9": {"x": 1}}
 
 
@@ -82,16 +80,19 @@ def test_a_comparison_under_a_version_can_be_drawn(shop: nt.Tracker) -> None:
     assert found.plot("every").spec  # refused where it would read other groups than these
 
 
-def test_all_versions_have_the_metrics_that_they_share(shop: nt.Tracker) -> None:
+def test_each_version_has_the_comparison_that_it_has_alone(shop: nt.Tracker) -> None:
     shop.rescore(["bm25", "dense"], metrics=["ndcg@10"])
     found = shop.compare_versions("bm25", "dense")
     metrics = [[metric.metric for metric in one.metrics] for one in found.found.comparisons]
-    assert metrics == [["ndcg@10"], ["ndcg@10"]]
+    assert metrics == [["ndcg@10", "P@1"], ["ndcg@10"]]
     one, other = found.found.comparisons
-    assert one.metrics == shop.compare("bm25", "dense", metrics="ndcg@10", labels=1).comparisons[0].metrics
-    assert other.metrics == shop.compare("bm25", "dense", metrics="ndcg@10", labels=2).comparisons[0].metrics
-    assert [conclusion.changes for conclusion in found.conclusions] == [False]
-    assert found.to_frame()["label_set_version"].tolist() == [1, 2]
+    assert one.metrics == shop.compare("bm25", "dense", labels=1).comparisons[0].metrics
+    assert other.metrics == shop.compare("bm25", "dense", labels=2).comparisons[0].metrics
+    assert [(conclusion.metric, conclusion.changes) for conclusion in found.conclusions] == [
+        ("ndcg@10", False),
+        ("P@1", False),
+    ]
+    assert found.to_frame()["label_set_version"].tolist() == [1, 1, 2]
 
 
 def test_candidates_come_one_after_the_other_each_with_its_versions(shop: nt.Tracker) -> None:
@@ -99,7 +100,7 @@ def test_candidates_come_one_after_the_other_each_with_its_versions(shop: nt.Tra
     found = shop.compare_versions("bm25", "late", "dense", metrics="ndcg@10")
     of = [(one.candidate.name, one.label_set.version) for one in found.found.comparisons]
     assert of == [("late", 2), ("dense", 1), ("dense", 2)]
-    assert found.found.not_evaluated == (("late", 1),)
+    assert found.found.not_evaluated == (("late", 1, ""),)
     joint = shop.compare("bm25", "late", "dense", metrics="ndcg@10", labels=2)
     assert found.found.comparisons[0].metrics == joint.comparisons[0].metrics
     assert found.notes == (
@@ -132,7 +133,7 @@ def test_arms_under_every_version(shop: nt.Tracker) -> None:
             shop.tag_run(one, {"arm": name})
     found = shop.compare_versions("tag:arm=bm25", "tag:arm=dense", metrics="ndcg@10")
     assert [one.label_set.version for one in found.found.comparisons] == [1]
-    assert found.found.not_evaluated == (("tag:arm=dense", 2),)
+    assert found.found.not_evaluated == (("tag:arm=dense", 2, ""),)
     shop.rescore(metrics="ndcg@10")
     found = shop.compare_versions("tag:arm=bm25", "tag:arm=dense", metrics="ndcg@10")
     for comparison in found.found.comparisons:

@@ -10,8 +10,6 @@ from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.text import parse_metric
 
-pytestmark = pytest.mark.both_engines
-
 LABELS = {"found": {"a": 1.0}, "failing": {"a": 1.0}, "vanished": {"a": 1.0}, "empty": {"a": 1.0}, "zero": {"a": 0.0}}
 WHOLE = {"found": {"a": 2.0}, "failing": {"z": 1.0}, "vanished": {"a": 1.0}, "empty": {"z": 1.0}, "zero": {"a": 1.0}}
 LACKING = {"found": {"a": 2.0}, "failing": {"z": 1.0}, "further": {"a": 1.0}}

@@ -11,8 +11,6 @@ from stored_rows import row_counts
 import ndcg_tracker as nt
 from ndcg_tracker.integrations.training import ValidationRows
 
-pytestmark = pytest.mark.both_engines
-
 MEANT = "; if that is meant, give allow='no-overlap'"
 NO_GROUP = (
     "no group of the run has labels: the run has '1', '2', '3' and others, the labels have 'q0', 'q1', 'q2' and "

@@ -14,8 +14,6 @@ import ndcg_tracker as nt
 from ndcg_tracker.runs.prune import moment_before
 from ndcg_tracker.storage import database, store
 
-pytestmark = pytest.mark.both_engines
-
 RUNS = {
     "january": BM25,
     "february": {**DENSE, "new": {"x": 1.0}},

@@ -11,8 +11,6 @@ from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame, write_trec
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, MetricError
 
-pytestmark = pytest.mark.both_engines
-
 ASKED = ["ndcg@10", "map,P_1,2", "lightgbm:ndcg@2"]
 TEXTS = ["ndcg@10", "map", "P_1", "P_2", "lightgbm:ndcg@2"]
 EVERY = "SELECT run, label_set_version, metric, requested_as FROM run_summary ORDER BY run, label_set_version, metric"

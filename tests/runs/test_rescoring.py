@@ -15,8 +15,6 @@ from ndcg_tracker.runs.rescore import LabelsAdded, store_labels
 from ndcg_tracker.storage.records import LabelOrigin
 from ndcg_tracker.storage.store import Store, WriteTransaction
 
-pytestmark = pytest.mark.both_engines
-
 NEW_LABELS: Run = {**LABELS, "q2": {"a": 3, "d": 1, "x": 2}}
 
 

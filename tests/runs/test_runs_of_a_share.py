@@ -13,8 +13,6 @@ from ndcg_tracker.errors import ConflictError, InputError, NotComparableError
 from ndcg_tracker.rankings.groups_share import in_share
 from tests.refused import refusal_of
 
-pytestmark = pytest.mark.both_engines
-
 N_GROUPS, N_ITEMS = 4000, 8
 GROUPS = np.repeat([f"q{number}" for number in range(N_GROUPS)], N_ITEMS)
 ITEMS = np.tile([f"d{number}" for number in range(N_ITEMS)], N_GROUPS)
@@ -131,6 +129,7 @@ def test_runs_of_one_share_are_ranked_and_searched_for_steps_alone(tracker: nt.T
         assert tx.runs.resolve("r1").sample == (None, None, "1/10")
 
 
+@pytest.mark.nightly(but=2)
 def test_a_share_moves_with_an_export(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Any) -> None:
     tracker.add_labels(LABELS)
     tracker.ingest(A, name="a", groups_share="1/20")

@@ -15,8 +15,6 @@ from ndcg_tracker.questions.history.say import HistoryFilter
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.words.notes import in_words
 
-pytestmark = pytest.mark.both_engines
-
 TOLD = (
     "items are ranked among 100 sampled negatives of 50,000: an item truly at rank 2,500 is in the first ten there "
     "with probability 0.97, so the better run may be the other one when all items are ranked"
@@ -54,6 +52,7 @@ def test_runs_of_one_sample_are_compared_and_marked(sampled: nt.Tracker) -> None
     assert TOLD in sampled.gate("same", baseline="one", dataset="shop", scope="set").notes
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("other", "message"),
     [

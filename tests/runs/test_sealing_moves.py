@@ -81,7 +81,6 @@ def test_it_is_refused_until_it_is_moved(
         assert check_database(url).damage == []
 
 
-@pytest.mark.both_engines
 def test_its_looks_and_bits_go_on(older: nt.Tracker, held: str, ready_url: str) -> None:
     older.split_dataset("exam", baseline="base", **RULES)
     older.ingest(frame_of_ranks([1] * N_GROUPS), name="best", dataset="exam")
@@ -93,7 +92,6 @@ def test_its_looks_and_bits_go_on(older: nt.Tracker, held: str, ready_url: str) 
         assert [of.id for of in tx.decisions.all(tx.datasets.sealed()[0].id)] == [1, 2, 3]
 
 
-@pytest.mark.both_engines
 def test_a_move_that_was_killed_is_completed(
     older: nt.Tracker, held: str, ready_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

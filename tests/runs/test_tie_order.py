@@ -14,8 +14,6 @@ import ndcg_tracker as nt
 from ndcg_tracker.errors import NameTakenError, NdcgTrackerWarning
 from ndcg_tracker.runs.check import check_database
 
-pytestmark = pytest.mark.both_engines
-
 LABELS = {"q1": {"a1": 1, "z9": 0}}
 METRICS = [
     "P@1",
@@ -45,6 +43,7 @@ OF_LISTS = {
 HERE = {"dataset": "shop", "labels": LABELS, "metrics": METRICS}
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("form", OF_LISTS)
 def test_the_order_of_a_list_breaks_its_ties(tracker: nt.Tracker, form: str) -> None:
     held = OF_LISTS[form]
@@ -189,6 +188,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(("file", "options", "value"), WAYS)
 def test_files(command: CommandLine, responses: None, file: str, options: tuple[str, ...], value: float) -> None:
     told = command("ingest", file, "--labels", "labels.csv", "--metric", "P@1", "--name", "run", *options)

@@ -10,8 +10,6 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.runs.groups import GroupRecord, GroupsSet
 
-pytestmark = pytest.mark.both_engines
-
 WEIGHTED = "ndcg(weights=group)@10"
 METRICS = ["ndcg@10", WEIGHTED, "lightgbm:ndcg@3"]
 WEIGHTS = {"q1": 1.0, "q2": 4.0, "q3": 2.5, "q4": 0.5, "q5": 0.1}

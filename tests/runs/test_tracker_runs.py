@@ -11,8 +11,6 @@ from stored_rows import row_counts
 
 import ndcg_tracker as nt
 
-pytestmark = pytest.mark.both_engines
-
 
 def fill_shop(url: str) -> None:
     with nt.Tracker(url) as tracker:

@@ -17,8 +17,6 @@ from ndcg_tracker.questions.explain.decide import GroupExplanation
 from ndcg_tracker.runs.groups import StoredText, TextsAdded
 from ndcg_tracker.words.texts import GroupTexts, Text
 
-pytestmark = pytest.mark.both_engines
-
 HOSTILE = "</script><script>alert(1)</script>\x1b[2J\u202e"
 TEXTS: dict[str, list[Any]] = {
     "group": ["q1", None, None, "q1", "q2"],

@@ -13,8 +13,6 @@ from ndcg_tracker.errors import MetricError, NdcgTrackerWarning
 from ndcg_tracker.rankings.ranking import Unweighted
 from ndcg_tracker.runs.check import check_database
 
-pytestmark = pytest.mark.both_engines
-
 WEIGHTED = "catboost:NDCG:top=10"
 GROUPS = [f"q{number}" for number in range(199)]
 TRAFFIC = {"group": GROUPS, "weight": [0.0007] * 199}
@@ -100,6 +98,7 @@ QUESTIONS: dict[str, Callable[[nt.Tracker], object]] = {
 }
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_question_that_uses_weights_refuses_too_many(mixed: nt.Tracker, question: str) -> None:
     assert refusal_of(MetricError, lambda: QUESTIONS[question](mixed)) == NO_WEIGHT

@@ -29,6 +29,7 @@ def test_equals_scipy_within_the_noise_of_both(name: str, n: int) -> None:
     assert abs(mine[1] - theirs.high) < 0.15 * error
 
 
+@pytest.mark.nightly
 def test_bins_lose_nothing_to_speak_of() -> None:
     """10,000 distinct differences, and one far away that makes the bins wide."""
     delta = np.random.default_rng(3).normal(0.001, 0.002, 10_000)

@@ -28,6 +28,7 @@ def above(rate: float) -> float:
     return rate + 3.3 * (rate * (1 - rate) / WORLDS) ** 0.5 + 2 / WORLDS
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("shared", [0.0, 0.7], ids=["independent", "sharing groups"])
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("name", GOALS)

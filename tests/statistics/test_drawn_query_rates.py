@@ -19,6 +19,7 @@ from drawn_rates import (
     families,
     looks,
     rates,
+    slices,
     table_rows,
     without_some,
     worlds,
@@ -59,10 +60,12 @@ BY_DAY: dict[str, Callable[[], Rates]] = {
         50,
         WORLDS,
     ),
+    "slices": lambda: slices(under_a_judge("unfair to A", "light").facts(), 8, 150, 30, WORLDS // 3),
     "clusters": lambda: clustered(under_a_judge("symmetric", sizes="1 or 20").facts(), 300, 50, WORLDS),
 }
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("name", BY_DAY)
 def test_bounds_miss_the_truth_as_seldom_as_promised(name: str, record_property: Record) -> None:
     found = BY_DAY[name]()

@@ -155,7 +155,7 @@ def test_a_history_turned_upside_down_has_the_same_steps(seed: int, n_runs: int,
         assert step.p_value is None or 0 < step.p_value <= (step.p_adjusted or 0.0) <= 1 or step.is_step
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("name", ["scattered", "normal", "graded", "sparse", "asymmetric", "skewed"])
 def test_false_alarms_per_history(name: str) -> None:
     """In a history of 20 runs in which no mean moves, one or more steps are marked with probability .05 at most.
@@ -181,7 +181,7 @@ def test_a_thousand_histories_without_a_step(n_runs: int) -> None:
     assert alarms / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(("n_runs", "size", "share"), [(40, 2.0, 0.9), (20, 3.0, 0.85), (200, 1.0, 0.9)])
 def test_a_step_in_units_of_the_scatter_from_run_to_run(n_runs: int, size: float, share: float) -> None:
     """``size``: in standard deviations of a run's mean over 500 groups. Of so few runs as 20 half do not tell by
@@ -211,6 +211,7 @@ def test_what_too_little_information_says_is_only_possible() -> None:
     assert [run for run, step in enumerate(steps_with_scatter(runs).steps) if step.is_possible] == [7, 9]
 
 
+@pytest.mark.nightly
 def test_a_step_among_scattered_runs_is_found_as_often_as_is_said() -> None:
     """Of .004 in 40 runs of 2,000 groups: found within two runs nearly always; by neighbours alone one in four."""
     rng, samples = np.random.default_rng(8), repeats(30)
@@ -225,6 +226,7 @@ def test_a_step_among_scattered_runs_is_found_as_often_as_is_said() -> None:
     assert alone <= 0.6 * samples
 
 
+@pytest.mark.nightly
 def test_t_alone_would_raise_false_alarms() -> None:
     """The harness can fail: without the betting capital most skewed histories get a mark."""
     rng, samples = np.random.default_rng(4), repeats(200)

@@ -155,7 +155,7 @@ def test_groups_that_resemble_themselves_hide_no_step(n_runs: int, share: float,
     assert found / samples >= share - 2.5 * math.sqrt(share * (1 - share) / samples)
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(("n_runs", "most"), [(40, 0.19), (20, 0.19), (100, 0.12)])
 def test_a_rise_of_three_deviations_is_hardly_called_a_step(n_runs: int, most: float, record_property: Record) -> None:
     """A single step is told as such where a straight line is worse; else with the drift that it may be, or as one."""
@@ -173,6 +173,7 @@ def test_a_rise_of_three_deviations_is_hardly_called_a_step(n_runs: int, most: f
     assert (counts["a step or a drift"] + counts["a drift"]) / samples >= 0.15
 
 
+@pytest.mark.nightly
 def test_single_runs_that_stick_out_are_two_steps_each(record_property: Record) -> None:
     """The price of exponential scatter: its largest value lies five deviations above the mean. A mark
     at one run that sticks out stays where others do: steps explain them all, resemblance none."""
@@ -185,6 +186,7 @@ def test_single_runs_that_stick_out_are_two_steps_each(record_property: Record) 
     assert 0.02 <= alarms / samples <= 0.14 + 2.5 * math.sqrt(0.14 / samples)
 
 
+@pytest.mark.nightly
 def test_the_test_over_groups_alone_sees_steps_everywhere() -> None:
     """The harness can fail: this is what the scatter of runs is estimated for."""
     runs = trainings(np.random.default_rng(3), 40)
@@ -210,6 +212,7 @@ def test_a_slow_drift_is_told_once(n_runs: int, size: float, sd: float, record_p
     assert covered >= 0.8 * samples
 
 
+@pytest.mark.nightly
 def test_two_steps_of_one_sign_are_no_drift_and_a_drift_may_end() -> None:
     rng, samples = np.random.default_rng(5), repeats(20)
     stairs = ends = 0

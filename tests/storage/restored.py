@@ -20,6 +20,8 @@ from ndcg_tracker.storage.views import VIEWS
 
 KEPT = Path(__file__).resolve().parent / "kept"
 ENGINES = ("sqlite", "postgres")
+RELEASED = "0020"
+"""The schema of the latest release, 0.2.0; of the revisions since then only the newest is kept."""
 
 
 def kept_revisions() -> list[str]:

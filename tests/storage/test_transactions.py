@@ -71,6 +71,7 @@ def everything(store: Store) -> list[object]:
     return [store.query(f"SELECT count(*) FROM {table}").rows[0][0] for table in tables]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_an_exception_rolls_everything_back(store: Store, error: type[BaseException]) -> None:
     with store.write() as tx:

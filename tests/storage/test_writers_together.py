@@ -124,6 +124,7 @@ def store_another(store: Store) -> None:
     assert stored(store, "another", table_of(DENSE)).outcome == "stored"
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("write", [set_tag, move_alias, record, store_another])
 def test_nobody_waits_for_a_run_that_is_being_stored(shop: Store, impatient: None, write: Callable[..., None]) -> None:
     with half_stored(shop, "long", table_of({"q1": {"a": 1.0}}), then=(table_of({"q2": {"e": 1.0}}),)):
@@ -133,6 +134,7 @@ def test_nobody_waits_for_a_run_that_is_being_stored(shop: Store, impatient: Non
     assert database.check(url_of(shop)) == []
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("write", [set_tag, move_alias, record])
 def test_marks_wait_for_no_change_of_content(shop: Store, impatient: None, write: Callable[..., None]) -> None:
     with shop.write("content"):
@@ -153,6 +155,7 @@ def store_the_same(store: Store) -> None:
     stored(store, "long", table_of(BM25))
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("write", [change_all, rescore, store_the_same])
 def test_what_a_run_that_is_being_stored_keeps_out(
     shop: Store, impatient: None, write: Callable[..., None], caplog: pytest.LogCaptureFixture
@@ -281,6 +284,7 @@ def test_the_weights_that_two_runs_bring_must_agree(shop: Store, told: Callable[
             second.result(LONG)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("same", [True, False])
 def test_a_run_is_replaced_beside_other_writers(shop: Store, same: bool) -> None:
     content = BM25 if same else DENSE

@@ -19,7 +19,7 @@ from .safe_outputs import (
 )
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_hostile_ids_do_no_harm(tmp_path: Path, postgres_server: PostgresServer, engine: str) -> None:
     found = list(outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))

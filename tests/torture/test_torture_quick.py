@@ -27,10 +27,11 @@ MODULES = [
 
 
 # test_transactions.py has eight writers and the same run at once on both engines, test_gates_at_once.py gates; a team
-# takes ten seconds; killed rescorings are tried on Postgres, whose server is a process of its own; memory on SQLite
+# takes ten seconds; test_cli_signals.py and test_sealing_moves.py kill commands; memory is measured by night
 IN_THE_NIGHTLY = {
-    ("rescore_kills", "sqlite"),
-    ("command_kills", "postgres"),
+    *((name, engine) for name in ("rescore_kills", "command_kills") for engine in ("sqlite", "postgres")),
+    ("held_servers", "sqlite"),
+    ("memory", "sqlite"),
     *((name, "sqlite") for name in ("writers", "signals", "kills", "disk_full")),
     ("writers", "postgres"),
     ("team", "postgres"),

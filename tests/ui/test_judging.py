@@ -217,6 +217,7 @@ def test_grades_outlive_the_server_and_labels_add_reads_their_file(
         assert tracker.label_versions("shop")[-1].n_labels == 2
 
 
+@pytest.mark.nightly
 def test_the_draft_is_saved_as_csv_that_is_safe_to_open(pages: Served, database_url: str, in_folder: Path) -> None:
     for grade in ("2", "1", "unsure"):
         give(pages, NEEDED, grade)
@@ -298,6 +299,7 @@ def test_the_labels_that_were_chosen_are_those_that_lack_a_grade(pages: Served, 
     assert hidden(page, "/judge/grade")["judge"] == "few"
 
 
+@pytest.mark.nightly
 def test_two_servers_keep_each_others_grades(pages: Served, database_url: str) -> None:
     with served(database_url, "ann") as others:
         for asked, grade in ((pages, "2"), (others, "1"), (pages, "0")):
@@ -306,6 +308,7 @@ def test_two_servers_keep_each_others_grades(pages: Served, database_url: str) -
             assert "3 of 15 items" in asked.page(address_of(NEEDED))
 
 
+@pytest.mark.nightly
 def test_no_two_drafts_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     url, run = f"sqlite:///{tmp_path / 'runs.db'}", {"group": ["q", "q"], "item": ["a", "b"]}
@@ -360,6 +363,7 @@ def test_items_that_are_row_numbers_cannot_be_judged(tmp_path: Path) -> None:
         assert "have no ids, only row numbers" in answer.text
 
 
+@pytest.mark.nightly
 def test_labels_that_came_meanwhile_are_told_and_the_draft_stays(pages: Served, database_url: str) -> None:
     give(pages, NEEDED, "2")
     with nt.Tracker(database_url) as tracker:
@@ -376,6 +380,7 @@ def test_labels_that_came_meanwhile_are_told_and_the_draft_stays(pages: Served, 
     assert "0 of 13 items" in pages.page(address_of(NEEDED))
 
 
+@pytest.mark.nightly
 def test_two_clicks_store_once(pages: Served, database_url: str) -> None:
     give(pages, NEEDED, "2")
     first = store(pages, NEEDED)
@@ -466,6 +471,7 @@ def test_a_name_that_no_labels_can_have_is_refused_at_once(tmp_path: Path) -> No
         Judging("x" * 251, f"sqlite:///{tmp_path / 'runs.db'}")
 
 
+@pytest.mark.nightly
 def test_a_draft_that_somebody_broke_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "draft.jsonl"
     draft = Draft.at(path)

@@ -23,6 +23,7 @@ ANSWERS = [
 ]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(("path", "sent", "status"), ANSWERS)
 def test_every_answer_has_the_headers(shop_pages: Served, path: str, sent: dict[str, str | None], status: int) -> None:
     answer = shop_pages.get(path, **sent)  # type: ignore[arg-type]

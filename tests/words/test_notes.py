@@ -48,6 +48,14 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"judge": "llama", "n": 683},
         "have judge 'llama' grade 683 items first, as that is cheap; to list them",
     ),
+    "few_drawn_of_pair": (
+        {"a": "bm25", "b": "dense", "n": 12, "needed": 30},
+        "open: 12 of 30 drawn queries of bm25 and dense answered; to draw more",
+    ),
+    "checked_ranks": (
+        {"judge": "llama", "checked_by": "ann"},
+        "means and their order are by judge 'llama' alone, ranks and pairs by ann's answers",
+    ),
     "all_answered": ({}, "all open items of these queries have an answer; to compare the runs"),
     "equal_values": (
         {},
@@ -168,6 +176,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {},
         "no pair of group and item has a grade from both judges; to draw some for the other judge to grade",
     ),
+    "agreement_of_items": (
+        {},
+        "an older version drew single items that tell two runs apart: the figures are about these",
+    ),
     "agreement_open": (
         {"n": 12, "n_drawn": 388},
         "12 of the 388 drawn items have no answer yet; those with an answer are treated as a random sample",
@@ -231,6 +243,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "part_missing": (
         {"n": 116, "n_labelled": 300, "run": "old", "other": "new"},
         "116 of the 300 labelled items in old's first three never occur in new: is a part of the index missing?",
+    ),
+    "spans_beside": (
+        {"n": 12, "run": "large"},
+        "12 gold spans of large are in chunks that count for another gold span of the query, so R and ndcg of large "
+        "are too low: write spans that belong together as one",
     ),
     "ties": (
         {"metrics": [], "low": -0.01, "high": 0.02},
@@ -409,6 +426,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "labels_gone": (
         {"n_groups": 86, "n_labels": 2703, "version": 2},
         "2,703 labels of version 2 are not in it, and 86 groups have none left; to keep them",
+    ),
+    "other_model": (
+        {"judge": "gpt", "what": "prompt", "now": "v2", "was": "v1"},
+        "the labels of judge 'gpt' come from prompt 'v2', those before from 'v1'; another prompt is another judge, so "
+        "give it a name of its own",
     ),
     "new_groups": (
         {"n": 20, "n_groups": 50},

@@ -46,6 +46,7 @@ from ndcg_tracker.words.texts import (
     percent,
     percent_of,
     points,
+    sample_command,
     short_name,
     shown,
     shown_margin,
@@ -168,6 +169,9 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
     why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
     slices = gated.decision.slices
     zero = in_words([note for note in gated.comparison.notes if note.kind == "unjudged_zero"])
+    names = [gated.comparison.baseline.name, gated.comparison.candidate.name]
+    unchecked = gated.decision.judge_alone  # whom the policy does not trust
+    checking = sample_command(names, unchecked, gated.comparison.dataset) if unchecked else ()
     return Report(
         _finding(gated),
         tables=[] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))],
@@ -175,7 +179,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
         sentences=[
             why[:1].upper() + why[1:],
             *(f"The verdict rests on: {note}" for note in zero),
-            *judge_alone_words(gated.judge_alone, gated.comparison),
+            *judge_alone_words(gated.judge_alone, checking),
             *favours(gated.comparison),
         ],
         facts=_facts(gated, spelled),

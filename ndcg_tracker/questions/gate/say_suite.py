@@ -29,7 +29,7 @@ from ndcg_tracker.render.report import Report, Table
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.render.whole_file import Outcome
 from ndcg_tracker.words.notes import Told, sentence
-from ndcg_tracker.words.texts import counted, points
+from ndcg_tracker.words.texts import counted, points, sample_command
 
 _SENTENCES = {
     "pass": "{candidate} may replace {baseline} on suite {suite}",
@@ -71,12 +71,12 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
     tables = [delta_table(comparison)]
     if slices is not None and slices.rows:
         tables.append(slice_table(slices, Sides(decision), "datasets"))
-    low = decision.low_information
+    low, checking = decision.low_information, sample_command(["A", "B"], gated.judge_alone)
     return Report(
         f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
         tables=tables,
         verdict=Painted(verdict_words(gated), STYLES[decision.decision]),
-        sentences=[why[:1].upper() + why[1:], *judge_alone_words(gated.judge_alone)],
+        sentences=[why[:1].upper() + why[1:], *judge_alone_words(gated.judge_alone, checking)],
         facts=_facts(gated),
         notes=[*([] if low is None else [Told("warning", sentence(low))]), *suite_notes(comparison.notes)],
     )

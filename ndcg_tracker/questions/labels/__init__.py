@@ -32,9 +32,6 @@ Judges = Annotated[
 ]
 ByMetric = Annotated[str, Option("Errors are among the first ranks up to its cutoff.", ("--metric", "-m"))]
 TopContested = Annotated[int, Option("How many labels with different grades to show.", least=0)]
-SlicesOfJudges = Annotated[
-    str | None, Option("Also show agreement and error in the slices of this attribute of groups.", metavar="ATTRIBUTE")
-]
 Budget = Annotated[int | None, Option("How many items to list at most.", metavar="N")]
 NeededVersion = Annotated[
     Version,
@@ -102,25 +99,22 @@ def labels_agreement(
     dataset: Dataset = DEFAULT_DATASET,
     metric: ByMetric = DEFAULT_METRIC,
     top: TopContested = 10,
-    by: SlicesOfJudges = None,
 ) -> JudgesAgreement:
     """Return how far two judges agree, and by how much one errs for each run.
 
     The latest labels of each judge count. If one judge answered designs that check the other one (``labels_sample``),
-    agreement and errors use these answers alone; those to designs of single items are weighted by 1 / probability.
+    agreement and errors use these answers alone.
 
     Parameters: ``judges``: two judges. One judge is compared with the only other one, or with the unnamed judge;
     without any, the only two judges are compared. ``metric``: errors are those among the ranks up to its cutoff.
-    ``top``: how many labels with different grades to keep. ``by``: an attribute of groups, for agreement and error in
-    each slice.
-    Raises: InputError if it is not clear which two judges are meant, if one has neither labels nor answers, or if no
-    group has the attribute.
+    ``top``: how many labels with different grades to keep.
+    Raises: InputError if it is not clear which two judges are meant, or if one has neither labels nor answers.
     """
     from ndcg_tracker.questions.labels.agreement import judges_agreement
 
     parsed = parse_metric(metric)
     with self.store().read() as tx:
-        return judges_agreement(tx, dataset, judges, parsed, top=top, by=by)
+        return judges_agreement(tx, dataset, judges, parsed, top=top)
 
 
 def labels_needed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,13 +20,16 @@ from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.render.formats import Said
 
 app = options.command_group("Manage labels: add, carry, list, diff, agreement, needed, sample.")
 
 
-NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
-"""The formats for items to judge."""
-
+ItemsFile = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")]
+ItemsFormat = Annotated[
+    Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"] | None,
+    typer.Option("--format", help="How to write the items.", show_default="text, csv with -o"),
+]
 
 LabelledDataset = Annotated[
     str | None,
@@ -67,6 +70,8 @@ def add_labels(
     from_runs: Annotated[
         list[str] | None, typer.Option("--from-runs", metavar="RUNS", help="Runs whose logs the labels come from: A,B.")
     ] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model that gave the labels.")] = None,
+    prompt: Annotated[str | None, typer.Option(metavar="TEXT", help="Its prompt, or the prompt's version.")] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="Only rows with this value in this column; repeatable."),
@@ -79,7 +84,8 @@ def add_labels(
 
     Labels that are already stored add nothing. An empty label means that the item is unjudged. Labels of a named judge,
     such as a model, count if the unnamed judge has none, or if --judge names the model. A file with a column judge
-    gives each judge in it a version.
+    gives each judge in it a version. A file with columns document, start and end has gold spans, from which the labels
+    of chunks of any size follow.
 
     With --design, the labels do not make a version: they are answers to a sample of labels sample, which check a judge
     or fill holes. There, the word unsure, like an empty label, means that there is no answer.
@@ -98,7 +104,7 @@ def add_labels(
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
     if design is not None:
         others = {"--extend": extend, "--rescore": rescore, "--added-by": added_by, "--from-runs": from_runs}
-        others |= {"--replace": replace, "--item-to-document": item_to_document}
+        others |= {"--replace": replace, "--model": model, "--prompt": prompt, "--item-to-document": item_to_document}
         answers = labels_of_judges(by_judge, judge, file, chosen)
         _add_answers(file, answers, meant, design, judge, others)
         return
@@ -115,6 +121,8 @@ def add_labels(
                 rescore=rescore,
                 added_by=added_by or "",
                 from_runs=shown,
+                model=model or "",
+                prompt=prompt or "",
                 texts=texts_given(file, text, names, LABEL_TABLE, reader),
             )
             version, is_new = added
@@ -233,7 +241,7 @@ def judges_agreement(
     weighted kappa, a table of grades against grades, and by how much one judge errs among the first ranks of each run.
 
     If one judge answered designs of labels sample that check the other one, agreement and errors use these answers
-    alone; those to designs of single items, of an older version, are weighted by 1 / probability.
+    alone.
 
     Example: ndcg-track labels agreement gpt ann
     """
@@ -251,8 +259,8 @@ def judges_agreement(
 def needed_labels(
     asked: Asked,
     every: Annotated[bool, typer.Option("--all", help="Show all items; --budget is ignored.")] = False,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
-    format: Annotated[NeededFormat, typer.Option("--format", help="How to write the items.")] = "text",
+    output: ItemsFile = None,
+    format: ItemsFormat = None,
 ) -> None:
     """List the unjudged items to judge next.
 
@@ -263,32 +271,21 @@ def needed_labels(
     Example: ndcg-track labels needed bm25 dense --budget 50 -o judge.csv
     """
     from ndcg_tracker.questions.labels.say_items import needed_said
-    from ndcg_tracker.render.whole_file import whole_file
 
-    with options.tracker() as tracker, whole_file(output, "--output") as write:
+    with options.tracker() as tracker:
         needed = asked.of(tracker.labels_needed, **({"budget": None} if every else {})).needed
-        said = needed_said(needed)
-        text = options.answer_text(said, format) if output is None else said.in_format(format)
-        write(text)
-    if output is None:
-        options.show(text)
-    else:
-        n_items = f"{len(needed.items)} item{'' if len(needed.items) == 1 else 's'}"
-        judge = needed.label_set.judge
-        whose = ("--judge", judge) if judge else ()
-        extend = () if needed.is_first_batch else ("--extend",)
-        words = ("ndcg-track", "labels", "add", output, *extend, "--rescore", "--dataset", needed.dataset, *whose)
-        options.say(f"wrote {n_items} to judge; fill in the grades, then type: {shlex.join(words)}")
+    judge, extend = needed.label_set.judge, () if needed.is_first_batch else ("--extend",)
+    whose = ("--judge", judge) if judge else ()
+    added = (*extend, "--rescore", "--dataset", needed.dataset, *whose)
+    _write_items(needed_said(needed), len(needed.items), output, format, added)
 
 
 @app.command("sample")
 @takes(labels_sample)
 def sampled_labels(
     asked: Asked,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
-    format: Annotated[
-        NeededFormat | None, typer.Option("--format", help="How to write the items.", show_default="text, csv with -o")
-    ] = None,
+    output: ItemsFile = None,
+    format: ItemsFormat = None,
 ) -> None:
     """Draw whole queries for people to grade.
 
@@ -301,20 +298,26 @@ def sampled_labels(
     Example: ndcg-track labels sample bm25 dense --judge gpt --budget 400 -o ask.csv
     """
     from ndcg_tracker.questions.labels.say_items import sample_said, sample_words
-    from ndcg_tracker.render.whole_file import whole_file
-    from ndcg_tracker.runs.designs import answering_command
 
-    with options.tracker() as tracker, whole_file(output, "--output") as write:
+    with options.tracker() as tracker:
         sample = asked.of(tracker.labels_sample).sample
-        said, chosen = sample_said(sample), format or ("text" if output is None else "csv")
-        text = options.answer_text(said, chosen) if output is None else said.in_format(chosen)
-        write(text)
+    if output is not None:
+        for note in in_words(sample.notes):
+            options.say(f"note: {note}")
+        options.say(f"design {sample.design}: {sample_words(sample)}")
+    whose = () if sample.checks is None else ("--judge", "NAME")
+    added = (*whose, "--design", str(sample.design), "--dataset", sample.dataset)
+    _write_items(sample_said(sample), len(sample.items), output, format, added)
+
+
+def _write_items(said: Said, n_items: int, output: str | None, format: str | None, added: Sequence[str]) -> None:
+    """Show items to grade, or write them to a file and name the command that adds the grades."""
+    from ndcg_tracker.render.whole_file import whole_file
+
     if output is None:
-        options.show(text)
+        options.show_answer(said, format or "text")
         return
-    for note in in_words(sample.notes):
-        options.say(f"note: {note}")
-    words = answering_command(output, sample.design, "" if sample.checks is None else "NAME", sample.dataset)
-    filled = f"; fill in the grades, then type: {shlex.join(words)}" if sample.items else ""
-    options.say(f"design {sample.design}: {sample_words(sample)}")
-    options.say(f"wrote {counted(len(sample.items), 'item')}{filled}")
+    with whole_file(output, "--output") as write:
+        write(said.in_format(format or "csv"))
+    filled = f"; fill in the grades, then type: {shlex.join(('ndcg-track', 'labels', 'add', output, *added))}"
+    options.say(f"wrote {counted(n_items, 'item')}{filled if n_items else ''}")

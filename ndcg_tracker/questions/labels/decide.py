@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,7 +34,7 @@ class LabelVersion:
 
     ``n_items``: different ids of items. ``n_runs``: runs evaluated under it. ``judge``: who gave the labels, "" for the
     unnamed judge. ``extends``: the version whose labels it contains, with those that ``added_by`` gave. ``from_runs``:
-    the runs whose logs the labels come from.
+    the runs whose logs the labels come from. ``model`` and ``prompt``: of a model that gave them, "" where not said.
     """
 
     dataset: str
@@ -52,19 +51,17 @@ class LabelVersion:
     extends: int | None = None
     added_by: str | None = None
     from_runs: tuple[str, ...] = ()
+    model: str = ""
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GradeCount:
-    """How many pairs of group and item have one grade in the first labels and one in the second, None for no label.
-
-    ``share``: of the total weight of the pairs that both labelled, if the pairs were drawn.
-    """
+    """How many pairs of group and item have one grade in the first labels and one in the second, None for no label."""
 
     first: float | None
     second: float | None
     n: int
-    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +115,7 @@ class LabelsDiff:
 
     @property
     def agreement(self) -> float | None:
-        """The weighted share of the labels in both with the same grade; None if no pair is in both."""
-        shares = [count.share for count in self.grades if count.share is not None and count.first == count.second]
-        if any(count.share is not None for count in self.grades):
-            return sum(shares)
+        """The share of the labels in both with the same grade; None if no pair is in both."""
         return self.n_equal / self.labels.in_both if self.labels.in_both else None
 
 
@@ -171,16 +165,11 @@ def _grade_counts(first: Floats, second: Floats, rows: Index, others: Index) -> 
 
 
 def _changes(first: LabelLists, rows: Index, before: Floats, after: Floats, top: int) -> tuple[GradeChange, ...]:
-    """Return the labels that changed most; equal changes are sorted by group and item."""
-    change = np.abs(after - before)
-    if rows.size > top > 0:
-        least = np.partition(change, rows.size - top)[rows.size - top]
-        kept = np.flatnonzero(change >= least)  # all that tie with the last one, because their ids decide
-        rows, before, after, change = rows[kept], before[kept], after[kept], change[kept]
-    groups = first.group_keys.take(np.searchsorted(first.offsets, rows, "right") - 1).to_list()
-    items = first.item_keys.take(rows).to_list()
-    changes = sorted(zip((-change).tolist(), groups, items, before.tolist(), after.tolist(), strict=True))
-    return tuple(GradeChange(*row[1:]) for row in changes[:top])
+    """Return the labels that changed most; equal changes keep their order."""
+    most = np.argsort(-np.abs(after - before), kind="stable")[:top]
+    groups = first.group_keys.take(np.searchsorted(first.offsets, rows[most], "right") - 1).to_list()
+    items, grades = first.item_keys.take(rows[most]).to_list(), (before[most].tolist(), after[most].tolist())
+    return tuple(map(GradeChange, groups, items, *grades))
 
 
 def _named(keys: Keys, places: Index) -> tuple[str, ...]:
@@ -211,11 +200,6 @@ class Conclusion:
     verdicts: tuple[VersionVerdict, ...]
 
     @property
-    def judges(self) -> tuple[str, ...]:
-        """The judges of these labels, each once."""
-        return tuple(dict.fromkeys(of_version.judge for of_version in self.verdicts))
-
-    @property
     def turns_between_judges(self) -> bool:
         """Whether the latest labels of one judge give another verdict than those of the others (see ``concluded``)."""
         newest = {of_version.judge: concluded(of_version.verdict) for of_version in self.verdicts}
@@ -232,14 +216,13 @@ class VersionsComparison:
     """A baseline compared with its candidates under every version of the labels, of one judge or of all.
 
     ``comparisons``: by candidate, then by judge and version, oldest first; p-values are corrected as under one version.
-    ``not_evaluated``: notes on candidates and the versions under which they or the baseline lack the metrics, with the
-    commands that add them. ``judge_of``: who gave the labels of each version.
+    ``not_evaluated``: candidates, versions under which they or the baseline lack the metrics, and their judges;
+    ``notes`` have the commands that add them.
     """
 
     comparisons: tuple[Comparison, ...]
-    not_evaluated: tuple[tuple[str, int], ...] = ()
+    not_evaluated: tuple[tuple[str, int, str], ...] = ()
     notes: tuple[Note, ...] = ()
-    judge_of: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
@@ -257,44 +240,23 @@ class VersionsComparison:
 
 @dataclass(frozen=True, slots=True)
 class RunError:
-    """By how much a judge's grades are above another's among the first ranks of a run, on average.
-
-    ``n``: pairs of grades. ``alone``: the same over the items that no other run has there, None if there is only one
-    run.
-    """
+    """By how much a judge's grades are above another's among the first ranks of a run, on average, over ``n`` items."""
 
     run: str
     n: int
-    error: float | None
-    ci: tuple[float, float] | None
-    alone: SignedError | None
-
-
-@dataclass(frozen=True, slots=True)
-class SliceAgreement:
-    """How far two judges agree in the groups that share the value of an attribute, None for those without one."""
-
-    attribute: str
-    value: str | None
-    n: int
-    kappa: Kappa | None
     error: float | None
     ci: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnAnswers:
-    """The answers of ``checked_by`` to ``designs`` that check ``judge``; ``n``: how many, ``n_open``: still to come.
-
-    ``of_items``: whether some drew single items, so that each answer weighs 1 / probability.
-    """
+    """The answers of ``checked_by`` to ``designs`` that check ``judge``; ``n``: how many, ``n_open``: still to come."""
 
     judge: str
     checked_by: str
     designs: tuple[int, ...]
     n: int
     n_open: int
-    of_items: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,23 +264,21 @@ class JudgesAgreement:
     """Two judges of one dataset, by the latest labels of each, or by answers to designs.
 
     ``diff``: their labels side by side. ``kappa``: None if undefined. ``metric``: up to its cutoff items are first
-    ranks. ``answers``: if there are any, all figures use only these; those of single items are weighted by 1 /
-    probability. Errors are the grade of ``judge`` minus that of ``against``: ``signed_error`` over all pairs,
-    ``signed_errors`` for each run among its first ranks. ``slices``: of groups by an attribute. ``pairs``: group and
-    item of all pairs, with the grades of ``judge`` and of ``against``.
+    ranks. ``answers``: if there are any, all figures use only these. Errors are the grade of ``judge`` minus that of
+    ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among its first ranks. ``pairs``: group
+    and item of all pairs, with the grades of ``judge`` and of ``against``.
     """
 
     diff: LabelsDiff
     kappa: Kappa | None
     metric: str
-    notes: tuple[Note, ...] = ()
-    judge: str = ""
-    against: str = ""
-    answers: DrawnAnswers | None = None
-    signed_error: SignedError = field(default_factory=partial(SignedError, 0))
-    signed_errors: tuple[RunError, ...] = ()
-    slices: tuple[SliceAgreement, ...] = ()
-    pairs: tuple[tuple[str, str, float, float], ...] = ()
+    notes: tuple[Note, ...]
+    judge: str
+    against: str
+    answers: DrawnAnswers | None
+    signed_error: SignedError
+    signed_errors: tuple[RunError, ...]
+    pairs: tuple[tuple[str, str, float, float], ...]
 
 
 def concluded(verdict: Verdict | None) -> Verdict | None:
@@ -327,15 +287,27 @@ def concluded(verdict: Verdict | None) -> Verdict | None:
 
 
 @dataclass(frozen=True, slots=True)
-class NeededLabel:
-    """An unjudged item: its group, its id, and how far its grade could move the mean difference of two of the runs.
+class ItemToGrade:
+    """An item for somebody to grade, with the texts of its group and its own texts, None if none is stored.
 
-    ``could_move``: None in a first batch, in which no label shows what a grade is worth.
+    ``could_move``: how far its grade could move the mean difference of two of the runs, None if that is not known.
     """
 
     group: str
     item: str
-    could_move: float | None
+    could_move: float | None = None
+    query: str | None = None
+    title: str | None = None
+    text: str | None = None
+    url: str | None = None
+
+    @classmethod
+    def of(cls, group: str, item: str, texts: GroupTexts | None) -> ItemToGrade:
+        """Return an item with its stored texts."""
+        if texts is None:
+            return cls(group, item)
+        query, own = texts.query or Text(), texts.items.get(item, Text())
+        return cls(group, item, None, query.text or query.title, own.title, own.text, own.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +325,7 @@ class NeededLabels:
     label_set: LabelSetRef
     metric: str
     n_unjudged: int
-    items: tuple[NeededLabel, ...]
+    items: tuple[ItemToGrade, ...]
     notes: tuple[Note, ...] = ()
 
     @property
@@ -362,27 +334,7 @@ class NeededLabels:
         return not self.label_set.version
 
 
-def first_batch(
-    ranks: Sequence[Mapping[tuple[str, str], int]], order: Mapping[str, int], budget: int | None
-) -> tuple[NeededLabel, ...]:
-    """Return what a judge without labels should judge first, at most ``budget`` items, None for all.
-
-    Parameters: ``ranks``: of each run, the first items by group and id with their ranks. ``order``: of the groups. The
-    best rank in any run comes first, in every group before the next rank in any.
-
-    >>> ranks = {("q", "a"): 1, ("q", "b"): 2, ("r", "c"): 1}, {("q", "b"): 1}
-    >>> [item.item for item in first_batch(ranks, {"r": 0, "q": 1}, None)]
-    ['c', 'a', 'b']
-    """
-    best: dict[tuple[str, str], int] = {}
-    for of_run in ranks:
-        for pair, rank in of_run.items():
-            best[pair] = min(rank, best.get(pair, rank))
-    ordered = sorted(best, key=lambda pair: (best[pair], order[pair[0]], pair[1]))[:budget]
-    return tuple(NeededLabel(group, item, None) for group, item in ordered)
-
-
-def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | None) -> tuple[NeededLabel, ...]:
+def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | None) -> tuple[ItemToGrade, ...]:
     """Return the items that could move a difference most, at most ``budget``, None for all.
 
     Parameters: ``moves``: for each candidate, how far each item, by group and id, could move the difference. An item
@@ -397,27 +349,7 @@ def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | 
         for pair, move in of_candidate.items():
             most[pair] = max(move, most.get(pair, 0.0))
     ordered = sorted(most.items(), key=lambda entry: -entry[1])[:budget]
-    return tuple(NeededLabel(group, item, move) for (group, item), move in ordered if move > 0 or budget is None)
-
-
-@dataclass(frozen=True, slots=True)
-class SampledItem:
-    """An item for people to grade, with the texts of its group and its own texts, None if none is stored."""
-
-    group: str
-    item: str
-    query: str | None = None
-    title: str | None = None
-    text: str | None = None
-    url: str | None = None
-
-    @classmethod
-    def of(cls, group: str, item: str, texts: GroupTexts | None) -> SampledItem:
-        """Return an item with its stored texts."""
-        if texts is None:
-            return cls(group, item)
-        query, own = texts.query or Text(), texts.items.get(item, Text())
-        return cls(group, item, query.text or query.title, own.title, own.text, own.url)
+    return tuple(ItemToGrade(group, item, move) for (group, item), move in ordered if move > 0 or budget is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,5 +379,5 @@ class LabelsSample:
     n_answered: int
     needed: tuple[int, int]
     half_width: float | None
-    items: tuple[SampledItem, ...]
+    items: tuple[ItemToGrade, ...]
     notes: tuple[Note, ...] = ()

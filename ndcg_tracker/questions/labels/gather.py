@@ -8,15 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import Arm, arm_or_run, named_runs
 from ndcg_tracker.compare.decide import adjusted_jointly
-from ndcg_tracker.compare.drawn import Aim, why_not_drawn
+from ndcg_tracker.compare.drawn import Aim, check_drawable, why_not_drawn
 from ndcg_tracker.compare.gather import CompareOptions, compared
-from ndcg_tracker.compare.gather_drawn import DrawnPair, answers_of, answers_to_holes
+from ndcg_tracker.compare.gather_drawn import Answers, DrawnPair, answers_of
 from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
@@ -37,13 +38,12 @@ from ndcg_tracker.metrics.unjudged_bounds import possible_moves, unjudged_items,
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     GradeFrequency,
+    ItemToGrade,
     LabelsDiff,
     LabelsSample,
     LabelVersion,
     NeededLabels,
-    SampledItem,
     VersionsComparison,
-    first_batch,
     labels_diff,
     most_needed,
 )
@@ -52,9 +52,9 @@ from ndcg_tracker.questions.labels.say_items import NeededFormat, needed_said, s
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.designs import LARGEST_BUDGET, asked_design, person_of, same_design, seed_of
+from ndcg_tracker.runs.designs import LARGEST_BUDGET, new_design, person_of, same_design, seed_of
 from ndcg_tracker.runs.groups import texts_of
-from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, chosen_judges, judges_of, numbered_labels
+from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, NO_LABELS, chosen_judges, judges_of, numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -94,6 +94,7 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
                 label_set.extends,
                 label_set.added_by,
                 tuple((label_set.from_runs or {}).get("runs", ())),
+                *("".join((label_set.from_runs or {}).get(name, ())) for name in ("model", "prompt")),
             )
         )
     return versions
@@ -149,66 +150,43 @@ def labels_needed(
         raise InputError("choosing what to judge takes two runs or more", advice="name a candidate after the baseline")
     for candidate in candidates:
         check_one_dataset(baseline, candidate, "judged together")
+    runs = [baseline, *candidates]
     if judge is not None and version is None and judge not in judges_of(tx, baseline.dataset_id):
-        return _first_batch(tx, baseline, candidates, metric, budget, judge)
-    number = version if isinstance(version, int) else None
-    label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, number, judge)
-    labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
-    metric = _metric(tx, [baseline, *candidates], metric, np.unique(labels.grades), labels.n_groups)
-    judged_baseline = judged(tx.runs.ranking(baseline.id), labels)
-    moves, unjudged = [], set[tuple[str, str]]()
-    for candidate in candidates:
-        of_candidate = _moves(judged_baseline, judged(tx.runs.ranking(candidate.id), labels), metric, weights)
-        unjudged.update(of_candidate)
-        moves.append(of_candidate)
-    return NeededLabels(
-        RunRef(baseline.name, baseline.id),
-        tuple(RunRef(candidate.name, candidate.id) for candidate in candidates),
-        baseline.dataset,
-        label_set_ref(label_set),
-        str(metric),
-        len(unjudged),
-        most_needed(moves, budget),
-    )
+        cutoff = None if metric is None else metric.cutoff
+        metric, ref = parse_metric(DEFAULT_METRIC) if metric is None else metric, LabelSetRef(0, "", judge)
+        items, n_unjudged = _first_batch(tx, runs, cutoff or _FIRST_RANKS, budget)
+    else:
+        label_set = numbered_labels(
+            tx, baseline.dataset_id, baseline.dataset, version if isinstance(version, int) else None, judge
+        )
+        labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
+        metric, ref = _metric(tx, runs, metric, np.unique(labels.grades), labels.n_groups), label_set_ref(label_set)
+        first, *others = (judged(tx.runs.ranking(run.id), labels) for run in runs)
+        moves = [_moves(first, other, metric, weights) for other in others]
+        items, n_unjudged = most_needed(moves, budget), len(set().union(*moves))
+    refs = [RunRef(run.name, run.id) for run in runs]
+    return NeededLabels(refs[0], tuple(refs[1:]), baseline.dataset, ref, str(metric), n_unjudged, items)
 
 
 def _first_batch(
-    tx: ReadTransaction,
-    baseline: RunRecord,
-    candidates: Sequence[RunRecord],
-    metric: Metric | None,
-    budget: int | None,
-    judge: str,
-) -> NeededLabels:
-    """Return what a judge without labels should judge first: the first ranks of all runs, in every group.
+    tx: ReadTransaction, runs: Sequence[RunRecord], cutoff: int, budget: int | None
+) -> tuple[tuple[ItemToGrade, ...], int]:
+    """Return what a judge without labels should judge first, and how many items the first ranks of the runs have.
 
-    Groups come in the order of a hash of their ids, so that a small budget does not prefer any kind of group.
+    The best rank in any run comes first, in every group before the next rank in any. Groups come in the order of a hash
+    of their ids, so that a small budget does not prefer any kind of group.
     """
-    runs = [baseline, *candidates]
-    if metric is None:
-        shared = [{evaluation.metric for evaluation in tx.evaluations.of_run(run.id)} for run in runs]
-        texts = [text for text in (DEFAULT_METRIC, *sorted(set.intersection(*shared))) if text in shared[0]]
-        own = [parsed for parsed in map(parse_metric, texts or [DEFAULT_METRIC]) if not parsed.is_external]
-        metric = next((parsed for parsed in own if parsed.cutoff is not None), parse_metric(DEFAULT_METRIC))
-    ranks, order = [], dict[str, int]()
+    best: dict[tuple[str, str], int] = {}
     for run in runs:
         ranking = tx.runs.ranking(run.id)
         groups = group_codes(ranking.offsets)
-        places = np.arange(ranking.n_items) - ranking.offsets[:-1][groups]
-        rows = np.flatnonzero(places < (metric.cutoff or _FIRST_RANKS))
+        ranks = np.arange(ranking.n_items) - ranking.offsets[:-1][groups]
+        rows = np.flatnonzero(ranks < cutoff)
         names = ranking.group_keys.take(groups[rows]).to_list(), ranking.item_keys.take(rows).to_list()
-        ranks.append(dict(zip(zip(*names, strict=True), (places[rows] + 1).tolist(), strict=True)))
-        order |= dict(zip(ranking.group_keys.to_list(), ranking.group_keys.hashes().tolist(), strict=True))
-    items = first_batch(ranks, order, budget)
-    return NeededLabels(
-        RunRef(baseline.name, baseline.id),
-        tuple(RunRef(candidate.name, candidate.id) for candidate in candidates),
-        baseline.dataset,
-        LabelSetRef(0, "", judge),
-        str(metric),
-        len({pair for of_run in ranks for pair in of_run}),
-        items,
-    )
+        for pair, rank in zip(zip(*names, strict=True), ranks[rows].tolist(), strict=True):
+            best[pair] = min(rank, best.get(pair, rank))
+    order = sorted(best, key=lambda pair: (best[pair], crc32(pair[0].encode("utf-8", "surrogatepass")), pair))
+    return tuple(ItemToGrade(*pair) for pair in order[:budget]), len(best)
 
 
 def _metric(
@@ -290,69 +268,47 @@ def compared_versions(
     """Return the comparison of a run or an arm with each candidate under every version of the labels that has both.
 
     These are the versions of one judge (see ``counting_judge``), or of all judges if ``judge`` is ``EVERY_JUDGE``; with
-    ``labels`` "newest", the latest version of each judge that has both. Without ``metrics``, those that all versions of
-    a candidate have, if any, so that p-values are corrected over the same metrics. Parameters and raises: as
-    ``compared``.
+    ``labels`` "newest", the latest version of each judge that has both. Parameters and raises: as ``compared``.
     """
     names, notes = named_runs(tx, candidates, options.dataset, baseline)
     arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
     of_run = arms[baseline].runs[0]
     judges = chosen_judges(tx, of_run.dataset_id, of_run.dataset, options.judge)
-    versions = {
-        label_set.version: label_set for judge in judges for label_set in tx.labels.sets(of_run.dataset_id, judge)
-    }
-    comparisons_of: dict[str, dict[int, Comparison]] = {name: {} for name in names}
+    judge_of = {of.version: judge for judge in judges for of in tx.labels.sets(of_run.dataset_id, judge)}
+    newest = {judge: version for version, judge in judge_of.items()} if options.labels == "newest" else {}
+    found: dict[tuple[str, int], Comparison] = {}
     lacking: list[tuple[str, int]] = []
-    for name, judge in product(names, judges):
-        of_judge = [version for version, label_set in versions.items() if label_set.judge == judge]
-        for version in of_judge[::-1]:
-            try:
-                (pair,) = compared(tx, baseline, [name], replace(options, labels=version, judge=judge))
-                comparisons_of[name][version] = pair.comparison
-            except NotComparableError:
-                lacking.append((name, version))
-            else:
-                if options.labels == "newest":
-                    lacking = [(other, of) for other, of in lacking if (other, versions[of].judge) != (name, judge)]
-                    break
-    places = {version: place for place, version in enumerate(versions)}
-    lacking.sort(key=lambda entry: (names.index(entry[0]), places[entry[1]]))
-    if options.labels == "newest":  # of labels without evaluations, only the latest are reported
-        newest = {label_set.judge: version for version, label_set in versions.items()}
-        lacking = [(name, version) for name, version in lacking if newest[versions[version].judge] == version]
-    if not any(comparisons_of.values()):
+    for (version, judge), name in product(reversed(judge_of.items()), names):
+        if newest and any(of == name and judge_of[other] == judge for of, other in found):
+            continue
+        try:
+            (pair,) = compared(tx, baseline, [name], replace(options, labels=version, judge=judge))
+            found[name, version] = pair.comparison
+        except NotComparableError:
+            lacking.append((name, version))
+    if not found:
         compared(tx, baseline, candidates, replace(options, labels=None, judge=judges[0]))  # raises the reason
-    comparisons_of = {
-        name: dict(sorted(of_name.items(), key=lambda entry: places[entry[0]]))
-        for name, of_name in comparisons_of.items()
-    }
-    for name, of_name in comparisons_of.items():
-        texts = [[metric.metric for metric in comparison.metrics] for comparison in of_name.values()]
-        shared = [text for text in texts[-1] if all(text in of_version for of_version in texts)] if texts else []
-        for version, comparison in of_name.items():
-            if shared and len(comparison.metrics) > len(shared):
-                chosen = replace(options, labels=version, judge=None, metrics=tuple(map(parse_metric, shared)))
-                (pair,) = compared(tx, baseline, [name], chosen)
-                of_name[version] = pair.comparison
-    for version in versions:
-        beside = [name for name in comparisons_of if version in comparisons_of[name]]
+    places = {version: place for place, version in enumerate(judge_of)}
+    in_order = sorted(found, key=lambda of: (names.index(of[0]), places[of[1]]))
+    for version in judge_of:
+        beside = [of for of in in_order if of[1] == version]
         if len(beside) > 1:
-            corrected = adjusted_jointly([comparisons_of[name][version] for name in beside])
-            for name, comparison in zip(beside, corrected, strict=True):
-                comparisons_of[name][version] = comparison
-    every = [comparison for of_name in comparisons_of.values() for comparison in of_name.values()]
+            found |= zip(beside, adjusted_jointly([found[of] for of in beside]), strict=True)
+    every = [found[of] for of in in_order]
+    if newest:  # of labels without evaluations, only the latest are reported
+        has = {(name, judge_of[version]) for name, version in found}
+        lacking = [of for of in lacking if of[1] in newest.values() and (of[0], judge_of[of[1]]) not in has]
+    lacking.sort(key=lambda of: (names.index(of[0]), places[of[1]]))
     metrics = list({metric.metric: metric.requested_as for of in every for metric in of.metrics}.values())
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
         runs = [run for arm in (arms[baseline], *without) for run in arm.runs]
-        command = adding_command(runs, metrics, version)
         facts: dict[str, Fact] = {"version": version, "runs": [arm.name for arm in without]}
-        if versions[version].judge:
-            facts["judge"] = versions[version].judge
-        notes.append(Note("not_evaluated", facts, command))
-    left_out = tuple((arms[name].name, version) for name, version in lacking)
-    judge_of = {version: label_set.judge for version, label_set in versions.items()}
-    return VersionsComparison(tuple(every), left_out, tuple(notes), judge_of)
+        if judge_of[version]:
+            facts["judge"] = judge_of[version]
+        notes.append(Note("not_evaluated", facts, adding_command(runs, metrics, version)))
+    left_out = tuple((arms[name].name, version, judge_of[version]) for name, version in lacking)
+    return VersionsComparison(tuple(every), left_out, tuple(notes))
 
 
 @dataclass(frozen=True, repr=False)
@@ -382,10 +338,7 @@ def _checkable(tx: ReadTransaction, arms: Sequence[Arm], metric: Metric | None, 
     """Return two runs under a judge's labels, and one metric that is exact in labelled queries (InputError)."""
     both = resolved_pair(tx, arms[0], arms[1], () if metric is None else (metric,), None, judge)
     chosen = metric or next((of for of in both.metrics if why_not_drawn(of) is None), both.metrics[0])
-    why = why_not_drawn(chosen)
-    if why is not None:
-        advice = f"use {argument('metric', f'{chosen.measure}@10' if chosen.cutoff is None else 'ndcg@10')}"
-        raise InputError(f"whole queries are not drawn for it: {why}", where=chosen.requested_as, advice=advice)
+    check_drawable(chosen)
     return replace(both, metrics=(chosen,))
 
 
@@ -414,13 +367,13 @@ def labels_sample(
     (metric,), label_set = both.metrics, both.baseline.label_set
     aim: Aim = "holes" if judge is None else "judge"
     fixed = seed_of(tx, label_set, seed, runs[0].dataset)
-    person = person_of(tx, label_set, same_design(tx, label_set, runs, str(metric), aim))
-    answers = answers_to_holes(tx, both.dataset_id, label_set.judge)
-    if aim == "judge":
-        answers = None if person is None else answers_of(tx, both.dataset_id, person)
-    results = paired_results(tx, both, metric, "error")
-    ids = results.pairing.group_ids
-    pair = DrawnPair.of(tx, (runs[0], runs[1]), label_set.id, metric, ids, aim, answers, fixed)
+    design = same_design(tx, label_set, runs, str(metric), aim)
+    person = person_of(tx, label_set, design) or "" if aim == "judge" else ""
+    nothing = Answers(aim, person, (), fixed, NO_LABELS, NO_LABELS)
+    whose = person if aim == "judge" else label_set.judge
+    answers = nothing if aim == "judge" and not person else answers_of(tx, both.dataset_id, aim, whose) or nothing
+    ids = paired_results(tx, both, metric, "error").pairing.group_ids
+    pair = DrawnPair.of(tx, (runs[0], runs[1]), label_set.id, metric, ids, answers)
     standing, pool = pair.standing, pair.pool
     waiting = np.flatnonzero(standing.has_old & ~standing.known)  # older answers: the few items that are new
     order = np.concatenate([waiting, standing.order])
@@ -440,12 +393,23 @@ def labels_sample(
     asked = [row for row in np.flatnonzero(standing.to_ask).tolist() if int(pool.groups[row]) in place_of]
     asked.sort(key=lambda row: (place_of[int(pool.groups[row])], names[row]))
     pairs = [(int(ids[pool.groups[row]]), names[row]) for row in asked]
-    design = asked_design(tx, label_set, runs, str(metric), aim, seed=fixed, budget=budget, pairs=pairs)
+    design = design or new_design(tx, label_set, runs, str(metric), aim, fixed, budget)
+    tx.write.designs.ask(design, pairs, budget)
     items_of: dict[int, list[str]] = {}
     for group_id, item in pairs:
         items_of.setdefault(group_id, []).append(item)
     texts, keys = texts_of(tx, both.dataset_id, items_of), pair.keys.to_list()
     least = min(LEAST_DRAWN + waiting.size, order.size)
+    of_judge = ("--judge", label_set.judge) if aim == "judge" else ()
+    at = ("--metric", metric.requested_as, "--dataset", runs[0].dataset)
+    n_ungraded, both_names = int(np.isnan(pool.numbers(pair.labels)).sum()), [run.name for run in runs]
+    notes = []
+    if of_judge and n_ungraded:
+        facts: dict[str, Fact] = {"judge": label_set.judge, "n": n_ungraded}
+        notes.append(Note("ungraded", facts, ("ndcg-track", "labels", "needed", *both_names, *of_judge, *at, "--all")))
+    if not asked:
+        checked = (*of_judge, "--check-with", person) if person else ()
+        notes.append(Note("all_answered", {}, ("ndcg-track", "compare", *both_names, *checked, *at)))
     n_items = int(costs[n_drawn - 1])
     return LabelsSample(
         design.number,
@@ -464,10 +428,10 @@ def labels_sample(
         (int(least), int(costs[least - 1])),
         _half_width(pair, order[:n_drawn]),
         tuple(
-            SampledItem.of(keys[pool.groups[row]], names[row], texts.get(group_id))
+            ItemToGrade.of(keys[pool.groups[row]], names[row], texts.get(group_id))
             for row, (group_id, _) in zip(asked, pairs, strict=True)
         ),
-        tuple(_sample_notes(pair, runs, label_set, metric, aim, person, len(asked))),
+        tuple(notes),
     )
 
 
@@ -480,27 +444,6 @@ def _half_width(pair: DrawnPair, drawn: Index) -> float | None:
     blind = replace(deltas, delta=deltas.control, control=zeros, drawn=in_sample, left_out=np.zeros_like(in_sample))
     interval = blind.queries().mean().interval
     return None if interval is None else (interval[1] - interval[0]) / 2
-
-
-def _sample_notes(
-    pair: DrawnPair,
-    runs: Sequence[RunRecord],
-    label_set: LabelSetRecord,
-    metric: Metric,
-    aim: str,
-    person: str | None,
-    n_asked: int,
-) -> Iterator[Note]:
-    """Yield what comes first, or next: items that the judge has not graded, or the comparison."""
-    names, at = [run.name for run in runs], ("--metric", metric.requested_as, "--dataset", runs[0].dataset)
-    n_ungraded = int(np.isnan(pair.pool.numbers(pair.labels)).sum())
-    of_judge = ("--judge", label_set.judge)
-    if aim == "judge" and n_ungraded:
-        facts: dict[str, Fact] = {"judge": label_set.judge, "n": n_ungraded}
-        yield Note("ungraded", facts, ("ndcg-track", "labels", "needed", *names, *of_judge, *at, "--all"))
-    if not n_asked:
-        checked = (*of_judge, "--check-with", person) if aim == "judge" and person else ()
-        yield Note("all_answered", {}, ("ndcg-track", "compare", *names, *checked, *at))
 
 
 @dataclass(frozen=True, repr=False)

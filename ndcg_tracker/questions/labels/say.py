@@ -20,13 +20,10 @@ from ndcg_tracker.compare.say import (
 from ndcg_tracker.compare.say_tables import whose
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
-    DrawnAnswers,
-    GradeCount,
     JudgesAgreement,
     LabelsDiff,
     LabelVersion,
     VersionsComparison,
-    VersionVerdict,
 )
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import Said, as_object, fields_of, rows_as, shape_of
@@ -46,14 +43,14 @@ from ndcg_tracker.render.report import (
 )
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import UNDEFINED, counted, in_a_row, interval, judge_words, percent
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, percent
 
 MOST_GRADES = 12
 """With more grades than this, their number is shown instead of each grade."""
 _DIGEST = 12
 _VERSION_COLUMNS = ("version", "digest", "created_at_utc", "source", "n_groups", "n_items", "n_labels", "n_runs")
 _SPARE = ("digest", "source")
-_ORIGIN_COLUMNS = ("extends", "added_by", "from_runs")
+_ORIGIN_COLUMNS = ("extends", "added_by", "from_runs", "model", "prompt")
 _GRADE_COLUMNS = ("dataset", "first", "second", "grade_first", "grade_second", "n")
 
 
@@ -63,49 +60,33 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper:
         return json_text(as_object(tuple(versions)))
     if format == "csv":
         names = ["dataset", *_VERSION_COLUMNS, "judge", "grades", *_ORIGIN_COLUMNS]
-        return csv_text(
-            names,
-            [
-                [_grades(version, "=", " ") if name == "grades" else _origin(version, name) for name in names]
-                for version in versions
-            ],
-        )
-    shown = [
+        return csv_text(names, [[_cell(version, name, "=", " ") for name in names] for version in versions])
+    told = [name for name in ("judge", *_ORIGIN_COLUMNS) if any(getattr(version, name) for version in versions)]
+    names = [*_VERSION_COLUMNS, *told, "grades"]
+    heads = [
         Column(name, heading(name), right=name == "version" or name.startswith("n_"), is_spare=name in _SPARE)
-        for name in _VERSION_COLUMNS
+        for name in names
     ]
-    judges = [name for name in ("judge", *_ORIGIN_COLUMNS) if any(getattr(version, name) for version in versions)]
-    rows = [
-        [
-            *(_shown(name, getattr(version, name)) for name in _VERSION_COLUMNS),
-            *(_origin(version, name) for name in judges),
-            _grades(version, ": ", ", ", MOST_GRADES),
-        ]
-        for version in versions
-    ]
-    named = [Column(name, name.replace("_", " ")) for name in judges]
-    return rows_as(format, [*shown, *named, Column("grades")], rows, **paper)
+    rows = [[_shown(name, _cell(version, name, ": ", ", ", MOST_GRADES)) for name in names] for version in versions]
+    return rows_as(format, heads, rows, **paper)
 
 
-def _origin(version: LabelVersion, name: str) -> Any:
-    """Return the cell of a version in a column, which may contain several runs."""
-    value = getattr(version, name)
-    return " ".join(value) if name == "from_runs" else value
-
-
-def _shown(name: str, value: Any) -> object:
-    if name == "digest":
-        return value[:_DIGEST]
-    if name == "created_at_utc":
-        return to_the_second(value)
-    return f"{value:,}" if isinstance(value, int) else value
-
-
-def _grades(version: LabelVersion, equals: str, between: str, most: int | None = None) -> str:
-    grades = version.grades
+def _cell(version: LabelVersion, name: str, equals: str, between: str, most: int | None = None) -> Any:
+    """Return the cell of a version in a column, which may contain several runs or grades."""
+    value, grades = getattr(version, name), version.grades
+    if name != "grades":
+        return " ".join(value) if name == "from_runs" else value
     if most is not None and len(grades) > most:
         return f"{len(grades):,} from {grades[0].grade:g} to {grades[-1].grade:g}"
     return between.join(f"{frequency.grade:g}{equals}{frequency.n}" for frequency in grades)
+
+
+def _shown(name: str, value: Any) -> object:
+    if name == "created_at_utc":
+        return to_the_second(value)
+    if name == "digest":
+        return value[:_DIGEST]
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def labels_diff_said(diff: LabelsDiff) -> Said:
@@ -113,13 +94,9 @@ def labels_diff_said(diff: LabelsDiff) -> Said:
     return Said(diff, lambda: [labels_diff_report(diff)], lambda: _grade_table(diff))
 
 
-def _grade_table(diff: LabelsDiff, *more: str) -> Table:
-    of_both = {"dataset": diff.dataset, "first": diff.first.version, "second": diff.second.version}
-    counts = [
-        {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n, "share": count.share}
-        for count in diff.grades
-    ]
-    return Table.of_rows(counts, (*_GRADE_COLUMNS, *more))
+def _grade_table(diff: LabelsDiff) -> Table:
+    of_both = (diff.dataset, diff.first.version, diff.second.version)
+    return Table(columns(*_GRADE_COLUMNS), [(*of_both, of.first, of.second, of.n) for of in diff.grades])
 
 
 @shape_of(LabelsDiff)
@@ -144,7 +121,7 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
     of_sides = (Column("", title, "count", of=f"1.{key}") for key, title in sides.items())
     heads = (Column("", BLANK, "id", of="0"), *of_sides)
     sizes = Table.of(heads, [("groups", diff.groups), ("labels", diff.labels)])
-    tables = [sizes, *grade_tables(diff)]
+    tables = [sizes, *_grade_tables(diff)]
     if diff.changes:
         rows = [[change.group, change.item, f"{change.first:g}", f"{change.second:g}"] for change in diff.changes]
         title = f"labels whose grade changed most ({len(rows)} of {n_changed:,})"
@@ -160,25 +137,23 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
     return Report(f"labels of {diff.dataset}, {second} against {first}: {agreement}", tables=tables, facts=facts)
 
 
-def grade_tables(diff: LabelsDiff) -> list[Table]:
-    """Return one table of how often each grade of the first labels met each of the second; none for many grades."""
+def _grade_tables(diff: LabelsDiff, *, of_pairs: bool = False) -> list[Table]:
+    """Return one table of how often each grade of the first labels met each of the second; none for many grades.
+
+    ``of_pairs``: count only what both have.
+    """
     first, second = (_named(label_set) for label_set in (diff.first, diff.second))
     levels = sorted({grade for count in diff.grades for grade in (count.first, count.second) if grade is not None})
     if not levels or len(levels) > MOST_GRADES:
         return []
-    of = {(count.first, count.second): count for count in diff.grades}
-    is_drawn = any(count.share is not None for count in diff.grades)
-    across: list[float | None] = [*levels] if is_drawn else [*levels, None]
-
-    def cell(grade: float | None, other: float | None) -> Painted:
-        count = of.get((grade, other), GradeCount(grade, other, 0))
-        text = percent(count.share or 0.0) if is_drawn else f"{count.n:,}"
-        return Painted("" if (grade, other) == (None, None) else text)
-
-    rows = [["none" if grade is None else f"{grade:g}", *(cell(grade, other) for other in across)] for grade in across]
-    title = f"{'shares of grades' if is_drawn else 'grades'}: rows from {first}, columns from {second}"
-    heads = columns("", *(f">{level:g}" for level in levels), *([] if is_drawn else [">none"]))
-    return [Table(heads, rows, title)]
+    of = {(count.first, count.second): f"{count.n:,}" for count in diff.grades} | {(None, None): ""}
+    across: list[float | None] = [*levels, *([] if of_pairs else [None])]
+    names = ["none" if grade is None else f"{grade:g}" for grade in across]
+    rows = [
+        [name, *(of.get((grade, other), "0") for other in across)] for name, grade in zip(names, across, strict=True)
+    ]
+    heads = columns("", *(f">{name}" for name in names))
+    return [Table(heads, rows, f"grades: rows from {first}, columns from {second}")]
 
 
 def _named(labels: LabelSetRef) -> str:
@@ -191,8 +166,8 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
-    """Return the output for two judges; CSV has a row per pair of grades, with its share if pairs were drawn."""
-    return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_table(agreement.diff, "share"))
+    """Return the output for two judges; CSV has a row per pair of grades."""
+    return Said(agreement, lambda: [_agreement_report(agreement)], lambda: _grade_table(agreement.diff))
 
 
 @shape_of(JudgesAgreement)
@@ -206,91 +181,38 @@ def pairs_csv(agreement: JudgesAgreement) -> str:
     return csv_text(["group", "item", *names], agreement.pairs)
 
 
-def agreement_report(agreement: JudgesAgreement) -> Report:
-    """Return the report of two judges: kappa, grades against grades, and errors by run and slice."""
-
-    diff = agreement.diff
+def _agreement_report(agreement: JudgesAgreement) -> Report:
+    """Return the report of two judges: kappa, grades against grades, and errors by run."""
+    diff, answers, n_pairs = agreement.diff, agreement.answers, agreement.signed_error.n
     first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
     labels = labels_diff_report(diff)
-    kappa, answers = "weighted kappa is undefined", agreement.answers
+    kappa, sentence = "weighted kappa is undefined", labels.headline or ""
     if agreement.kappa is not None:
         ci = "" if agreement.kappa.ci is None else f" {interval(agreement.kappa.ci)}"
         kappa = f"weighted kappa {agreement.kappa.value:.3f}{ci}"
-    sentences = [(labels.headline or "") if answers is None else _answers_sentence(agreement, answers)]
-    tables = [*(labels.tables if answers is None else labels.tables[1:]), *_error_tables(agreement)]
+    if answers is not None:
+        numbers = in_a_row([f"{number}" for number in answers.designs])
+        sentence = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to "
+        sentence += f"design{'' if len(answers.designs) == 1 else 's'} {numbers}"
+        if n_pairs < answers.n:
+            sentence += f" ({answers.n - n_pairs:,} of them for items without a grade of {judge_words(answers.judge)})"
+        sentence += f": {percent(diff.agreement)} have the same grade" if n_pairs else ""
+    tables = [*_grade_tables(diff, of_pairs=True), *labels.tables[1 + len(_grade_tables(diff)) :]]
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
-    if agreement.signed_error.n:
-        legend.append(_error_legend(agreement))
-    if answers is not None and answers.of_items:
-        legend.append(
-            "weighted: each answer counts 1 / probability, so these figures are about the items that "
-            f"{_designs(answers)} could draw; an item that tells no two runs apart is not among them"
-        )
+    if n_pairs:
+        title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
+        heads = kinds("run id, n count labels, error delta, ci interval 95% interval")
+        total = agreement.signed_error
+        of_all = {"run": "all labels", "n": total.n, "error": total.error, "ci": total.ci}
+        tables.append(Table.of(heads, [*agreement.signed_errors, of_all], title))
+        legend.append("error: the mean among the first ranks of a run; 95% interval: t over groups")
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
-        sentences=sentences,
-        tables=tables,
+        sentences=[sentence],
+        tables=tables if answers is not None else [labels.tables[0], *tables],
         legend=legend,
-        facts=labels.facts if answers is None else [],
         notes=list(map(told, agreement.notes)),
     )
-
-
-def _designs(answers: DrawnAnswers) -> str:
-    """Return the designs for a sentence.
-
-    >>> from ndcg_tracker.questions.labels.decide import DrawnAnswers
-    >>> [_designs(DrawnAnswers("llama", "ann", designs, 9, 0)) for designs in ((1,), (1, 2, 5))]
-    ['design 1', 'designs 1, 2 and 5']
-    """
-    return f"design{'' if len(answers.designs) == 1 else 's'} {in_a_row([f'{number}' for number in answers.designs])}"
-
-
-def _answers_sentence(agreement: JudgesAgreement, answers: DrawnAnswers) -> str:
-    """Return which answers were used, and how far the judge agrees with them."""
-    n_used = agreement.signed_error.n
-    used = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to {_designs(answers)}"
-    used += ", weighted by 1/probability" if answers.of_items else ""
-    without = answers.n - n_used
-    if without:
-        used += f" ({without:,} of them for items without a grade of {judge_words(answers.judge)})"
-    if not n_used:
-        return f"{used}: no answer is for an item that {judge_words(answers.judge)} graded"
-    return f"{used}: {percent(agreement.diff.agreement)} have the same grade"
-
-
-def _error_tables(agreement: JudgesAgreement) -> list[Table]:
-    """Return by how much the judge errs, for each run and in each slice."""
-    every = agreement.signed_error
-    if not every.n:
-        return []
-    title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
-    alone = [replace(of, of=f"alone.{of.key}") for of in kinds("n count alone, error delta, ci interval 95% interval")]
-    heads = (*kinds("run id, n count labels, error delta, ci interval 95% interval"), *alone)
-    totals = {"run": "all labels", "n": every.n, "error": every.error, "ci": every.ci, "alone": None}
-    tables = [Table.of(heads, [*agreement.signed_errors, totals], title)]
-    if agreement.slices:
-        attribute = agreement.slices[0].attribute
-        heads = (
-            Column("value", attribute, "id", of=lambda row: "none" if row.value is None else row.value),
-            *kinds("n count labels"),
-            Column("kappa", "weighted kappa", "mean", of=lambda row: row.kappa and f"{row.kappa.value:.3f}"),
-            Column("kappa_ci", "95% interval", "interval", of="kappa.ci"),
-            *kinds("error delta, ci interval 95% interval"),
-        )
-        tables.append(Table.of(heads, agreement.slices, f"by {attribute}: agreement, and {title}"))
-    return tables
-
-
-def _error_legend(agreement: JudgesAgreement) -> str:
-    """Return the legend of errors."""
-    from ndcg_tracker.metrics.language.text import parse_metric
-
-    cutoff = parse_metric(agreement.metric).cutoff
-    ranks = "among the items of a run" if cutoff is None else f"among the first {counted(cutoff, 'item')} of a run"
-    has_alone = any(run.alone is not None for run in agreement.signed_errors)
-    alone = "; alone: of items that no other run has there" if has_alone else ""
-    return f"error: the mean {ranks}{alone}; 95% interval: t over groups"
 
 
 def versions_said(versions: VersionsComparison) -> Said:
@@ -308,14 +230,11 @@ def _versions_shape(versions: VersionsComparison) -> dict[str, object]:
         as_object(conclusion) | {"changes": conclusion.changes, "turns_between_judges": conclusion.turns_between_judges}
         for conclusion in versions.conclusions
     ]
-    lacking = [
-        {"candidate": name, "version": version, "judge": versions.judge_of.get(version, "")}
-        for name, version in versions.not_evaluated
-    ]
+    names = ("candidate", "version", "judge")
     return {
         "versions": versions.comparisons,
         "conclusions": conclusions,
-        "not_evaluated": lacking,
+        "not_evaluated": [dict(zip(names, of, strict=True)) for of in versions.not_evaluated],
         "notes": versions.notes,
     }
 
@@ -324,24 +243,18 @@ def versions_reports(versions: VersionsComparison) -> list[Report]:
     """Return a report per candidate: whether the conclusion changes, and a row per version and metric."""
     shown = [for_people(comparison) for comparison in versions.comparisons]
     conclusions = VersionsComparison(tuple(shown)).conclusions
-    reports = []
-    for name in dict.fromkeys(comparison.candidate.name for comparison in shown):
-        lacking = [
-            LabelSetRef(version, "", versions.judge_of.get(version, ""))
-            for candidate, version in versions.not_evaluated
-            if candidate == name
-        ]
-        of_run = [conclusion for conclusion in conclusions if conclusion.candidate == name]
-        reports.append(
-            _versions_report([comparison for comparison in shown if comparison.candidate.name == name], lacking, of_run)
+    reports = [
+        _versions_report(
+            [comparison for comparison in shown if comparison.candidate.name == name],
+            [conclusion for conclusion in conclusions if conclusion.candidate == name],
         )
+        for name in dict.fromkeys(comparison.candidate.name for comparison in shown)
+    ]
     return [*reports[:-1], replace(reports[-1], notes=[told(note) for note in versions.notes])]
 
 
-def _versions_report(
-    of_run: Sequence[Comparison], lacking: Sequence[LabelSetRef], conclusions: Sequence[Conclusion]
-) -> Report:
-    judges = dict.fromkeys(labels.judge for labels in (*(of.label_set for of in of_run), *lacking))
+def _versions_report(of_run: Sequence[Comparison], conclusions: Sequence[Conclusion]) -> Report:
+    judges = {comparison.label_set.judge for comparison in of_run}
     of_judges = len(judges) > 1
     changing = [conclusion.metric for conclusion in conclusions if conclusion.changes]
     turning = [conclusion.metric for conclusion in conclusions if conclusion.turns_between_judges]
@@ -357,71 +270,20 @@ def _versions_report(
     heads = columns(*whose, ">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
     heads = tuple(replace(head, is_spare=head.key in ("baseline", "candidate")) for head in heads)
     footnotes: list[str] = []
-    rows = [
-        (
-            comparison.label_set,
-            [
-                Painted(f"{sign(metric)} {_verdict(metric.told)}", style_of(metric)),
-                *metric_cells(metric),
-            ],
-            marks(metric_footnotes(metric, [comparison]), footnotes),
-        )
-        for comparison in of_run
-        for metric in comparison.metrics
-    ]
-    rows += [(labels, ["not evaluated", *[UNDEFINED] * (len(heads) - 2 - len(whose))], "") for labels in lacking]
-    rows.sort(key=lambda row: (list(judges).index(row[0].judge), row[0].version))
-    table = Table(
-        heads,
-        [[*(labels.judge or "unnamed" for _ in whose), f"{labels.version}", *cells] for labels, cells, _ in rows],
-        names=(2 + len(whose),),
-        marks=[signs for _, _, signs in rows],
-        footnotes=footnotes,
-    )
+    rows, signs = [], []
+    for comparison, metric in ((of, metric) for of in of_run for metric in of.metrics):
+        labels = comparison.label_set
+        verdict = Painted(f"{sign(metric)} {(metric.told or 'shown only').replace('_', ' ')}", style_of(metric))
+        named = [labels.judge or "unnamed" for _ in whose]
+        rows.append([*named, f"{labels.version}", verdict, *metric_cells(metric)])
+        signs.append(marks(metric_footnotes(metric, [comparison]), footnotes))
+    table = Table(heads, rows, names=(2 + len(whose),), marks=signs, footnotes=footnotes)
     under = f"{counted(len(of_run), 'version')} of the labels"
-    under += f" of {counted(len({of.label_set.judge for of in of_run}), 'judge')}" if of_judges else ""
+    under += f" of {counted(len(judges), 'judge')}" if of_judges else ""
     first = of_run[0]
     of_runs = f"{first.candidate.name} against {first.baseline.name} on {first.dataset}" if of_judges else runs(first)
     return Report(
         f"{of_runs}, {under}: {outcome}",
-        sentences=[_sentence(conclusion) for conclusion in conclusions if len(of_run) > 1],
         tables=[table],
         legend=legend(of_run[-1:])[:2],
     )
-
-
-def _verdict(verdict: str | None, *, low: bool = False) -> str:
-    words = "shown only" if verdict is None else verdict.replace("_", " ")
-    return words + (" (low information)" if low else "")
-
-
-def _sentence(conclusion: Conclusion) -> str:
-    """Return how the verdict on a metric depends on the labels.
-
-    >>> from ndcg_tracker.questions.labels.decide import VersionVerdict
-    >>> one, two, three = (VersionVerdict(n, "improved") for n in (1, 2, 3))
-    >>> _sentence(Conclusion("dense", "map", (VersionVerdict(1, "no_difference_detected", True), two, three)))
-    'map: no difference detected (low information) under version 1 of the labels, improved under versions 2 and 3'
-    >>> _sentence(Conclusion("dense", "map", (one, two)))
-    'map: improved under both versions of the labels'
-    >>> by_gpt = VersionVerdict(4, "regressed", judge="gpt")
-    >>> _sentence(Conclusion("dense", "map", (one, two, by_gpt)))
-    "map: improved under versions 1 and 2 of the labels, regressed under version 4 (judge 'gpt')"
-    """
-    of: dict[str, list[VersionVerdict]] = {}
-    for of_version in conclusion.verdicts:
-        words = _verdict(of_version.verdict, low=of_version.low_information)
-        of.setdefault(words + (" (open)" if of_version.is_open else ""), []).append(of_version)
-    if len(of) == 1:
-        n = len(conclusion.verdicts)
-        return f"{conclusion.metric}: {next(iter(of))} under {'both' if n == 2 else f'all {n}'} versions of the labels"
-    first, *rest = [f"{words} under {_versions(versions)}" for words, versions in of.items()]
-    return f"{conclusion.metric}: " + ", ".join([f"{first} of the labels", *rest])
-
-
-def _versions(versions: Sequence[VersionVerdict]) -> str:
-    """Return versions as words for a sentence, with the name of a named judge."""
-    each = [f"{of.version}" + (f" (judge {of.judge!r})" if of.judge else "") for of in versions]
-    if len(each) == 1:
-        return f"version {each[0]}"
-    return f"versions {', '.join(each[:-1])} and {each[-1]}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from ndcg_tracker.compare.say_tables import labels_text, whose
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.questions.labels.decide import LabelsSample, NeededLabel, NeededLabels, SampledItem
+from ndcg_tracker.questions.labels.decide import ItemToGrade, LabelsSample, NeededLabels
 from ndcg_tracker.render.csv import csv_text, safe_cell
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.json import json_text
@@ -21,50 +21,55 @@ _FIRST_BATCH = "a first batch: the first ranks of every group, rank by rank; wha
 
 
 def needed_said(needed: NeededLabels) -> Said:
-    """Return the output for the labels to give next.
+    """Return the output for the labels to give next (see ``_to_fill``)."""
+    return _to_fill(needed, lambda: [_report(needed)], ["could_move"])
+
+
+def sample_said(sample: LabelsSample) -> Said:
+    """Return the output for drawn items without an answer (see ``_to_fill``)."""
+    return _to_fill(sample, lambda: [_sample_report(sample)], [])
+
+
+def _to_fill(asked: NeededLabels | LabelsSample, reports: Callable[[], list[Report]], further: list[str]) -> Said:
+    """Return the output for items that somebody is to grade, with the stored texts; ``further``: more columns.
 
     CSV has an empty column ``label``, Quepid's CSV an empty ``rating``, and Elasticsearch's requests of ``_rank_eval``
     have a ``rating`` of null. If it is filled in, ``labels add`` reads a label. Raises: InputError for CSV with an id
     that a spreadsheet would take for a formula or that has control characters, because it would not be read back
     unchanged.
     """
+    texts = _texts_there(asked.items)
+    names, of_quepid = [*further, *texts], ["query_text" if name == "query" else name for name in texts]
+
+    def cells(item: ItemToGrade, names: Sequence[str]) -> list[object]:
+        return [None, *(getattr(item, name) for name in names)]
+
     return Said(
-        needed,
-        lambda: [_report(needed)],
-        lambda: Table.of(tuple(map(Column, ("group", "item", "could_move"))), needed.items),
+        asked,
+        reports,
+        lambda: Table.of(tuple(map(Column, ("group", "item", *names))), asked.items),
         {
-            "csv": lambda: csv_to_fill(needed.items, TO_JUDGE, lambda item: (None, item.could_move)),
-            **forms_of(needed.dataset, needed.items),
+            "csv": lambda: csv_to_fill(asked.items, ["label", *names], lambda item: cells(item, names)),
+            "quepid": lambda: csv_to_fill(
+                asked.items, ["rating", *of_quepid], lambda item: cells(item, texts), ("query", "docid")
+            ),
+            "elasticsearch": lambda: json_text(_requests(asked.dataset, asked.items)),
         },
     )
 
 
-TO_JUDGE = ("group", "item", "label", "could_move")
-
-
-def forms_of(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, Callable[[], str]]:
-    """Return the formats of other tools for items that people judge, with the stored texts."""
-    texts = texts_there(items)
-    names = ("query_text" if name == "query" else name for name in texts)
-    return {
-        "quepid": lambda: csv_to_fill(
-            items, ("query", "docid", "rating", *names), lambda item: (None, *(getattr(item, name) for name in texts))
-        ),
-        "elasticsearch": lambda: json_text(_requests(dataset, items)),
-    }
-
-
-def texts_there(items: Sequence[NeededLabel | SampledItem]) -> list[str]:
+def _texts_there(items: Sequence[ItemToGrade]) -> list[str]:
     """Return which texts some of the items have: the query text, and title, text and URL of the item."""
-    return [name for name in ("query", "title", "text", "url") if any(getattr(item, name, None) for item in items)]
+    return [name for name in ("query", "title", "text", "url") if any(getattr(item, name) for item in items)]
 
 
-ToJudge = TypeVar("ToJudge", bound=NeededLabel | SampledItem)
-Cells = tuple[object, ...]
-
-
-def csv_to_fill(items: Sequence[ToJudge], names: Sequence[str], further: Callable[[ToJudge], Cells]) -> str:
-    """Return CSV of items to judge, which can be read back unchanged (InputError if not)."""
+def csv_to_fill(
+    items: Sequence[ItemToGrade],
+    further: Sequence[str],
+    cells: Callable[[ItemToGrade], Sequence[object]],
+    ids: tuple[str, str] = ("group", "item"),
+) -> str:
+    """Return CSV of items to judge, with ``further`` columns, which can be read back unchanged (InputError if not)."""
     for item in items:
         for what, key in (("group", item.group), ("item", item.item)):
             if safe_cell(key) != key:
@@ -72,14 +77,14 @@ def csv_to_fill(items: Sequence[ToJudge], names: Sequence[str], further: Callabl
                     f"{what} {key!r} cannot be read back from CSV that is safe to open",
                     advice=f"use {argument('format', 'elasticsearch')}",
                 )
-    return csv_text(names, [[item.group, item.item, *further(item)] for item in items])
+    return csv_text([*ids, *further], [[item.group, item.item, *cells(item)] for item in items])
 
 
-def _requests(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, object]:
+def _requests(dataset: str, items: Sequence[ItemToGrade]) -> dict[str, object]:
     """Return the requests of ``_rank_eval``, one per group; the index has the dataset's name."""
     requests: dict[str, dict[str, Any]] = {}
     for item in items:
-        texts = {name: getattr(item, name) for name in texts_there([item])}
+        texts = {name: getattr(item, name) for name in _texts_there([item])}
         query = {"query": texts.pop("query")} if "query" in texts else {}
         request = requests.setdefault(item.group, {"id": item.group, **query, "ratings": []})
         request["ratings"].append({"_index": dataset, "_id": item.item, "rating": None, **texts})
@@ -104,24 +109,6 @@ def _report(needed: NeededLabels) -> Report:
         ("labels", f"none{whose(needed.label_set)} yet" if needed.is_first_batch else labels_text(needed.label_set))
     ]
     return Report(title, tables=[table] if needed.items else [], facts=facts, notes=list(map(told, needed.notes)))
-
-
-def sample_said(sample: LabelsSample) -> Said:
-    """Return the output for drawn items without an answer; files have the format of needed labels."""
-    texts = texts_there(sample.items)
-    return Said(
-        sample,
-        lambda: [_sample_report(sample)],
-        lambda: Table.of(tuple(map(Column, ("group", "item", *texts))), sample.items),
-        {
-            "csv": lambda: csv_to_fill(
-                sample.items,
-                (*TO_JUDGE[:3], *texts),
-                lambda item: (None, *(getattr(item, name) for name in texts)),
-            ),
-            **forms_of(sample.dataset, sample.items),
-        },
-    )
 
 
 def _sample_report(sample: LabelsSample) -> Report:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge, MetricTexts, OnlyTagged, Option, Texts
-from ndcg_tracker.compare.options import LabelsVersion, LeaderboardTest, Missing
+from ndcg_tracker.compare.options import CheckWith, LabelsVersion, LeaderboardTest, Missing
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def leaderboard(
     measures: Measures = (),
     labels: LabelsVersion = None,
     judge: Judge = None,
+    check_with: CheckWith = None,
 ) -> LeaderboardResult:
     """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
 
@@ -69,7 +70,8 @@ def leaderboard(
     lack, as in ``compare``; "intersect" leaves them out, "skip" also those that no run has. ``measures``: numbers of
     whole runs to show next to the metrics, such as latency, by the name of their tag or parameter. ``labels``: a
     version of the labels, or "newest"; by default the latest that most runs share. ``judge``: whose labels (see
-    ``compare``). Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for
+    ``compare``). ``check_with``: who checked this judge; then pairs and ranks are by these answers, and means by the
+    judge alone. Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for
     options that do not go together.
     """
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, LeaderboardResult, leaderboard_of
@@ -85,6 +87,7 @@ def leaderboard(
         measures=measures,
         labels=labels,
         judge=judge,
+        check_with=check_with,
     )
     with self.store().read() as tx:
         return LeaderboardResult(leaderboard_of(tx, question))

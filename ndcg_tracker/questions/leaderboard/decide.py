@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -102,6 +103,27 @@ class MetricBoard:
         """Return the same with the judged share of each run's first ranks."""
         standings = [replace(standing, judged=share) for standing, share in zip(self.standings, shares, strict=True)]
         return replace(self, standings=tuple(standings), cutoff=cutoff)
+
+    def checked(self, pairs: Sequence[RunsPaired]) -> MetricBoard:
+        """Return the same with other tests of the pairs (first with second, first with third, ...), and their ranks."""
+        n, sign = len(self.standings), 1.0 if self.direction == "higher" else -1.0
+        beats, gains = np.zeros((n, n), dtype=np.bool_), np.zeros(n)
+        for (a, b), pair in zip(combinations(range(n), 2), pairs, strict=True):
+            gain = sign * pair.delta
+            gains[a], gains[b] = gains[a] + gain, gains[b] - gain
+            beats[(a, b) if gain > 0 else (b, a)] = pair.p_adjusted is not None and pair.p_adjusted < 1 - LEVEL
+        best = int(np.argmax(gains))
+        standings = [
+            replace(
+                standing,
+                rank_low=1 + int(beats[:, place].sum()),
+                rank_high=n - int(beats[place].sum()),
+                is_tied_with_best=not bool(beats[best, place]),
+                better_than=tuple(int(other) for other in np.flatnonzero(beats[place])),
+            )
+            for place, standing in enumerate(self.standings)
+        ]
+        return replace(self, standings=tuple(standings), pairs=tuple(pairs))
 
 
 @dataclass(frozen=True, slots=True)

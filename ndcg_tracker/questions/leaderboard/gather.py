@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, without_checkpoints
+from ndcg_tracker.compare.decide import adjusted_jointly
+from ndcg_tracker.compare.gather import CompareOptions, asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
@@ -30,7 +33,14 @@ from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, metric_board, order_of
+from ndcg_tracker.questions.leaderboard.decide import (
+    MOST_PAIRED,
+    Leaderboard,
+    MetricBoard,
+    RunsPaired,
+    metric_board,
+    order_of,
+)
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
@@ -38,7 +48,7 @@ from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
 from ndcg_tracker.words.notes import Fact, Note, carry_command, command_line, in_words
-from ndcg_tracker.words.texts import judge_words
+from ndcg_tracker.words.texts import judge_words, sample_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
@@ -66,6 +76,7 @@ class LeaderboardQuestion:
     by_tag: str | None = None
     judge: str | None = None
     last: int | None = None
+    check_with: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse options that are unknown or do not go together (InputError)."""
@@ -81,6 +92,9 @@ class LeaderboardQuestion:
         for metric in self.metrics:
             if metric.shown_only is not None or metric.summary != "mean":
                 raise InputError(f"{metric} is only shown, not tested", advice="rank by another metric")
+        unchecked = {"by": self.by is not None, "test": self.test != "t", "suite": self.suite is not None}
+        for name in (name for name, given in unchecked.items() if given and self.check_with is not None):
+            raise InputError(f"{argument(name)} does not go with {argument('check_with')}", advice="leave it out")
         of_one = {"dataset": self.dataset, "by": self.by, "measures": self.measures, "test": self.test != "t"}
         for name in (name for name, given in of_one.items() if given and self.suite is not None):
             raise InputError(
@@ -153,6 +167,9 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             order = order_of(means, metric.direction, weights)
             ranked, repeats, is_ordered = [ranked[at] for at in order], [repeats[at] for at in order], True
         board = _board(question, metric, ranked, repeats, weights, is_repeated=is_repeated)
+        if question.check_with is not None:
+            board, few = _checked(tx, question, board, ranked, metric, label_set)
+            notes += [note for note in few if note.kind not in told]
         if not metric.is_external:
             shares = judged_under(tx, label_set, metric.cutoff)
             board = board.with_judged(metric.cutoff, [_mean_share(arm, shares) for arm in ranked])
@@ -183,6 +200,41 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         tuple(notes),
         _measures(ranked, question.measures),
     )
+
+
+def _checked(
+    tx: ReadTransaction,
+    question: LeaderboardQuestion,
+    board: MetricBoard,
+    ranked: Sequence[Arm],
+    metric: Metric,
+    label_set: LabelSetRecord,
+) -> tuple[MetricBoard, list[Note]]:
+    """Return a board whose pairs and ranks are those that answers give, as in ``compare``, and notes."""
+    judge, person = label_set.judge, question.check_with
+    if len(ranked) > MOST_PAIRED:
+        raise InputError(f"every pair of {len(ranked):,} runs is to be checked", advice=f"name {MOST_PAIRED} or fewer")
+    options = CompareOptions(
+        (metric,), missing=question.missing, labels=question.labels, judge=judge, check_with=person
+    )
+    comparisons = []
+    for candidate, baseline in combinations(ranked, 2):  # the better one by the judge alone is the candidate
+        check_arms(baseline, candidate, options)
+        pair = compared_pair(tx, asked_pair(tx, baseline, candidate, options), options, (None, None))
+        comparisons.append(pair.comparison)
+    facts: dict[str, Fact] = {"judge": judge, "checked_by": person or ""}
+    notes = [Note("checked_ranks", facts)]
+    found = [(of, of.metrics[0]) for of in adjusted_jointly(comparisons)]
+    few = next(((of, metric.check) for of, metric in found if metric.check and not metric.check.decides), None)
+    if few is not None:
+        names = [few[0].baseline.name, few[0].candidate.name]
+        facts = {"a": names[0], "b": names[1], "n": few[1].n_answered, "needed": few[1].n_needed}
+        notes.append(Note("few_drawn_of_pair", facts, sample_command(names, judge, few[0].dataset)))
+    pairs = [
+        RunsPaired(of.candidate.name, of.baseline.name, one.delta or 0.0, one.ci, one.p_value, one.p_adjusted)
+        for of, one in found
+    ]
+    return board.checked(pairs), notes
 
 
 def judged_under(tx: ReadTransaction, label_set: LabelSetRecord, cutoff: int | None) -> dict[int, float]:

@@ -20,6 +20,7 @@ from ndcg_tracker.render.report import (
     Table,
     heading,
     kinds,
+    query_cell,
     read_by_people,
     to_the_second,
 )
@@ -81,8 +82,10 @@ def group_tables(shown: ShownRun) -> list[Table]:
         heads = (value, *kinds("n count"), mean, ci)
         tables.append(Table.of(heads, shown.slices, f"slices by {shown.attribute}"))
     if shown.hardest:
-        heads = (*kinds("group id"), replace(mean, key="value"))
-        tables.append(Table.of(heads, shown.hardest, "hardest groups"))
+        has_texts = any(of.query is not None for of in shown.hardest)
+        query = [Column("query", "query", "id", of=lambda of: query_cell(of.query))] * has_texts
+        heads = (*kinds("group id"), *query, replace(mean, key="value"))
+        tables.append(Table.of(heads, shown.hardest, "hardest groups", titles=(1,) * has_texts))
     return tables
 
 

@@ -114,6 +114,7 @@ def test_what_cannot_be_explained_is_5(shop: CommandLine, folder: Path) -> None:
     assert shop.rows("explain", "bm25", "dense", "--metric", "ndcg(gain=exp2)@10")["metric"] == "ndcg(gain=exp2)@10"
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

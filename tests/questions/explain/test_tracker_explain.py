@@ -97,6 +97,7 @@ def test_the_dict_of_a_group_has_the_keys_that_are_promised(shop: nt.Tracker) ->
     }  # fmt: skip
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("metric", METRICS[:-1])
 def test_every_group_and_the_means_add_up(shop: nt.Tracker, metric: str) -> None:
     for group in ("q1", "q2", "q3", "q4"):

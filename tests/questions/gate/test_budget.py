@@ -121,6 +121,7 @@ ANEW: dict[str, tuple[Callable[[nt.Tracker], None], list[tuple[str, str]]]] = {
 }
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("change", ANEW)
 def test_what_begins_anew_is_on_the_record_and_said(owned: nt.Tracker, change: str) -> None:
     assert [look(owned), look(owned)] == [1, 2]
@@ -280,6 +281,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(("given", "told"), WRONG)
 def test_what_is_no_budget(pinned: nt.Tracker, given: dict[str, Any], told: str) -> None:
     assert refusal_of(nt.InputError, pinned.set_policy, "prod", **POLICY | given) == told

@@ -257,6 +257,7 @@ def test_the_files(gate: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPa
     ]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("candidate", "options", "tag"),
     [

@@ -25,7 +25,6 @@ def with_others_swapped(ranks: list[int], n: int) -> dict[str, list[object]]:
     return frame
 
 
-@pytest.mark.both_engines
 def test_equal_values_of_other_lists_go_by_the_bound(pinned: nt.Tracker) -> None:
     pinned.ingest(with_others_swapped(BASE, 1), name="swapped", dataset="shop")
     found = pinned.gate("swapped", baseline="@prod", margin=0.01)
@@ -39,7 +38,6 @@ def test_equal_values_of_other_lists_go_by_the_bound(pinned: nt.Tracker) -> None
     assert pinned.gate("swapped", baseline="@prod", scope="set").decision == "pass"
 
 
-@pytest.mark.both_engines
 def test_lists_are_equal_whatever_their_scores(pinned: nt.Tracker) -> None:
     frame = frame_of_ranks(BASE)
     frame["score"] = [score * 7.5 - 1 for score in frame["score"]]  # type: ignore[operator]
@@ -51,21 +49,18 @@ def test_lists_are_equal_whatever_their_scores(pinned: nt.Tracker) -> None:
     assert pinned.gate("tied", baseline="@prod", margin=0.0).decision == "inconclusive"
 
 
-@pytest.mark.both_engines
 def test_one_query_of_other_lists_is_no_pass(tracker: nt.Tracker) -> None:
     tracker.ingest(frame_of_ranks([1]), name="base", labels=labels_of_ranks(1), dataset="one")
     tracker.ingest(with_others_swapped([1], 1), name="other", dataset="one")
     assert tracker.gate("other", baseline="base", margin=1e-6).decision == "inconclusive"
 
 
-@pytest.mark.both_engines
 def test_shorter_lists_are_others(pinned: nt.Tracker) -> None:
     frame = {name: values[:-1] for name, values in frame_of_ranks(BASE).items()}
     pinned.ingest(frame, name="short", dataset="shop")
     assert pinned.gate("short", baseline="@prod", margin=0.01).decision == "inconclusive"
 
 
-@pytest.mark.both_engines
 def test_results_without_lists_go_by_the_bound(pinned: nt.Tracker) -> None:
     values = {f"q{number:04}": 1.0 if rank == 1 else 0.5 for number, rank in enumerate(BASE)}
     for run in ("base", "same"):
@@ -74,14 +69,12 @@ def test_results_without_lists_go_by_the_bound(pinned: nt.Tracker) -> None:
     assert found.decision == "inconclusive"
 
 
-@pytest.mark.both_engines
 def test_runs_without_items_are_known_by_their_digest(pinned: nt.Tracker) -> None:
     pinned.prune("2100-01-01", apply=True)
     found = pinned.gate("same", baseline="@prod", margin=0.001)
     assert (found.decision, found.reason) == ("pass", "identical on all 240 groups")
 
 
-@pytest.mark.both_engines
 def test_a_bound_goes_by_the_range_of_the_metric(pinned: nt.Tracker) -> None:
     values = {f"q{number:04}": 5.0 for number in range(60)}
     for name, spread in (("wide", (0, 10_000)), ("open", (0, float("inf"))), ("narrow", (0, 0.1))):
@@ -99,7 +92,6 @@ def test_a_bound_goes_by_the_range_of_the_metric(pinned: nt.Tracker) -> None:
     assert (narrow.decision, narrow.lower) == ("pass", pytest.approx(0.1 * betting_lower_bound(np.zeros(60))))
 
 
-@pytest.mark.both_engines
 def test_slices_of_equal_values(pinned: nt.Tracker) -> None:
     pinned.ingest(with_others_swapped([*BASE[:200], *([1] * 40)], 30), name="swapped", dataset="shop")
     groups = [f"q{number:04}" for number in range(N_GROUPS)]

@@ -67,6 +67,18 @@ def test_under_a_judge_whom_nobody_checks_nothing_is_decided(tracker: nt.Tracker
     assert command("policy", "set", "prod", *rules).code == 0
     trusted = tracker.gate("B", baseline="@prod", dataset="shop")
     assert trusted.decision == "pass"
+    asking, rests_on = "to have people check it: ", "The verdict rests on: judge 'llama' alone, whose labels nobody has"
+    assert asking in one_line(gated)
+    assert command("policy", "set", "prod", *rules[:1], "0.001", *rules[2:]).code == 0
+    strict = tracker.gate("B", baseline="@prod", dataset="shop")
+    assert strict.decision == "inconclusive"
+    for of_trusted in (trusted, strict):
+        assert rests_on in one_line(of_trusted)
+        assert asking not in one_line(of_trusted)
+
+
+def one_line(gated: object) -> str:
+    return " ".join(str(gated).split())
 
 
 def test_holes_name_the_command_and_the_number_of_queries_first(tracker: nt.Tracker) -> None:

@@ -14,8 +14,6 @@ from ranked_runs import frame_of_ranks, labels_of_ranks
 
 import ndcg_tracker as nt
 
-pytestmark = pytest.mark.both_engines
-
 ASKED: dict[str, Any] = {"baseline": "@prod"}
 POLICY: dict[str, Any] = {"margin": 0.06, "budget": 0.05, "looks": 40}
 
@@ -80,6 +78,7 @@ CHANGES: dict[str, tuple[Callable[[nt.Tracker], None], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_has_changed_is_decided_anew(owned: nt.Tracker, change: str) -> None:
     made, asked = CHANGES[change]

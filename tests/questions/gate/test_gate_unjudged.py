@@ -37,7 +37,7 @@ def pooled(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Track
     return tracker
 
 
-@pytest.mark.both_engines
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("dataset", "decisions"),
     [
@@ -67,7 +67,6 @@ def test_what_unjudged_items_may_be_worth_decides(pooled: nt.Tracker, dataset: s
     assert (ranged.open.low or 0.0) <= worlds()[dataset].true_delta <= (ranged.open.high or 0.0)
 
 
-@pytest.mark.both_engines
 def test_where_nothing_is_unjudged_there_is_no_word(pooled: nt.Tracker) -> None:
     results = [
         pooled.gate("old", baseline="old", dataset="equal", margin=0.01, unjudged=worth) for worth in ("range", "zero")
@@ -77,7 +76,6 @@ def test_where_nothing_is_unjudged_there_is_no_word(pooled: nt.Tracker) -> None:
     assert results[0].to_dict()["unjudged"] is None
 
 
-@pytest.mark.both_engines
 def test_a_metric_without_a_range_says_that_unjudged_items_count_as_not_relevant(pooled: nt.Tracker) -> None:
     pooled.rescore(["old"], metrics="ERR", dataset="better")
     result = pooled.gate("lists alone", baseline="old", dataset="better", metric="ERR", margin=0.01, unjudged="range")
@@ -91,7 +89,6 @@ def test_a_metric_without_a_range_says_that_unjudged_items_count_as_not_relevant
     assert note in result.notes
 
 
-@pytest.mark.both_engines
 def test_runs_without_items_keep_their_decision_with_a_note(pooled: nt.Tracker) -> None:
     pooled.prune("0d", dataset="equal", apply=True)
     result = pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="range")
@@ -102,7 +99,6 @@ def test_runs_without_items_keep_their_decision_with_a_note(pooled: nt.Tracker) 
     )
 
 
-@pytest.mark.both_engines
 def test_a_suite_is_decided_on_both_ends(pooled: nt.Tracker) -> None:
     zero, ranged = (
         pooled.gate_suite("all", "new", baseline="old", margin=0.01, dataset_margin=0.02, unjudged=worth).gated.decision
@@ -120,7 +116,6 @@ def test_a_suite_is_decided_on_both_ends(pooled: nt.Tracker) -> None:
     assert ranged.open.low == pytest.approx(zero.delta)
 
 
-@pytest.mark.both_engines
 def test_arms_are_held_each_against_each(pooled: nt.Tracker) -> None:
     world = worlds()["equal"]
     for name in ("new", "old"):
@@ -182,7 +177,6 @@ def test_an_unknown_worth_is_refused(pooled: nt.Tracker) -> None:
         pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="half")  # type: ignore[arg-type]
 
 
-@pytest.mark.both_engines
 def test_a_dataset_of_positives_leaves_the_range_of_the_others(pooled: nt.Tracker) -> None:
     run = {f"q{number}": {"a": 3.0, "b": 2.0, "c": 1.0} for number in range(30)}
     pooled.ingest(run, name="old", labels={group: {"a": 1, "c": 1} for group in run}, dataset="clicks")

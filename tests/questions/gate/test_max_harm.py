@@ -125,7 +125,6 @@ def test_bad_limits(text: str, told: str) -> None:
     assert refusal_of(nt.InputError, HarmLimit.of, text) == told
 
 
-@pytest.mark.both_engines
 def test_a_candidate_is_held_to_it(pinned: nt.Tracker) -> None:
     pinned.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
     few = pinned.gate("two", baseline="@prod", margin=0.01, max_harm=".3:3%")
@@ -153,7 +152,6 @@ def test_a_candidate_is_held_to_it(pinned: nt.Tracker) -> None:
     assert [one.reason for one in decisions(pinned)] == [few.reason, is_open.reason, much.reason]
 
 
-@pytest.mark.both_engines
 def test_slices_are_held_to_it(pinned: nt.Tracker) -> None:
     pinned.ingest(frame_of_ranks(worse(8, 60)), name="eight", dataset="shop")
     groups = [f"q{place:04}" for place in range(N_GROUPS)]
@@ -174,7 +172,6 @@ def test_slices_are_held_to_it(pinned: nt.Tracker) -> None:
     assert (loose, strict) == ("pass", "inconclusive")
 
 
-@pytest.mark.both_engines
 def test_too_few_groups_and_what_does_not_go_together(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "noisy", margin=0.01, max_harm=".3:1%") == (
         "max_harm='0.3:1%' cannot PASS with 240 groups, even if none loses so much: that takes 299; allow 1.3% of them "
@@ -194,7 +191,6 @@ def test_too_few_groups_and_what_does_not_go_together(pinned: nt.Tracker) -> Non
     assert decisions(pinned) == []
 
 
-@pytest.mark.both_engines
 def test_a_comparison_says_what_it_cannot_see(pinned: nt.Tracker) -> None:
     found = pinned.compare("@prod", "small")
     (metric,) = found.to_dict()["metrics"]
@@ -211,7 +207,6 @@ def test_a_comparison_says_what_it_cannot_see(pinned: nt.Tracker) -> None:
     assert (same["verdict"], same["rare_loss"]["worst"]) == ("identical", 0.0)
 
 
-@pytest.mark.both_engines
 def test_a_suite_holds_each_dataset_to_it(tracker: nt.Tracker) -> None:
     for dataset, n in (("one", 20), ("two", 0)):
         tracker.ingest(frame_of_ranks(BASE), name="base", labels=labels_of_ranks(N_GROUPS), dataset=dataset)
@@ -232,7 +227,6 @@ def test_a_suite_holds_each_dataset_to_it(tracker: nt.Tracker) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.both_engines
 def test_groups_in_neither_run_show_nothing(tracker: nt.Tracker) -> None:
     labels = labels_of_ranks(N_GROUPS + 60)
     tracker.ingest(frame_of_ranks(BASE), name="base", labels=labels, dataset="shop")
@@ -241,7 +235,6 @@ def test_groups_in_neither_run_show_nothing(tracker: nt.Tracker) -> None:
     assert (found["n"], found["harm"]["n"], found["metrics"][0]["rare_loss"]["n"]) == (300, 240, 240)
 
 
-@pytest.mark.both_engines
 def test_with_clusters_these_are_counted(pinned: nt.Tracker) -> None:
     groups = [f"q{number:04}" for number in range(N_GROUPS)]
     users = [f"u{number // 2}" for number in range(N_GROUPS)]
@@ -260,7 +253,6 @@ def test_with_clusters_these_are_counted(pinned: nt.Tracker) -> None:
     )
 
 
-@pytest.mark.both_engines
 def test_of_lower_values_a_rise_is_the_loss(pinned: nt.Tracker) -> None:
     before = {f"q{number:04}": 0.25 for number in range(N_GROUPS)}
     after = before | {f"q{number:04}": 0.75 for number in range(20)}
@@ -281,7 +273,6 @@ def test_of_lower_values_a_rise_is_the_loss(pinned: nt.Tracker) -> None:
     )
 
 
-@pytest.mark.both_engines
 def test_it_holds_whatever_unjudged_items_are_worth(tracker: nt.Tracker) -> None:
     """Half of the groups have an unjudged item at the first place of the candidate: harm if it is worth nothing."""
     labels = labels_of_ranks(N_GROUPS)
@@ -307,7 +298,6 @@ def test_a_limit_is_a_text(given: object) -> None:
     assert refusal_of(nt.InputError, HarmLimit.of, given).startswith(f"max_harm={given!r} is not LOSS:SHARE%; for at")
 
 
-@pytest.mark.both_engines
 def test_a_loss_that_cannot_be_is_refused(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "noisy", margin=0.01, max_harm="30:2%") == (
         "ndcg@10: max_harm='30:2%' allows every drop: values lie between 0 and 1; give the loss in absolute points, "

@@ -69,6 +69,7 @@ STRICTER: dict[str, tuple[dict[str, Any], str, Any]] = {
 }
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("rule", STRICTER)
 def test_what_is_stricter_may_be_given(owned: nt.Tracker, rule: str) -> None:
     given, name, wanted = STRICTER[rule]
@@ -102,6 +103,7 @@ LOOSER: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("rule", LOOSER)
 def test_what_is_looser_or_other_is_refused(owned: nt.Tracker, rule: str) -> None:
     given, told = LOOSER[rule]

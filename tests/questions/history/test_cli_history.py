@@ -172,6 +172,7 @@ def test_the_newest_steps_first(command: CommandLine, folder: Path) -> None:
     assert told("--newest-first") == ["night5", "night3"]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("options", "message"),
     [

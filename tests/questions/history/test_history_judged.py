@@ -32,7 +32,6 @@ def growing(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Trac
     return tracker
 
 
-@pytest.mark.both_engines
 def test_what_goes_with_the_judged_share_is_no_fall_of_the_system(growing: nt.Tracker) -> None:
     result = growing.history_report("ndcg@10", dataset="weekly")
     shares = [row["judged"] or 0.0 for row in result.rows]
@@ -78,7 +77,6 @@ def test_a_step_is_marked_where_the_loss_of_labels_explains_it(
     assert (rows[1].get("goes_with_judged") == judged) == marked
 
 
-@pytest.mark.both_engines
 def test_a_run_under_other_labels_between_two_runs_marks_no_step(tracker: nt.Tracker) -> None:
     """Steps are those between runs under the same labels, and so are the judged shares beside them."""
     groups = [f"q{number}" for number in range(40)]

@@ -168,6 +168,7 @@ def test_a_step_is_new_once(tracker: nt.Tracker, seeds: int, n_queries: int) -> 
     assert tracker.history_report("ndcg@10").new_steps is None
 
 
+@pytest.mark.nightly
 def test_what_was_a_drift_is_no_new_step(tracker: nt.Tracker) -> None:
     """The drift ends where the mean falls by far more, and only that is new."""
     for number in range(1, 21):
@@ -238,6 +239,7 @@ def test_filters_choose_the_runs_among_which_steps_are_looked_for(fill_as: Fill,
     assert tracker.history(branch="main", tags={"branch": "topic"})["run"].tolist() == names[::2]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("filters", "message"),
     [
@@ -326,6 +328,7 @@ def test_trainings_of_one_recipe_have_no_step_but_a_note(tracker: nt.Tracker) ->
     assert report.notes[0].startswith("from run to run, the mean varies by a standard deviation of 0.0")
 
 
+@pytest.mark.nightly
 def test_runs_that_resemble_the_one_before_have_no_step_but_a_note(tracker: nt.Tracker) -> None:
     """Each model begins near where the one before ended: the share of queries that it answers wanders."""
     rng, wander = np.random.default_rng(98), 0.0
@@ -395,6 +398,7 @@ def test_the_latest_runs_are_counted_without_checkpoints(tracker: nt.Tracker) ->
     ]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("n_trials", [3, 2])
 def test_trials_of_a_search_are_better_compared(tracker: nt.Tracker, n_trials: int) -> None:
     for seed in range(4):

@@ -137,7 +137,6 @@ def test_a_run_is_scored_under_an_older_version_by_the_command_that_is_named(new
 def test_all_versions_and_what_is_missing(newer: CommandLine) -> None:
     text = newer.done("compare", "bm25", "dense", "--labels", "all").splitlines()
     assert text[0] == "dense against bm25 on shop, 1 version of the labels: nothing to compare it with"
-    assert [line.split() for line in text if "not evaluated" in line] == [["2", "not", "evaluated", *"------"]]
     assert text[-3:] == [
         "note: no results under version 2 of the labels for 'dense' and the baseline together; to add the",
         "      results:",
@@ -166,10 +165,7 @@ def test_all_versions_and_what_is_missing(newer: CommandLine) -> None:
     ]
     assert (found["not_evaluated"], found["notes"]) == ([], [])
     text = newer.done("compare", "bm25", "dense", "--labels", "all").splitlines()
-    assert text[:2] == [
-        "dense against bm25 on shop, 2 versions of the labels: the conclusion is the same under each",
-        "ndcg@10: no difference detected (low information) under both versions of the labels",
-    ]
+    assert text[0] == "dense against bm25 on shop, 2 versions of the labels: the conclusion is the same under each"
     table = csv.DictReader(io.StringIO(newer.done("compare", "bm25", "dense", "--labels", "all", "--format", "csv")))
     assert [row["label_set_version"] for row in table] == ["1", "2"]
 
@@ -371,9 +367,9 @@ def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, f
 
 def test_a_first_batch_for_a_new_judge_goes_back(judges: CommandLine, folder: Path) -> None:
     judges.done("ingest", "a.csv", "b.csv", "--judge", "gpt")
-    said = judges.said("labels", "needed", "a", "b", "--judge", "ada", "--format", "csv", "-o", "batch.csv")
+    said = judges.said("labels", "needed", "a", "b", "--judge", "ada", "-o", "batch.csv")
     assert said == (
-        "wrote 2 items to judge; fill in the grades, then type: ndcg-track labels add batch.csv --rescore --dataset "
+        "wrote 2 items; fill in the grades, then type: ndcg-track labels add batch.csv --rescore --dataset "
         "default --judge ada\n"
     )
     assert (folder / "batch.csv").read_text().splitlines()[0] == "group,item,label,could_move"

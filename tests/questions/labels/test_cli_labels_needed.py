@@ -31,7 +31,7 @@ def test_answers_go_back_and_settle(shop: CommandLine, folder: Path) -> None:
     document = json.loads((folder / "ask.json").read_text(encoding="utf-8"))
     n_asked = sum(len(request["ratings"]) for request in document["requests"])
     assert said == (
-        f"wrote {n_asked} items to judge; fill in the grades, then type: "
+        f"wrote {n_asked} items; fill in the grades, then type: "
         "ndcg-track labels add ask.json --extend --rescore --dataset shop\n"
     )
     for request in document["requests"]:

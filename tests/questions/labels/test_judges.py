@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from command_line import CommandLine
 from rankings_of import labels_of, results
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
@@ -266,8 +267,10 @@ def test_a_row_for_every_judge_and_whether_the_verdict_turns(tracker: nt.Tracker
     newest = tracker.compare_versions("a first", "b first", judge="*", newest_only=True).found
     assert ([of.label_set.version for of in newest.comparisons], newest.not_evaluated) == ([1, 2], ())
     every = tracker.compare_versions("a first", "b first", judge="*").found
-    assert ([of.label_set.version for of in every.comparisons], every.not_evaluated) == ([1, 2], (("b first", 3),))
-    assert every.judge_of == {1: "gpt", 3: "gpt", 2: "human"}
+    assert ([of.label_set.version for of in every.comparisons], every.not_evaluated) == (
+        [1, 2],
+        (("b first", 3, "gpt"),),
+    )
 
 
 def test_only_a_gate_under_the_same_judge_spends_of_the_same_alpha(tracker: nt.Tracker) -> None:
@@ -331,3 +334,32 @@ def test_every_judge_is_refused_where_one_counts(tracker: nt.Tracker) -> None:
     )
     with pytest.raises(nt.InputError, match=told):
         tracker.history("ndcg@10", judge="*")
+
+
+def test_another_model_or_prompt_under_one_name_is_told(tracker: nt.Tracker, command: CommandLine) -> None:
+    def added(grade: int, **origin: str) -> tuple[str, ...]:
+        version, is_new = tracker.add_labels(labels_of({"q": {"a": grade}}), judge="gpt", **origin)
+        assert is_new
+        return tracker.change_of_labels(version)
+
+    assert added(0, model="small", prompt="v1") == ()
+    assert added(1) == ()  # nobody said which
+    assert added(2, model="small", prompt="v2") == (
+        "the labels of judge 'gpt' come from prompt 'v2', those before from 'v1'; another prompt is another judge, so "
+        "give it a name of its own: ndcg-track labels add FILE --dataset default --judge NAME",
+    )
+    (note,) = added(3, model="large", prompt="v2")
+    assert note.startswith(
+        "the labels of judge 'gpt' come from model 'large', those before from 'small'; another model"
+    )
+    assert [(of.model, of.prompt) for of in tracker.label_versions()] == [
+        ("small", "v1"),
+        ("", ""),
+        ("small", "v2"),
+        ("large", "v2"),
+    ]
+    tracker.ingest(frame_of({"q": {"a": 1.0}}), name="bm25", judge="gpt")
+    tracker.add_labels(labels_of({"q": {"a": 4}}), judge="gpt", model="large", from_runs=["bm25"])
+    tracker.rename_run("bm25", "old")
+    assert (tracker.label_versions()[-1].from_runs, tracker.label_versions()[-1].model) == (("old",), "large")
+    assert command.rows("labels", "list")[0]["prompt"] == "v1"

@@ -1,4 +1,4 @@
-"""What a judge is worth by answers to drawn items: weighted agreement, and signed errors per run and slice."""
+"""What a judge is worth by answers to drawn items: agreement, and signed errors per run."""
 
 import csv
 import io
@@ -18,6 +18,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.questions.labels.decide import DrawnAnswers, JudgesAgreement
 from ndcg_tracker.questions.labels.say import agreement_said
 from ndcg_tracker.statistics.similarity import signed_error, weighted_kappa
+from ndcg_tracker.words.notes import in_words
 
 RUNS, LABELS, TRUE = world()
 JUDGED = dict(zip(zip(LABELS["group"], LABELS["item"], strict=True), LABELS["label"], strict=True))
@@ -28,7 +29,6 @@ def fill_world(url: str) -> None:
     with nt.Tracker(url) as tracker:
         for name, frame in RUNS.items():
             tracker.ingest(frame, labels=LABELS, judge="llama", name=name)
-        tracker.set_groups({"group": [f"q{number}" for number in range(30)], "lang": ["de", "de", "fr"] * 10})
 
 
 @pytest.fixture
@@ -47,16 +47,12 @@ def graded(pairs: Iterable[Pair]) -> Frame:
 
 def answered(
     tracker: nt.Tracker, candidate: str, budget: int, *, baseline: str = "dense", n: int | None = None
-) -> dict[Pair, float]:
-    """Draw from two runs, let people grade the first ``n`` items, and return the probabilities of all drawn ones."""
+) -> list[Pair]:
+    """Draw from two runs, let people grade the first ``n`` items, and return all drawn ones."""
     sample = tracker.labels_sample(baseline, candidate, judge="llama", budget=budget, seed="s").sample
     pairs = [(item.group, item.item) for item in sample.items]
     tracker.add_answers(graded(pairs[:n]), design=sample.design, judge="human")
-    with tracker.store().read() as tx:
-        (design,) = (of for of in tx.designs.all(1) if of.number == sample.design)
-        items = tx.designs.items(design.id)
-        keys = tx.groups.keys(1, np.array([item.group_id for item in items])).to_list()
-        return {(key, item.item_key): item.probability for key, item in zip(keys, items, strict=True)}
+    return pairs
 
 
 def first_ten(run: str) -> set[Pair]:
@@ -67,48 +63,42 @@ def first_ten(run: str) -> set[Pair]:
     return {(group, item) for group, items in lists.items() for _, item in sorted(items)[:10]}
 
 
-def check(found: JudgesAgreement, weight_of: dict[Pair, float], runs: tuple[str, ...]) -> None:
+def check(found: JudgesAgreement, drawn: Iterable[Pair], runs: tuple[str, ...]) -> None:
     """Check all figures against those of other implementations and of plain lists."""
-    pairs = sorted(weight_of)
-    weights = np.array([weight_of[pair] for pair in pairs])
+    pairs = sorted(drawn)
     groups = np.array([int(group[1:]) for group, _ in pairs])
     by_judge, by_people = (np.array([float(str(of[pair])) for pair in pairs]) for of in (JUDGED, TRUE))
-    by_hand = weighted_kappa(by_judge, by_people, groups, weights)
+    by_hand = weighted_kappa(by_judge, by_people, groups)
     assert found.kappa is not None
     assert by_hand is not None
     assert found.kappa.ci == pytest.approx(by_hand.ci)
     assert found.kappa.value == pytest.approx(
-        cohen_kappa_score(by_judge.astype(int), by_people.astype(int), weights="quadratic", sample_weight=weights)
+        cohen_kappa_score(by_judge.astype(int), by_people.astype(int), weights="quadratic")
     )
-    assert found.diff.agreement == pytest.approx(np.average(by_judge == by_people, weights=weights))
-    assert sum(count.share or 0.0 for count in found.diff.grades) == pytest.approx(1)
+    assert found.diff.agreement == pytest.approx(np.mean(by_judge == by_people))
+    in_both = [count.n for count in found.diff.grades if None not in (count.first, count.second)]
+    assert sum(in_both) == len(pairs)
     assert [run.run for run in found.signed_errors] == list(runs)
-    tops = {run: first_ten(run) for run in runs}
     for run in found.signed_errors:
-        others = set().union(*(tops[other] for other in runs if other != run.run))
-        for told, wanted in ((run, tops[run.run]), (run.alone, tops[run.run] - others)):
-            rows = np.array([pair in wanted for pair in pairs])
-            error = signed_error((by_judge - by_people)[rows], groups[rows], weights[rows])
-            assert told is not None
-            assert told.n == error.n
-            assert told.error == pytest.approx(error.error)
-            assert told.ci == (None if error.ci is None else pytest.approx(error.ci))
+        rows = np.array([pair in first_ten(run.run) for pair in pairs])
+        error = signed_error((by_judge - by_people)[rows], groups[rows])
+        assert (run.n, run.error, run.ci) == (error.n, pytest.approx(error.error), pytest.approx(error.ci))
 
 
-def test_answers_to_a_design_are_enough_and_count_by_their_probability(judged: nt.Tracker) -> None:
-    probability_of = answered(judged, "stylish", 150)
+def test_answers_to_a_design_are_enough(judged: nt.Tracker) -> None:
+    pairs = answered(judged, "stylish", 150)
     found = judged.labels_agreement("llama", "human")
-    check(found, {pair: 1 / p for pair, p in probability_of.items()}, ("dense", "stylish"))
-    assert found.answers == DrawnAnswers("llama", "human", (1,), len(probability_of), 0)
+    check(found, pairs, ("dense", "stylish"))
+    assert found.answers == DrawnAnswers("llama", "human", (1,), len(pairs), 0)
     assert (found.judge, found.against, found.notes) == ("llama", "human", ())
     assert judged.labels_agreement() == judged.labels_agreement("human") == found
     turned_around = judged.labels_agreement("human", "llama")
     assert (turned_around.diff.first.judge, turned_around.judge) == ("human", "llama")
-    check(turned_around, {pair: 1 / p for pair, p in probability_of.items()}, ("dense", "stylish"))
+    check(turned_around, pairs, ("dense", "stylish"))
 
 
-def test_answers_to_designs_of_single_items_count_by_the_greatest_of_their_probabilities(judged: nt.Tracker) -> None:
-    pairs = [*answered(judged, "stylish", 150)]
+def test_answers_to_designs_of_single_items_count_and_a_note_says_what_they_are_about(judged: nt.Tracker) -> None:
+    pairs = answered(judged, "stylish", 150)
     with judged.store().write() as tx:
         (design,) = tx.designs.all(1)
         items = tx.designs.items(design.id)
@@ -116,34 +106,34 @@ def test_answers_to_designs_of_single_items_count_by_the_greatest_of_their_proba
         of_old = {"design_id": old.id, "answered_after_run_id": None, "probability": 0.25}
         names = ("group_id", "item_key", "grade", "answered_at_utc")
         tx.write.copies.insert("drawn_items", [of_old | {name: getattr(of, name) for name in names} for of in items])
-        new = tx.designs.items(design.id)
     found = judged.labels_agreement()
-    check(found, dict.fromkeys(pairs, 1.0), ("dense", "stylish"))
+    check(found, pairs, ("dense", "stylish"))
     assert found.answers is not None
-    assert (found.answers.designs, found.answers.of_items, len(new)) == ((1, 2), True, len(pairs))
+    assert found.answers.designs == (1, 2)
+    assert in_words(found.notes) == (
+        "an older version drew single items that tell two runs apart: the figures are about these",
+    )
 
 
 def test_a_pair_that_is_of_several_designs_counts_once(judged: nt.Tracker) -> None:
     one, other = answered(judged, "stylish", 150), answered(judged, "other", 300)
     assert set(one) & set(other) == set()  # nobody is asked again
     found = judged.labels_agreement()
-    check(found, dict.fromkeys(one | other, 1.0), ("dense", "stylish", "other"))
+    check(found, [*one, *other], ("dense", "stylish", "other"))
     assert found.answers is not None
     assert found.answers.designs == (1, 2)
 
 
 def test_all_items_drawn_say_what_labels_of_all_say(judged: nt.Tracker) -> None:
     drawn = answered(judged, "stylish", 100_000)
-    by_answers = judged.labels_agreement("llama", "human", by="lang")
+    by_answers = judged.labels_agreement("llama", "human")
     judged.add_labels(graded(drawn), judge="all")
-    by_labels = judged.labels_agreement("llama", "all", by="lang")
+    by_labels = judged.labels_agreement("llama", "all")
     assert by_answers.kappa == by_labels.kappa
-    assert by_answers.diff.agreement == pytest.approx(by_labels.diff.agreement)
-    assert (by_answers.signed_error, by_answers.slices) == (by_labels.signed_error, by_labels.slices)
-    of_labels = {run.run: run for run in by_labels.signed_errors}
-    for run in by_answers.signed_errors:
-        assert (run.n, run.error, run.ci) == (of_labels[run.run].n, of_labels[run.run].error, of_labels[run.run].ci)
-    assert list(of_labels) == ["dense", "stylish", "other"]  # without a design all runs with items
+    assert by_answers.diff.agreement == by_labels.diff.agreement
+    assert by_answers.signed_error == by_labels.signed_error
+    assert by_answers.signed_errors == by_labels.signed_errors[:2]
+    assert [run.run for run in by_labels.signed_errors] == ["dense", "stylish", "other"]  # without a design all runs
     assert (by_labels.judge, by_labels.against, by_labels.answers) == ("llama", "all", None)
 
 
@@ -164,41 +154,6 @@ def test_both_grades_of_each_item_are_written_side_by_side(
     assert told == {pair: (JUDGED[pair], TRUE[pair]) for pair in pairs}
 
 
-def test_slices_of_groups(judged: nt.Tracker) -> None:
-    weight_of = {pair: 1 / p for pair, p in answered(judged, "stylish", 150).items()}
-    found = judged.labels_agreement(by="lang").slices
-    assert {(row.attribute, row.value) for row in found} == {("lang", "de"), ("lang", "fr"), ("lang", None)}
-    for row, of in zip(found, [row.value for row in found], strict=True):
-        langs = {f"q{number}": ("de", "de", "fr")[number % 3] if number < 30 else None for number in range(40)}
-        pairs = [pair for pair in weight_of if langs[pair[0]] == of]
-        apart = np.array([float(str(JUDGED[pair])) - TRUE[pair] for pair in pairs])
-        groups, weights = np.array([int(group[1:]) for group, _ in pairs]), np.array([weight_of[of] for of in pairs])
-        by_hand = signed_error(apart, groups, weights)
-        assert row.n == len(pairs)
-        assert row.error == pytest.approx(by_hand.error)
-        assert row.ci == pytest.approx(by_hand.ci)
-        assert row.kappa is not None
-        assert row.kappa.n == len(pairs)
-
-
-def test_an_attribute_that_no_group_has(judged: nt.Tracker) -> None:
-    answered(judged, "stylish", 100)
-    with pytest.raises(nt.InputError) as caught:
-        judged.labels_agreement(by="lan")
-    assert str(caught.value) == "no group of dataset 'default' has an attribute 'lan'; did you mean 'lang'?"
-
-
-def test_slices_of_a_dataset_without_runs(tracker: nt.Tracker) -> None:
-    for judge in ("one", "two"):
-        tracker.add_labels(labels_of({"q": {"a": 1}}), judge=judge)
-    with pytest.raises(nt.InputError) as caught:
-        tracker.labels_agreement(by="lang")
-    assert str(caught.value) == (
-        "dataset 'default' has no runs, so by= has nothing to slice; store one with: ndcg-track ingest FILE "
-        "--dataset default"
-    )
-
-
 def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
     tracker.add_labels(labels_of({"q": {"a": 1}}), judge="llama")
     tracker.add_labels(labels_of({"q": {"b": 1}}), judge="human")
@@ -214,9 +169,8 @@ def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
         "labels                           1                           1        0     1    1",
         "",
         "grades: rows from version 1 of judge 'llama', columns from version 2 of judge 'human'",
-        "      1  none",
-        "1     0     1",
-        "none  1",
+        "   1",
+        "1  0",
         "",
         "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
         "",
@@ -233,7 +187,7 @@ def test_one_shared_pair_shows_no_kappa(tracker: nt.Tracker) -> None:
     found = tracker.labels_agreement()
     assert found.kappa is None
     (run,) = found.signed_errors
-    assert (run.n, run.error, run.ci, run.alone) == (1, -1.0, None, None)
+    assert (run.n, run.error, run.ci) == (1, -1.0, None)
     text = agreement_said(found).in_format("text")
     assert text.startswith("human against llama on default: weighted kappa is undefined\n")
     assert "0.0% of the 1 label in both have the same grade" in " ".join(text.split())
@@ -257,12 +211,11 @@ def test_open_answers_a_newer_version_of_the_judge_and_runs_that_are_gone(judged
     judged.add_labels(changed, judge="llama")
     found = judged.labels_agreement("llama", "human")
     assert (found.signed_error.n, [run.run for run in found.signed_errors]) == (60, ["dense"])
-    assert found.signed_errors[0].alone is None
-    assert " ".join(agreement_said(found).in_format("text").split()).endswith(
-        f"note: {len(drawn) - 60} of the {len(drawn)} drawn items have no answer yet; those with an answer are "
-        "treated as "
-        "a random sample note: version 2 of judge 'llama' is newer than the first answers: if they helped to create "
-        "it, it agrees with them better than with other answers"
+    assert in_words(found.notes) == (
+        "version 2 of judge 'llama' is newer than the first answers: if they helped to create it, it agrees with them "
+        "better than with other answers",
+        f"{len(drawn) - 60} of the {len(drawn)} drawn items have no answer yet; those with an answer are treated as a "
+        "random sample",
     )
 
 
@@ -284,7 +237,7 @@ def test_answers_to_items_that_the_judge_did_not_label(tracker: nt.Tracker) -> N
 
 def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path) -> None:
     answered(judged, "stylish", 150)
-    ask = ("labels", "agreement", "llama", "human", "--by", "lang", "--top", "0")
+    ask = ("labels", "agreement", "llama", "human", "--top", "0")
     text = command.done(*ask)
     assert text == command.done("labels", "agreement", "--judge", "llama", "--judge", "human", *ask[4:])
     found = command.rows(*ask)
@@ -292,35 +245,24 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
     assert lines[0].startswith("human against llama on default: weighted kappa ")
     share = f"{found['diff']['agreement']:.1%}"
     assert lines[1] == f"148 answers of 'human' to design 1: {share} have the same grade"
-    assert lines[-3:] == [
+    assert lines[3:5] == [
+        "grades: rows from version 1 of judge 'llama', columns from answers of judge 'human'",
+        "    0   1  2  3",
+    ]
+    assert lines[-2:] == [
         "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
-        "error: the mean among the first 10 items of a run; alone: of items that no other run has there; 95%",
-        "interval: t over groups",
+        "error: the mean among the first ranks of a run; 95% interval: t over groups",
     ]
     title = lines.index("grade of llama minus grade of human")
-    assert lines[title + 1].split() == [
-        "run",
-        "labels",
-        "error",
-        "95%",
-        "interval",
-        "alone",
-        "error",
-        "95%",
-        "interval",
-    ]
-    assert "by lang: agreement, and grade of llama minus grade of human" in lines
+    assert lines[title + 1].split() == ["run", "labels", "error", "95%", "interval"]
     of_design = {"judge": "llama", "checked_by": "human", "designs": [1], "n": 148, "n_open": 0}
-    assert found["answers"] == of_design | {"of_items": False}
-    assert [set(run) for run in found["signed_errors"]] == [{"run", "n", "error", "ci", "alone"}] * 2
-    assert set(found["signed_errors"][0]["alone"]) == {"n", "error", "ci"}
-    assert {row["value"] for row in found["slices"]} == {"de", "fr", None}
+    assert found["answers"] == of_design
+    assert [set(run) for run in found["signed_errors"]] == [{"run", "n", "error", "ci"}] * 2
     rows = list(csv.DictReader(io.StringIO(command.done(*ask, "--format", "csv"))))
-    assert sum(float(row["share"]) for row in rows) == pytest.approx(1)
-    assert sum(int(row["n"]) for row in rows) == 148
+    assert sum(int(row["n"]) for row in rows if row["grade_first"] and row["grade_second"]) == 148
     assert "**grade of llama minus grade of human**" in command.done(*ask, "--format", "markdown")
-    assert command.refused("labels", "agreement", "--by", "product") == (
-        "no group of dataset 'default' has an attribute 'product'; the attributes are: lang"
+    assert command.refused("labels", "agreement", "--by", "lang") == (
+        "--by is gone: labels agreement --export-pairs FILE writes both grades of each item"
     )
     assert command.refused("labels", "agreement", "a", "b", "c") == (
         "a comparison of judges needs two, not 'a', 'b', 'c'; name two"

@@ -1,5 +1,7 @@
 """Reports of labels: what is flagged in a comparison stays flagged, and ids are text and never markup."""
 
+from dataclasses import replace
+
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.questions.labels.decide import (
     GradeChange,
@@ -9,7 +11,7 @@ from ndcg_tracker.questions.labels.decide import (
     SetSizes,
 )
 from ndcg_tracker.questions.labels.say import agreement_said, labels_diff_said
-from ndcg_tracker.statistics.similarity import Kappa
+from ndcg_tracker.statistics.similarity import Kappa, SignedError
 from ndcg_tracker.words.notes import Note
 
 DIFF = LabelsDiff(
@@ -23,8 +25,9 @@ DIFF = LabelsDiff(
     (GradeChange("<b>q\u202e", "a", 1.0, 2.0),),
     new_groups=tuple(f"n{number}" for number in range(10)),
 )
+NOTES = (Note("agreement_without_items", {"n": 1, "first": "c"}),)
 AGREEMENT = JudgesAgreement(
-    DIFF, Kappa(0.5, (0.25, 0.75), 4, 3), "AP", (Note("agreement_without_items", {"n": 1, "first": "c"}),)
+    DIFF, Kappa(0.5, (0.25, 0.75), 4, 3), "AP", NOTES, "gpt", "", None, SignedError(4, 0.25), (), ()
 )
 
 
@@ -49,5 +52,5 @@ def test_what_is_left_out_is_told_last() -> None:
 
 
 def test_kappa_that_is_undefined() -> None:
-    text = agreement_said(JudgesAgreement(DIFF, None, "AP")).in_format("text")
+    text = agreement_said(replace(AGREEMENT, kappa=None)).in_format("text")
     assert ": weighted kappa is undefined\n" in text

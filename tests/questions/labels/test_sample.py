@@ -13,7 +13,6 @@ from small_shop import frame_of
 import ndcg_tracker as nt
 from ndcg_tracker.statistics.drawn_queries import draw_order
 
-pytestmark = pytest.mark.both_engines
 JUDGED = some_queries(under_a_judge("symmetric"), 60)
 HOLES = some_queries(with_holes("heavy"), 60)
 
@@ -71,6 +70,7 @@ def test_the_seed_is_fixed_by_the_first_sample(tracker: nt.Tracker) -> None:
     assert error == "the queries of dataset 'shop' always have the order of seed 's', not 't'; leave out seed="
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("runs", "further", "refusal"),
     [

@@ -216,6 +216,7 @@ def test_groups_that_some_runs_lack(ten: nt.Tracker) -> None:
     assert mean["some"] == pytest.approx(values.sum() / 50)
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     ("runs", "options", "kind", "said"),
     [

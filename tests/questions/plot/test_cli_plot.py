@@ -19,12 +19,14 @@ PICTURES = {
 }
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture(shop: CommandLine, folder: Path, name: str) -> None:
     assert shop.said("plot", *PICTURES[name], "-o", name, "--width", "300") == f"wrote {name}\n"
     assert (folder / name).read_text("utf-8").startswith("<svg")
 
 
+@pytest.mark.nightly
 def test_slices(shop: CommandLine, folder: Path) -> None:
     (folder / "groups.csv").write_text("group,kind\nq1,a\nq2,a\nq3,b\nq4,b\nq5,b\n", encoding="utf-8")
     shop("groups", "set", "groups.csv", "--dataset", "shop")

@@ -63,6 +63,7 @@ def test_slices_stand_in_the_forest_of_one_candidate_and_of_several(shop: nt.Tra
     ]  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_titles_stand_for_ids(shop: nt.Tracker) -> None:
     texts = {"text": ["of tents", None], "title": [None, "A tent"]}
     shop.add_texts({"group": ["q2", None], "item": [None, "a"], **texts}, dataset="shop")
@@ -110,6 +111,7 @@ def test_a_history(shop: nt.Tracker) -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_notebooks_show_the_chart_below_the_tables(shop: nt.Tracker) -> None:
     for result in (shop.compare("bm25", "dense"), shop.explain("bm25", "dense", group="q2", dataset="shop")):
         shown = result._repr_html_()

@@ -218,6 +218,7 @@ def test_what_compare_refuses_is_refused(shop: nt.Tracker) -> None:
         shop.report("bm25", dataset="shop")
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("metric", ["AP", "P@2", "ndcg(weights=group)@2", "dcg"])
 def test_every_metric_makes_a_page(shop: nt.Tracker, metric: str) -> None:
     assert "</html>" in shop.report("bm25", "dense", metrics=metric).to_html()

@@ -224,6 +224,7 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
     assert [(row["run"], row["suite"]) for row in rows] == [("bm25", "both"), ("dense", "both")]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("asked", "told"),
     [

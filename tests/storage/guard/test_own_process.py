@@ -114,6 +114,7 @@ def test_a_row_larger_than_memory_is_refused(path: Path) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_what_sqlite_holds_is_limited(path: Path) -> None:
     kept_texts = ", ".join(f"max(printf('%090000000d', n + {place}))" for place in range(40))
     with pytest.raises(InputError, match=r"^sql: the query needs more memory than the 1024 MiB that it may have; "):

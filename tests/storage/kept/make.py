@@ -6,6 +6,8 @@ kept is never made again: it stands for the databases that people have. Written 
 - ``REVISION.sqlite.sql`` and ``REVISION.postgres.sql``: SQL text that makes the database again, statement by statement
   (Postgres by pg_dump, without what only some versions understand);
 - ``REVISION.json``: the rows of every public view as this program shows them after an upgrade, and a comparison.
+
+What is kept of an older revision that no release has goes: no user has such a database.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ for _folder in (HERE, HERE.parent, HERE.parents[1]):  # pytest puts them there b
 
 from postgres_server import PostgresServer  # noqa: E402
 from rankings_of import labels_of  # noqa: E402
-from restored import content_of, statements_of  # noqa: E402
+from restored import RELEASED, content_of, statements_of  # noqa: E402
 from runs_of_sums import store_sums  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
@@ -198,6 +200,9 @@ def make(revision: str) -> None:
         (HERE / f"{revision}.{engine}.sql").write_text(text, encoding="utf-8")
         assert statements_of(text)
     (HERE / f"{revision}.json").write_text(as_json(expected) + "\n", encoding="utf-8")
+    for older in HERE.glob("*.*"):
+        if RELEASED < older.name[:4] < revision:
+            older.unlink()
 
 
 if __name__ == "__main__":

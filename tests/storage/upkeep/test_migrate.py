@@ -192,6 +192,7 @@ def test_eight_processes_upgrade_at_once(database_url: str, python: Path) -> Non
     assert database.check(database_url) == []
 
 
+@pytest.mark.nightly
 def test_eight_processes_create_one_file(sqlite_url: str, python: Path) -> None:
     outputs_of([started(CREATE, sqlite_url, python=python) for _ in range(8)])
     with Store.open(sqlite_url) as store, store.read() as rx:

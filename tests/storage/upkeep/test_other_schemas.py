@@ -77,6 +77,7 @@ def test_all_of_it_beside_another_program(postgres_url: str, plain: psycopg.Conn
     assert others(plain) == before
 
 
+@pytest.mark.nightly
 def test_up_and_down_beside_another_program(postgres_url: str, plain: psycopg.Connection) -> None:
     url, before = through(postgres_url, "ranking,app"), others(plain)
     database.upgrade(url)
