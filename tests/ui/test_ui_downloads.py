@@ -22,7 +22,7 @@ SAME = [
     ("/history?dataset=shop", ["history", *SHOP]),
     ("/history?dataset=shop&last=2&metric=P%405", ["history", *SHOP, "--last", "2", "--metric", "p@5"]),
     ("/leaderboard?dataset=shop&beside=", ["leaderboard", *SHOP]),
-    ("/leaderboard?dataset=shop", ["leaderboard", *SHOP, "-m", "ndcg@10", "-m", "p@5"]),
+    ("/leaderboard?dataset=shop", ["leaderboard", *SHOP, "-m", "ndcg@10", "-m", "P@5"]),
     ("/compare?run=1&run=2", ["compare", "bm25", "dense", *SHOP]),
     ("/compare?run=1&run=2&run=3&metric=P%405", ["compare", "bm25", "dense", "mixed", *SHOP, "--metric", "p@5"]),
     ("/groups?dataset=shop", ["groups", "list", *SHOP]),
