@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.say_tables import labels_text
 from ndcg_tracker.questions.reproduce.decide import PublishedMean, ReproducedMetric, Reproduction
-from ndcg_tracker.render.formats import Said, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Column, Report, Table, kinds
+from ndcg_tracker.render.formats import Said, fields_of, shape_of
+from ndcg_tracker.render.report import Column, Report, Table, kinds, unseen
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import counted, percent, points
 
-_METRIC = paths("metric requested_as original reproduced delta ci_low=ci.0 ci_high=ci.1 rmse p_value er delta_ri n")
-_PUBLISHED = paths(
+_PUBLISHED = unseen(
     "run=run.name run_id=run.run_id dataset label_set_version metric requested_as published mean delta ci_low=ci.0 "
     "ci_high=ci.1 is_within n judge"
+)
+_RUNS = unseen(
+    "original_run=0.original.name original_run_id=0.original.run_id reproduced_run=0.reproduced.name "
+    "reproduced_run_id=0.reproduced.run_id dataset=0.dataset label_set_version=0.label_set.version metric=1.metric "
+    "requested_as=1.requested_as original=1.original reproduced=1.reproduced delta=1.delta ci_low=1.ci.0 "
+    "ci_high=1.ci.1 rmse=1.rmse p_value=1.p_value er=1.er delta_ri=1.delta_ri n=1.n judge=0.label_set.judge"
 )
 
 
@@ -28,24 +32,13 @@ def _published_shape(beside: PublishedMean) -> Mapping[str, object]:
 
 def reproduction_said(reproduction: Reproduction | PublishedMean) -> Said:
     """Return the output for a reproduction; CSV has a row per metric, without the numbers of lists."""
-    return Said(
-        reproduction,
-        lambda: [reproduction_report(reproduction)],
-        lambda: Table.of_rows(reproduction_rows(reproduction)),
-    )
+    return Said(reproduction, lambda: [reproduction_report(reproduction)], lambda: _rows(reproduction))
 
 
-def reproduction_rows(reproduction: Reproduction | PublishedMean) -> list[dict[str, Any]]:
-    """Return one row per metric, as CSV and frames have it."""
+def _rows(reproduction: Reproduction | PublishedMean) -> Table:
     if isinstance(reproduction, PublishedMean):
-        return [picked(_PUBLISHED, reproduction)]
-    runs = {
-        **picked(paths("original_run=original.name original_run_id=original.run_id"), reproduction),
-        **picked(paths("reproduced_run=reproduced.name reproduced_run_id=reproduced.run_id dataset"), reproduction),
-        "label_set_version": reproduction.label_set.version,
-    }
-    judge = {"judge": reproduction.label_set.judge}
-    return [{**runs, **picked(_METRIC, metric), **judge} for metric in reproduction.metrics]
+        return Table.of(_PUBLISHED, [reproduction])
+    return Table.of(_RUNS, [(reproduction, metric) for metric in reproduction.metrics])
 
 
 def reproduction_report(reproduction: Reproduction | PublishedMean) -> Report:

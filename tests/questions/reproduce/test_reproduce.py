@@ -9,7 +9,7 @@ import pytest
 
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.questions.reproduce.decide import ListAgreement, PublishedMean, ReproducedMetric, Reproduction
-from ndcg_tracker.questions.reproduce.say import reproduction_rows, reproduction_said
+from ndcg_tracker.questions.reproduce.say import reproduction_said
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import Note
 
@@ -75,7 +75,7 @@ def test_what_is_not_known_is_left_out() -> None:
 
 
 def test_rows_have_a_metric_each() -> None:
-    (row,) = reproduction_rows(FOUND)
+    (row,) = reproduction_said(FOUND).table().objects
     assert (row["original_run"], row["reproduced_run_id"], row["label_set_version"]) == ("their", 2, 3)
     assert (row["ci_low"], row["ci_high"], row["er"], row["n"]) == (-0.5, -0.125, 1.5, 12_000)
 
