@@ -94,7 +94,7 @@ def at(row: Any, path: str) -> Any:
         if row is None:
             return None
         if isinstance(row, list | tuple):
-            row = row[int(step)]
+            row = row[int(step)] if int(step) < len(row) else None
         else:
             row = row.get(step) if isinstance(row, Mapping) else getattr(row, step)
     return row

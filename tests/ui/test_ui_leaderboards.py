@@ -6,6 +6,7 @@ from served import Served
 from test_ui_contents import links, text_of
 
 import ndcg_tracker as nt
+from ndcg_tracker.words.verdicts import MARKS
 
 
 def test_it_has_the_numbers_of_the_question(filled_url: str, pages: Served) -> None:
@@ -36,3 +37,13 @@ def test_columns_order_and_runs_are_chosen(pages: Served) -> None:
     assert "The newest 2 of 3 runs." in newest
     one = text_of(pages.page("/leaderboard?dataset=shop&tag=branch%3Dtrial"))
     assert "a leaderboard needs two runs or more with ndcg@10, but there is 1" in one
+
+
+def test_signs_are_those_of_compare_and_explained(pages: Served) -> None:
+    board = pages.page("/leaderboard?dataset=shop")
+    assert re.search(r'<td class="left verdict"><a href="/compare[^"]*">~ compare</a></td>', board)
+    assert re.search(r'<a class="same" href="/compare[^"]*">~ [+-]0', pages.page("/runs?dataset=shop"))
+    assert 'href="/words"' in board
+    explained = text_of(pages.page("/words"))
+    for mark in MARKS.values():
+        assert f"{mark.glyph} {mark.word} {mark.meaning}" in explained
