@@ -93,6 +93,7 @@ def run_explanation(text: str | None = None) -> RunExplanation:
         1234,
         totals,
         worst_group=text or "q17",
+        verdict="no_difference_detected",
         notes=(
             Note("in_one_run_only", {"n": 1}),
             *_named(text),

@@ -109,8 +109,9 @@ def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python, det
     return Said(
         lambda: comparison_object(*comparisons),
         lambda: comparison_reports(*comparisons, spelled=spelled, details=details),
-        lambda: [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))],
-        list(_CSV_COLUMNS),
+        lambda: Table.of_rows(
+            [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))], list(_CSV_COLUMNS)
+        ),
     )
 
 
@@ -280,7 +281,7 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     last = "alone" if is_checked else "w/t/l"
     heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", f">{last}")]
     spare = ("mean", "w/t/l")
-    heads = [replace(column, is_spare=column.name in spare) for column in heads]
+    heads = [replace(column, is_spare=column.key in spare) for column in heads]
     if is_checked:  # of a sample, the means of runs are not known
         heads, rows = [*heads[:2], *heads[3:]], [[*row[:2], *row[3:]] for row in rows]
     table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 from ndcg_tracker.render.json import plain_json_text
-from ndcg_tracker.render.report import Column, Report, Table, marked, shown
+from ndcg_tracker.render.report import Column, Report, Table, is_named, marked, shown
 from ndcg_tracker.render.terminal import Painted, Style, shown_strings, visible
 
 if TYPE_CHECKING:
@@ -202,7 +201,7 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
     pieces += [f"<p>{_text(sentence)}</p>" for sentence in report.sentences]
     pieces += [table_html(table, looks) for table in report.tables]
     notes = [f"{note.kind}: {note}" for note in report.notes]
-    legend = [] if report.is_overview else [*report.legend, *report.styles]
+    legend = [] if report.is_overview else [*report.legends, *report.styles]
     if report.fold:
         pieces += [_listed(notes), _folded(report.fold, _facts(report.facts, looks) + _listed(legend))]
     else:
@@ -211,14 +210,15 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
 
 
 def table_html(table: Table, looks: Looks = STYLES) -> str:
-    """Return a table with its footnotes, the line after it and how to read it."""
+    """Return a table with its footnotes, the line after it and how to read it; with classes, each cell has its kind."""
     if not table.rows:
         return f"<p>{_text(table.title)}</p>" if table.title else ""
-    shown_table = shown(table)
-    sides = [f" {looks['right' if is_right else 'left']}" for is_right in shown_table.right]
+    shown_table, columns = shown(table), [*table.for_people.columns, *([Column("")] if table.footnotes else [])]
+    sides = [f" {_look(looks, side, of)}" for side, of in zip(shown_table.right, columns, strict=True)]
+    headings = [Painted(text, link=of.link) for text, of in zip(shown_table.headings, columns, strict=True)]
     head = "".join(
-        f"<th{side}>{_text(heading)}</th>" if is_named else "<td></td>"  # a heading without words says nothing
-        for side, heading, is_named in zip_longest(sides, shown_table.headings, map(_is_named, table.columns))
+        f"<th{side}>{_painted(heading, looks)}</th>" if is_named(of) else f"<td{side}></td>"  # no words say nothing
+        for side, heading, of in zip(sides, headings, columns, strict=True)
     )
     body = "".join(
         f"<tr>{''.join(f'<td{side}>{_painted(cell, looks)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
@@ -232,8 +232,12 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
     )
 
 
-def _is_named(column: Column) -> bool:
-    return bool(column.name) or column.heading is not None
+def _look(looks: Looks, is_right: bool, column: Column) -> str:
+    """Return the attribute of a cell: its side, and on a page its kind, and whether a narrow screen hides it."""
+    side: Look = "right" if is_right else "left"
+    if looks is not CLASSES:
+        return looks[side]
+    return f'class="{" ".join(filter(None, [side, column.kind, "wide-only" if column.is_spare else ""]))}"'
 
 
 def _facts(facts: Sequence[tuple[str, str]], looks: Looks) -> str:
@@ -256,7 +260,8 @@ def _folded(title: str, content: str) -> str:
 def _painted(cell: Painted, looks: Looks) -> str:
     text = _text(cell.text)
     if cell.link:
-        text = f'<a href="{escape(cell.link)}" target="_blank" rel="noreferrer noopener">{text}</a>'
+        apart = "" if cell.link.startswith("/") else ' target="_blank" rel="noreferrer noopener"'
+        text = f'<a href="{escape(cell.link)}"{apart}>{text}</a>'
     look = None if cell.style is None else _LOOK_OF.get(cell.style)
     return text if look is None else f"<span {looks[look]}>{text}</span>"
 

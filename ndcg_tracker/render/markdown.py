@@ -78,7 +78,7 @@ def _parts(report: Report) -> list[list[str]]:
             parts += _table(table)
     facts = [f"{name}: {value}" for name, value in report.facts]
     notes = [f"{note.kind}: {note}" for note in report.notes]
-    legend = [] if report.is_overview else report.legend
+    legend = [] if report.is_overview else report.legends
     if report.fold:
         in_words = [sentence for table in report.tables for sentence in table.in_words]
         parts += [_listed([*in_words, *notes]), *_folded(report.fold, [_listed([*facts, *legend])])]

@@ -83,12 +83,12 @@ def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
     parts = [head]
     for table in report.tables:
-        parts += [_table(each, page) for each in _split(table)]
-    legend = [*report.legend, *(report.styles if page.color else ())]
+        parts += [_table(each, page) for each in _split(table.for_people)]
+    legend = [*report.legends, *(report.styles if page.color else ())]
     parts.append([] if is_legend_known else page.dim(legend))
     parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
     parts += [_facts(report.facts, page), _notes(report.notes, page)]
-    return [*parts, *(_table(table, page) for table in report.details)]
+    return [*parts, *(_table(table.for_people, page) for table in report.details)]
 
 
 def _headline(report: Report, page: _Page) -> list[str]:
@@ -230,6 +230,7 @@ def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDT
     ``width``: of the terminal, None if there is none. To fit a terminal, a table leaves out spare columns and breaks
     texts into lines, as far as words allow.
     """
+    table = table.for_people
     if width is None:
         shown_table = shown(table)
     else:

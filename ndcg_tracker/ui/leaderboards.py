@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.arms import without_checkpoints
@@ -10,17 +11,17 @@ from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard
 from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, leaderboard_of
-from ndcg_tracker.questions.leaderboard.say import better_than, leaderboard_report, letters, ranks
-from ndcg_tracker.render.latex import shown_places
+from ndcg_tracker.questions.leaderboard.say import leaderboard_report, leaderboard_table
 from ndcg_tracker.ui.comparisons import missing_groups
 from ndcg_tracker.ui.faults import MISSING, advice_and_commands, in_browser
 from ndcg_tracker.ui.here import Answer, Here, tag_pair
 from ndcg_tracker.ui.overviews import GroupsCounted
-from ndcg_tracker.ui.rendering import Question, metric_name, rendered
-from ndcg_tracker.words.texts import percent
+from ndcg_tracker.ui.rendering import Question, metric_name, rendered, table_on_page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from markupsafe import Markup
 
     from ndcg_tracker.storage.records import MetricUse
     from ndcg_tracker.storage.store import ReadTransaction
@@ -81,33 +82,18 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
         words, commands = advice_and_commands(advice)
         why = f"{what}; {words}" if words else what
     n_runs = len(without_checkpoints(tx.runs.all(here.dataset.name), question.tags)[0])
-    report = None if board is None else leaderboard_report(board)
-    beside = [str(metric) for metric in question.metrics[1:]]
-    is_apart = board is not None and board.metrics[0].judged is not None and board.metrics[0].judged.is_apart
-    names = {use.metric: metric_name(use) for use in here.metrics}
     others = {"dataset": here.dataset.name, "tag": ask.texts("tag"), "missing": ask.text("missing")}
     others["last"] = ask.text("last")
+    report = None if board is None else leaderboard_report(board)
+    beside = [str(metric) for metric in question.metrics[1:]]
+    names = {use.metric: metric_name(use) for use in here.metrics}
     return rendered(
         "leaderboard.html",
         title=f"Leaderboard of {here.dataset.name}",
-        headline="" if report is None else report.headline,
         report=report,
         why=why,
         commands=commands,
-        columns=[
-            {
-                "name": names.get(str(metric), str(metric)),
-                "address": here.link(
-                    "/leaderboard",
-                    **others,
-                    metric=str(metric),
-                    beside=[str(other) for other in question.metrics if other != metric] or [""],
-                ),
-            }
-            for metric in question.metrics
-        ],
-        rows=[] if board is None else _rows(here, board),
-        has_judged=is_apart,
+        table="" if board is None else _table(here, board, others),
         groups="" if board is None else _groups_of(tx, here, board),
         rankable=[(use.metric, names[use.metric], use.metric in beside) for use in asked.rankable],
         tag=(ask.texts("tag") or [""])[0],
@@ -119,40 +105,24 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
+def _table(here: Here, board: Leaderboard, others: Mapping[str, object]) -> Markup:
+    """Return the table of the question with links: of metrics to their orders, of runs to pages and comparisons."""
+    metrics, ids = [of.metric for of in board.metrics], [run.run_id for run in board.runs]
+    beside = [[other for other in metrics if other != metric] or [""] for metric in metrics]
+    both = zip(metrics, beside, strict=True)
+    orders = iter([here.link("/leaderboard", **others, metric=metric, beside=rest) for metric, rest in both])
+    table = leaderboard_table(board)
+    heads = [replace(of, link=next(orders)) if of.kind == "mean" else of for of in table.columns]
+    compare = partial(here.link, "/compare", metric=metrics[0], dataset=board.dataset)
+    return table_on_page(
+        replace(table, columns=heads),
+        run=[("", here.link("/run", run=run_id, metric=metrics[0])) for run_id in ids],
+        verdict=[(" compare", compare(run=[ids[0], run_id])) for run_id in ids],
+    )
+
+
 def _groups_of(tx: ReadTransaction, here: Here, board: Leaderboard) -> str:
     """Return how many of the groups are in the means of the first metric, "" if all are."""
     records = [record for record in here.records(tx) if record.label_set_version == board.labels.version]
     n_all = max((GroupsCounted.of(record).n_all for record in records), default=0)
     return GroupsCounted(board.metrics[0].n, n_all).words
-
-
-def _rows(here: Here, board: Leaderboard) -> list[dict[str, object]]:
-    """Return a row per run: its sign, and its results under each metric."""
-    signs, first = letters(len(board.runs)), board.metrics[0]
-    places = [
-        shown_places([standing.mean for standing in of_metric.standings], [one.rank for one in of_metric.standings])
-        for of_metric in board.metrics
-    ]
-    best = board.runs[0]
-    return [
-        {
-            "sign": signs[place],
-            "name": run.name,
-            "id": run.run_id,
-            "ranks": ranks(first.standings[place]),
-            "is_tied": first.standings[place].is_tied_with_best,
-            "judged": "" if (share := first.standings[place].judged) is None else percent(share),
-            "cells": [
-                {
-                    "standing": of_metric.standings[place],
-                    "is_best": places[number][place] == 1,
-                    "beaten": better_than(of_metric.standings[place], signs),
-                }
-                for number, of_metric in enumerate(board.metrics)
-            ],
-            "compare": None
-            if not place
-            else here.link("/compare", run=[best.run_id, run.run_id], metric=first.metric, dataset=board.dataset),
-        }
-        for place, run in enumerate(board.runs)
-    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,8 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import judged_shares_of, stored_interval
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import judges_of
+from ndcg_tracker.statistics.many_tests import holm
+from ndcg_tracker.statistics.stratified import ALPHA
 from ndcg_tracker.statistics.t_test import limited
 
 if TYPE_CHECKING:
@@ -155,11 +157,16 @@ def runs_overview(
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """The difference between a run and a baseline, with its 95% t interval; ``why``: why there is none, else ""."""
+    """The difference between a run and a baseline, with its 95% t interval; ``why``: why there is none, else "".
+
+    ``verdict``: by the t-test with Holm's correction for all runs against the baseline, None if there is no test.
+    """
 
     delta: float | None = None
     ci: tuple[float, float] | None = None
     why: str = ""
+    p_value: float | None = None
+    verdict: str | None = None
 
 
 def against_baseline(
@@ -198,7 +205,20 @@ def against_baseline(
     for run_id, (base, record) in shared.items():
         of_groups = results[base.evaluation_id], results[record.evaluation_id]
         against[run_id] = _paired(metric, (base, record), of_groups, weights if weights and weights.ids.size else None)
-    return against
+    adjusted = holm([found.p_value for found in against.values()])
+    sign = 1.0 if metric.direction == "higher" else -1.0
+    return {
+        run_id: replace(found, verdict=_verdict(found, p_adjusted, sign))
+        for (run_id, found), p_adjusted in zip(against.items(), adjusted, strict=True)
+    }
+
+
+def _verdict(found: Against, p_adjusted: float | None, sign: float) -> str | None:
+    if found.delta is None or p_adjusted is None:
+        return "identical" if found.delta == 0.0 else None
+    if p_adjusted >= ALPHA:
+        return "no_difference_detected"
+    return "improved" if sign * found.delta > 0 else "regressed"
 
 
 def _paired(
@@ -222,7 +242,8 @@ def _paired(
         return Against(why="no group counts")
     if abs(own - base - test.mean) > 2 * mean_within(metric):  # the means do not come from these groups
         return Against(own - base)
-    return Against(test.mean, limited(test.ci, limits_of_delta(metric, (pairing.baseline, pairing.candidate))))
+    ci = limited(test.ci, limits_of_delta(metric, (pairing.baseline, pairing.candidate)))
+    return Against(test.mean, ci, p_value=test.p_value)
 
 
 def group_over_time(

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.history.gather import History, HistoryFilter, history_of
-from ndcg_tracker.questions.history.say import HistoryRow, happened, history_chart
+from ndcg_tracker.questions.history.say import COLUMNS, HistoryRow, happened, history_chart, history_table
 from ndcg_tracker.render.html import themes
-from ndcg_tracker.render.report import query_cell
+from ndcg_tracker.render.report import Column, query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.ui.here import ROWS, Answer, Here, Next, Part, chart_words, sign_of, tag_pair
 from ndcg_tracker.ui.overviews import GroupsAsked, SomeGroup, datasets_overview, groups_listed, labels_overview
-from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered, sparkline
+from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered, sparkline, table_on_page
 from ndcg_tracker.words.notes import note_text
-from ndcg_tracker.words.texts import percent_of, points
+from ndcg_tracker.words.texts import commit_text, percent_of, points
+from ndcg_tracker.words.verdicts import MARKS
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DecisionRecord
@@ -52,6 +54,11 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
     return rendered("datasets.html", title="Datasets", rows=rows, data_links=data_links)
 
 
+def words(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page that says what the signs of verdicts mean."""
+    return rendered("words.html", title="Words", marks=MARKS.values())
+
+
 def asked_history(tx: ReadTransaction, here: Here) -> tuple[History, HistoryFilter]:
     """Return the history that an address asks for, and its runs."""
     ask = here.ask
@@ -67,12 +74,16 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     result, wanted = asked_history(tx, here)
     name = metric_name(metric)
     rows = [cast("HistoryRow", {**row, "run": visible(row["run"])}) for row in result.rows]
+    newest = result.rows[-RUNS:]
+    commit = Column("git_commit", "commit", "text", of=lambda row: commit_text(row["git_commit"] or "") or None)
+    table = history_table(newest, columns=[*COLUMNS, commit])
+    links = [("", here.link("/run", run=row["run_id"], metric=metric.metric)) for row in newest]
     return rendered(
         "history.html",
         title=f"History of {here.dataset.name}",
         data={"themes": themes(), "charts": {"history": history_chart(rows, name)}} if rows else None,
         chart=chart_words(history_chart(rows, name)) if rows else None,
-        rows=result.rows[: -RUNS - 1 : -1],
+        table=table_on_page(replace(table, rows=table.rows[::-1]), run=links[::-1]) if newest else "",
         n_rows=len(result.rows),
         most_steps=MOST_STEPS,
         steps=happened(result.rows),

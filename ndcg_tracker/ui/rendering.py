@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlencode
 
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.dialects import familiar_name
-from ndcg_tracker.render.html import environment, script_json
+from ndcg_tracker.render.html import CLASSES, environment, script_json, table_html
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import counted, interval, lines_of_blocks, percent, points
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from ndcg_tracker.render.report import Table
+    from ndcg_tracker.render.terminal import Painted
     from ndcg_tracker.storage.records import DatasetRecord, MetricUse
     from ndcg_tracker.storage.store import ReadTransaction
 
@@ -120,6 +123,20 @@ def rendered(template: str, *, data: object = None, **values: object) -> str:
         .get_template(template)
         .render(data=None if data is None else Markup(script_json(data)), **shown)
     )
+
+
+def table_on_page(table: Table, **links: Sequence[tuple[str, str]]) -> Markup:
+    """Return a table with links in the cells of some columns, by key: words after the cell's own, and an address."""
+    from markupsafe import Markup
+
+    people = table.for_people
+    places = {of.key: place for place, of in enumerate(people.columns)}
+    rows = [cast("list[Painted]", list(row)) for row in people.rows]
+    for key, of_rows in links.items():
+        for row, (words, address) in zip(rows, of_rows if key in places else (), strict=key in places):
+            cell = row[places[key]]
+            row[places[key]] = replace(cell, text=cell.text + words, link=address) if cell.text else cell
+    return Markup(table_html(replace(people, rows=rows), CLASSES))
 
 
 def metric_name(metric: MetricUse) -> str:

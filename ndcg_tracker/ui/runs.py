@@ -12,13 +12,13 @@ import numpy as np
 
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.render.html import direction
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.ui.here import Answer, Here, Part, missing, rescoring, sign_of
 from ndcg_tracker.ui.overviews import Against, RunOverview, against_baseline, groups_of_run, runs_overview
 from ndcg_tracker.ui.pages import decision_rows
 from ndcg_tracker.ui.rendering import Question, metric_name, position, rendered, sparkline
-from ndcg_tracker.words.texts import counted, judge_words, percent, percent_span
+from ndcg_tracker.words.texts import counted, judge_words, percent, percent_span, points
+from ndcg_tracker.words.verdicts import mark_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -172,13 +172,12 @@ def _against(here: Here, against: Against | None, baseline: int, run_id: int) ->
         return None
     if against.delta is None:
         return {"why": against.why}
-    is_clear = against.ci is not None and (against.ci[0] > 0 or against.ci[1] < 0)
-    gain = sign_of(here.metric.metric) * against.delta
+    mark = mark_of(against.verdict)
     return {
         "why": "",
-        "delta": against.delta,
+        "delta": f"{mark.glyph} {points(against.delta, signed=True, is_aligned=True)}".strip(),
         "ci": against.ci,
-        "direction": direction(gain) if is_clear else "same",
+        "look": {"good": "better", "bad": "worse", None: "same"}[mark.style],
         "address": here.link(
             "/compare", dataset=here.dataset.name, metric=here.metric.metric, run=[baseline, run_id], baseline=baseline
         ),

@@ -70,6 +70,7 @@ PAGES: dict[str, Callable[..., Answer]] = {
     "/group": comparisons.group,
     "/labels": pages.labels,
     "/decisions": pages.decisions,
+    "/words": pages.words,
 }
 ASSETS: dict[str, tuple[Callable[[str], str], str]] = {
     "page.css": (asset, "text/css"),

@@ -263,7 +263,7 @@ def test_a_run_takes_little_of_a_phone(reader: Reader, work: Served) -> None:
 
 WANTED = {
     "/groups?dataset=default": "td.right",
-    "/leaderboard?dataset=default": "td.name a:visible:has-text('compare')",
+    "/leaderboard?dataset=default": "td a:visible:has-text('compare')",
     "/history?dataset=default": "td:nth-child(3)",
     "/labels?dataset=default": "[aria-label='versions of the labels'] td:nth-child(3)",
     "/group?dataset=default&group=query+3": "[aria-label=runs] td:nth-child(5)",

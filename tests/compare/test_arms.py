@@ -471,7 +471,7 @@ def test_a_leaderboard_ranks_arms(ltr: nt.Tracker) -> None:
     board = ltr.leaderboard("tag:recipe=old", "tag:recipe=new", "rules", metrics="ndcg@10", by="device").leaderboard
     assert {run.name for run in board.runs} == {"tag:recipe=old", "tag:recipe=new", "rules"}
     (metric,) = board.metrics
-    pair = next(one for one in metric.pairs if {one.a, one.b} == {"tag:recipe=old", "tag:recipe=new"})
+    pair = next(one for one in metric.pairs if {one.candidate, one.baseline} == {"tag:recipe=old", "tag:recipe=new"})
     test, _ = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
     assert abs(pair.delta) == pytest.approx(abs(test.mean or 0.0))
     assert pair.p_value == pytest.approx(test.p_value)

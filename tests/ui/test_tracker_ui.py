@@ -141,6 +141,7 @@ def test_the_difference_to_a_baseline_is_that_of_compare(tx: ReadTransaction) ->
     metric = compared(tx, "bm25", ["dense"], options)[0].comparison.metrics[0]
     assert list(against) == [dense]
     assert (against[dense].delta, against[dense].ci) == (metric.delta, metric.ci)
+    assert against[dense].verdict == metric.verdict
     assert against_baseline(tx, shop, "ndcg@10", records, [bm25], bm25) == {}
 
 
@@ -156,3 +157,22 @@ def test_a_long_history_has_changes_but_no_steps(tx: ReadTransaction) -> None:
     short, long = (history_of(tx, "shop", "ndcg@10", HistoryFilter(), most_steps=most) for most in (2, 1))
     assert [row["mean"] for row in short.rows] == [row["mean"] for row in long.rows]
     assert all(not row["step"] and row["p_adjusted"] is None for row in long.rows)
+
+
+@pytest.mark.usefixtures("postgres_schema")
+def test_the_signs_of_runs_are_corrected_for_all_of_them(database_url: str) -> None:
+    base = dict.fromkeys((f"q{n}" for n in range(20)), 0.5)
+    gained = {group: 0.5 + (0.1 if int(group[1:]) < 15 else -0.1) for group in base}  # p = .02 alone, .08 of four
+    with Tracker(database_url) as tracker:
+        for name, values in (("base", base), *((f"run-{n}", gained) for n in range(4))):
+            limits = {"direction": "higher", "range": (0.0, 1.0)}
+            tracker.log_results(values, name=name, metric="external:ctr", dataset="shop", **limits)
+        with tracker.store().read() as tx:
+            shop = dataset(tx)
+            metric = tx.evaluations.metrics(shop.id, "")[0].metric
+            records = tx.evaluations.history(shop.id, metric)
+            first, *others = (tx.runs.resolve(name, "shop").id for name in ("base", *(f"run-{n}" for n in range(4))))
+            alone = against_baseline(tx, shop, metric, records, others[:1], first)
+            together = against_baseline(tx, shop, metric, records, others, first)
+    assert [found.verdict for found in alone.values()] == ["improved"]
+    assert [found.verdict for found in together.values()] == ["no_difference_detected"] * 4

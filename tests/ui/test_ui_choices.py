@@ -52,10 +52,12 @@ def test_judge_and_version_are_chosen_and_stay_in_every_address(judged: Served) 
     assert every[0] == every[2]
     assert len({shown["dense"] for shown in every}) == 3
     for path in PAGES:
-        if path in ("/", "/datasets", "/compare/lists"):
+        if path in ("/", "/datasets", "/compare/lists", "/words"):
             continue
         page = judged.page(f"{path}?dataset=shop&run=1&run=2&group=q3&judge=gpt&labels=3")
-        own = [one for one in links(page) if one.startswith("/") and not one.startswith(("/static", "/datasets"))]
+        own = [
+            one for one in links(page) if one.startswith("/") and not one.startswith(("/static", "/datasets", "/words"))
+        ]
         lost = [one for one in own if "judge=gpt" not in one or "labels=3" not in one]
         assert lost == ["/"], path
         assert page.count("<form") == page.count('name="judge"'), path

@@ -122,7 +122,7 @@ def test_a_run(pages: Served) -> None:
 
 def test_history(pages: Served) -> None:
     page = pages.page("/history?dataset=shop&tag=branch%3Dmain")
-    names = re.findall(r'<td class="name"><a [^>]*>([^<]*)</a>', page)
+    names = re.findall(r'<td class="left id"><a [^>]*>([^<]*)</a>', page)
     assert names == ["mixed", "bm25"]
     assert '"History of ndcg@10"' in page
     assert "No run matches these filters" in text_of(pages.page("/history?dataset=shop&tag=a%3Db"))
@@ -371,7 +371,9 @@ def test_checkpoints_are_not_ranked_and_not_in_the_history(tmp_path: Path) -> No
         for address in ("/leaderboard", "/history"):
             shown = page.page(f"{address}?dataset=default")
             assert told in text_of(shown)
-            names = re.findall(r'<td class="name[^"]*"><a [^>]*>([^<]*)</a>', shown)
+            names = re.findall(
+                r'<td class="(?:name|left id)[^"]*">(?:<span class="strong">)?<a [^>]*>([^<]*)</a>', shown
+            )
             assert sorted(names) == ["t", "u", "v"]
         assert "The newest 2 of 3 runs." in text_of(page.page("/leaderboard?dataset=default&last=2"))
         before = re.search(r'href="/compare\?run=(\d+)[^"]*"[^>]*>the run before', page.page("/run?run=4"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ndcg_tracker.compare.results import RunRef
-from ndcg_tracker.render.formats import Said, fields_of
-from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report, Table, kinds
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.texts import counted, percent, points
 
@@ -59,29 +59,20 @@ class RunsDiff:
         return bool(self.only_in_a or self.only_in_b or (self.same_lists is not None and self.same_lists < 1))
 
 
-_COLUMNS = ("group", "overlap", "rbo", "tau", "n_shared", "first_change")
-
-
 def diff_said(diff: RunsDiff) -> Said:
     """Return the output for a difference; CSV has a row per group that changed most."""
-    return Said(diff, lambda: [diff_report(diff)], lambda: list(map(fields_of, diff.most_changed)), _COLUMNS)
+    return Said(diff, lambda: [diff_report(diff)], lambda: _groups(diff))
+
+
+def _groups(diff: RunsDiff) -> Table:
+    """Return the table of the groups that changed most."""
+    of_lists = kinds(f"group id, overlap mean overlap@{diff.depth}, rbo mean, tau mean, n_shared count shared")
+    return Table.of((*of_lists, *kinds("first_change count first change")), diff.most_changed, "most changed")
 
 
 def diff_report(diff: RunsDiff) -> Report:
     """Return the report of a difference."""
-    rows: list[list[object]] = [
-        [
-            of_group.group,
-            points(of_group.overlap),
-            points(of_group.rbo),
-            points(of_group.tau),
-            f"{of_group.n_shared:,}",
-            "-" if of_group.first_change is None else str(of_group.first_change),
-        ]
-        for of_group in diff.most_changed
-    ]
     top = f"first {diff.depth}"
-    heads = columns("group", f">overlap@{diff.depth}", ">rbo", ">tau", ">shared", ">first change")
     facts = [
         ("identical lists", percent(diff.same_lists)),
         (f"{top} the same", percent(diff.same_top)),
@@ -98,7 +89,7 @@ def diff_report(diff: RunsDiff) -> Report:
     return Report(
         _headline(diff),
         facts=facts,
-        tables=[Table(heads, rows, "most changed")] if rows else [],
+        tables=[_groups(diff)] if diff.most_changed else [],
         verdict=None if diff.differs else Painted("IDENTICAL", "good"),
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ndcg_tracker.compare.item_changes import KINDS, ItemChanges, Kind, remainder_of
-from ndcg_tracker.compare.results import ItemMove, LabelSetRef, RunRef
+from ndcg_tracker.compare.results import ItemMove, LabelSetRef, RunRef, Verdict
 from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.join import matching_rows
@@ -86,7 +86,7 @@ class RunExplanation:
 
     ``n_groups``: the groups that count. ``totals``: None if the runs are evaluated against different labels, ``parts``:
     None if they are evaluated against the same labels. ``worst_group``: the group with the most negative delta, None if
-    no delta is.
+    no delta is. ``verdict``: of the paired t-test, None without one.
     """
 
     subject: Subject
@@ -97,6 +97,7 @@ class RunExplanation:
     parts: ChangeParts | None = None
     worst_group: str | None = None
     notes: tuple[Note, ...] = ()
+    verdict: Verdict | None = None
 
     @property
     def delta(self) -> float:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.decide import PairedResults
+from ndcg_tracker.compare.estimate import estimate
 from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.reach import other_ids_notes
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, check_one_dataset, check_one_sample, typed_metric
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.concurrency import mapped
@@ -307,6 +309,9 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     if slices is not None:
         totals = replace(totals, slices=slice_totals(slices.of(paired.group_ids), paired.delta, shares))
     n_alone = paired.only_in_baseline.size + paired.only_in_candidate.size
+    counts = shares > 0
+    weighs = None if results.weights is None else results.weights[counts]
+    found = estimate(Sample(paired.delta[counts], both.metric.direction, weights=weighs))
     return RunExplanation(
         subject_of(both),
         means[0],
@@ -325,6 +330,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
             *both.notes(),
             *_worst_group(both, worst_group),
         ),
+        verdict=None if found.p_value is None and found.verdict != "identical" else found.verdict,
     )
 
 

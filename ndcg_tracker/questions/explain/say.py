@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ndcg_tracker.compare.say_tables import NO_VALUE, SLICES_SHOWN, whose
 from ndcg_tracker.questions.explain.decide import (
@@ -11,9 +12,11 @@ from ndcg_tracker.questions.explain.decide import (
     ChangeTotals,
     ExplainedItem,
     Explanation,
+    GradeTotal,
     GroupDifferences,
     GroupExplanation,
     ItemTotal,
+    KindTotal,
     LabelDifferences,
     RankTotal,
     RunExplanation,
@@ -21,10 +24,11 @@ from ndcg_tracker.questions.explain.decide import (
     Subject,
 )
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Report, Table, columns, query_words, text_cell
-from ndcg_tracker.render.terminal import Painted, shortened, visible
+from ndcg_tracker.render.report import Column, Report, Table, kinds, query_words, text_cell
+from ndcg_tracker.render.terminal import shortened, visible
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, Text, counted, points
+from ndcg_tracker.words.verdicts import mark_of
 
 TOP = 10
 """How many items are shown to people unless they ask for more."""
@@ -59,8 +63,7 @@ def explanation_said(explanation: Explanation, top: int | None = TOP) -> Said:
     return Said(
         explanation,
         lambda: [explanation_report(explanation, top)],
-        lambda: explanation_rows(explanation),
-        explanation_columns(explanation),
+        lambda: Table.of_rows(explanation_rows(explanation), explanation_columns(explanation)),
     )
 
 
@@ -85,7 +88,7 @@ def _text_shape(text: Text | None) -> dict[str, object]:
 
 @shape_of(RunExplanation)
 def _run_shape(explanation: RunExplanation) -> Mapping[str, object]:
-    shape = _shape(explanation, None) | {"n_groups": explanation.n_groups}
+    shape = _shape(explanation, None) | {"verdict": explanation.verdict, "n_groups": explanation.n_groups}
     if explanation.totals is not None:
         shape |= as_object(explanation.totals) | {"worst_group": explanation.worst_group}
     return shape | _end_of_shape(explanation)
@@ -172,10 +175,7 @@ def _total_rows(explanation: RunExplanation) -> list[list[object]]:
         ]
     if totals is not None:
         rows += [["kind", kind.kind, kind.n_items, kind.contribution] for kind in totals.kinds]
-        rows += [
-            ["grade", "unjudged" if grade.grade is None else f"{grade.grade:g}", grade.n_items, grade.contribution]
-            for grade in totals.grades
-        ]
+        rows += [["grade", _grade_of(grade), grade.n_items, grade.contribution] for grade in totals.grades]
         rows += [["rank", _range_words(rank), rank.n_items, rank.contribution] for rank in totals.ranks]
         item_columns = ("item", "n_groups", "contribution", *_TOTAL_COLUMNS[5:])
         rows += [["item", *(getattr(item, name) for name in item_columns)] for item in totals.items]
@@ -208,14 +208,15 @@ def _familiar(metric: str) -> str:
 def _headline(explanation: Explanation) -> str:
     """Return what changed and by how much."""
     subject, delta = explanation.subject, explanation.delta
-    verb = "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
     if isinstance(explanation, GroupExplanation):
-        what = f"group {explanation.group} {verb} in {subject.metric}:"
-    elif explanation.delta:
-        what = f"{_runs(subject, f'{verb} against')}: {subject.metric}"
-    else:
-        what = f"{_runs(subject, 'against')}: {subject.metric} {verb}:"
-    return f"{what} {_change(explanation)}"
+        verb = "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
+        return f"group {explanation.group} {verb} in {subject.metric}: {_change(explanation)}"
+    if not delta:
+        return f"{_runs(subject, 'against')}: {subject.metric} did not change: {_change(explanation)}"
+    word = mark_of(explanation.verdict).word
+    if explanation.verdict == "no_difference_detected":
+        return f"{_runs(subject, 'against')}: {subject.metric} {_change(explanation, word)}, split by item"
+    return f"{_runs(subject, f'is {word} than' if word else 'against')}: {subject.metric} {_change(explanation)}"
 
 
 def _story(explanation: Explanation) -> list[str]:
@@ -271,11 +272,11 @@ def _legend(explanation: Explanation) -> list[str]:
     ]
 
 
-def _change(explanation: Explanation) -> str:
+def _change(explanation: Explanation, *words: str) -> str:
     if not explanation.delta:
         return points(explanation.candidate)
     change = f"{points(explanation.baseline)} → {points(explanation.candidate)}"
-    return f"{change} ({points(explanation.delta, signed=True)})"
+    return f"{change} ({', '.join([points(explanation.delta, signed=True), *words])})"
 
 
 def _runs(subject: Subject, between: str) -> str:
@@ -313,6 +314,14 @@ def _tables(explanation: Explanation, top: int | None) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
+def _kind_words(total: KindTotal | ExplainedItem) -> str:
+    return _KINDS.get(total.kind, total.kind)
+
+
+def _grade_of(total: GradeTotal) -> str:
+    return "unjudged" if total.grade is None else f"{total.grade:g}"
+
+
 def _range_words(total: RankTotal) -> str:
     """Return a range of ranks in words."""
     if total.first is None:
@@ -329,43 +338,46 @@ def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
     else:
         chosen = [item for item in explanation.items[:top] if item.move.contribution]
     kept = {id(item) for item in chosen}
-    rows = [_item_row(item, explanation.subject.cutoff) for item in _by_cost(explanation) if id(item) in kept]
+    rows = [_item_row(item, explanation) for item in _by_cost(explanation) if id(item) in kept]
     if _is_seen(explanation.remainder, explanation.delta):
         lacks_list = any(note.kind == "group_not_in_run" for note in explanation.notes)
         why = "no list is stored" if lacks_list else "rounding or convention"
-        rows.append([NO_ITEM, "", "", "", "", _signed(explanation.remainder), why])
+        rows.append({"item": NO_ITEM, "title": "", "change": explanation.remainder, "what": why})
     rest = [item for item in explanation.items if id(item) not in kept]
     others = [item for item in rest if item.move.contribution]
     words = []
     if others:
-        words.append(
-            f"{counted(len(others), 'more item')}: {_signed(sum(item.move.contribution for item in others)).text}"
-        )
+        change = sum(item.move.contribution for item in others)
+        words.append(f"{counted(len(others), 'more item')}: {points(change, signed=True)}")
     if len(rest) > len(others):
         words.append(f"{counted(len(rest) - len(others), 'item')} that changed nothing")
     after = f"... and {', and '.join(words)}" if words else ""
-    headings = columns("item", ">grade", ">rank", ">before", ">after", ">change", "what happened")
-    titles = [text_cell(explanation.texts.items.get(str(row[0]))) for row in rows]
-    if not any(title.text for title in titles):
-        return Table(headings, rows, after=after)
-    rows = [[row[0], title, *row[1:]] for row, title in zip(rows, titles, strict=True)]
-    return Table([headings[0], *columns("title"), *headings[1:]], rows, after=after, names=(0, 1), titles=(1,))
+    has_titles = any(text_cell(explanation.texts.items.get(item.move.item)).text for item in chosen)
+    heads = [of for of in _ITEMS if of.key != "title" or has_titles]
+    return Table.of(heads, rows, after=after, titles=(1,) if has_titles else ())
 
 
-def _item_row(item: ExplainedItem, cutoff: int | None) -> list[object]:
-    move = item.move
+_ITEMS = kinds(
+    "item id, title id, grade count, rank count, before mean, after mean, change delta, what text what happened"
+)
+
+
+def _item_row(item: ExplainedItem, explanation: GroupExplanation) -> dict[str, object]:
+    move, cutoff = item.move, explanation.subject.cutoff
     grade = _grade(move.grade)
     if item.kind == "label":
         grade = f"{_grade(item.grade_baseline)} → {grade}"
-    numbers = [points(move.contribution_baseline), points(move.contribution_candidate)]
-    what = _KINDS.get(item.kind, item.kind)
+    what = _kind_words(item)
     before, after = move.rank_baseline, move.rank_candidate
     if cutoff is not None and before is not None and after is not None:
         if before <= cutoff < after:
             what += f", out of the top {cutoff}"
         elif after <= cutoff < before:
             what += f", into the top {cutoff}"
-    return [move.item, grade, _ranks(before, after), *numbers, _signed(move.contribution), what]
+    title = text_cell(explanation.texts.items.get(move.item))
+    values = {"before": move.contribution_baseline, "after": move.contribution_candidate, "change": move.contribution}
+    told = {"item": move.item, "title": title, "grade": grade, "rank": _ranks(before, after)}
+    return {**told, **values, "what": what}
 
 
 def _grade(grade: float | None) -> str:
@@ -381,16 +393,12 @@ def _ranks(before: int | None, after: int | None) -> str:
 
 def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[Table]:
     """Return the change by what happened, by grade and by rank, then the items that cost and gained most."""
-    kinds = [(_KINDS.get(row.kind, row.kind), row.n_items, row.contribution) for row in totals.kinds]
-    grades = [
-        ("unjudged" if row.grade is None else f"{row.grade:g}", row.n_items, row.contribution) for row in totals.grades
-    ]
-    ranks = [(_range_words(row), row.n_items, row.contribution) for row in totals.ranks]
     remainder = totals.remainder if _is_seen(totals.remainder, delta) else 0.0
+
     tables = [
-        _total_table("by what happened to the item", "what happened", kinds, remainder),
-        _total_table("by the grade of the item", "grade", grades, remainder),
-        _total_table("by the rank of the item in the baseline", "rank", ranks, remainder),
+        _total_table("by what happened to the item", "what happened", _kind_words, totals.kinds, remainder),
+        _total_table("by the grade of the item", "grade", _grade_of, totals.grades, remainder),
+        _total_table("by the rank of the item in the baseline", "rank", _range_words, totals.ranks, remainder),
     ]
     if totals.slices:
         tables.insert(0, _slice_totals(totals.slices))
@@ -404,42 +412,50 @@ def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[T
 
 
 def _slice_totals(slices: Sequence[SliceTotal]) -> Table:
-    digits = _digits([row.contribution for row in slices])
     shown = slices if len(slices) <= 2 * SLICES_SHOWN else [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
-    rows: list[list[object]] = [
-        [
-            NO_VALUE if row.value is None else row.value,
-            f"{row.n_groups:,}",
-            points(row.delta, signed=True),
-            _signed(row.contribution, digits),
-        ]
-        for row in shown
-    ]
-    hidden = len(slices) - len(shown)
+    hidden, attribute = len(slices) - len(shown), slices[0].attribute
     legend = [f"{counted(hidden, 'slice')} in between not shown; JSON and CSV have all"] if hidden else []
-    attribute = slices[0].attribute
-    heads = columns(attribute, ">groups", ">own delta", ">change")
-    return Table(heads, rows, f"by the {attribute} of the group", legend=legend)
+    heads = (
+        Column("value", attribute, "id", of=lambda row: NO_VALUE if row.value is None else row.value),
+        *kinds("n_groups count groups, delta delta own delta"),
+        _change_column(slices),
+    )
+    return Table.of(heads, shown, f"by the {attribute} of the group", legend=legend)
+
+
+def _change_column(totals: Sequence[SliceTotal | ItemTotal | KindTotal | GradeTotal | RankTotal]) -> Column:
+    """Return the column of contributions, with as many decimals as tell small ones apart."""
+    largest = max((abs(total.contribution) for total in totals), default=0.0)
+    return Column("contribution", "change", "delta", digits=_DIGITS if largest >= 0.001 else _MORE_DIGITS)
 
 
 def _item_totals(title: str, totals: Sequence[ItemTotal]) -> Table:
-    digits = _digits([total.contribution for total in totals])
-    rows: list[list[object]] = []
-    for total in totals:
-        where = [f"in {total.n_groups:,} groups", "", ""]
-        if total.group is not None:
-            where = [total.group, _grade(total.grade), _ranks(total.rank_baseline, total.rank_candidate)]
-        rows.append([total.item, *where, _signed(total.contribution, digits)])
-    headings = columns("item", "group", ">grade", ">rank", ">change")
-    return Table(headings, rows, title, names=(0, 1))
+    def where(total: ItemTotal) -> str:
+        return f"in {total.n_groups:,} groups" if total.group is None else total.group
+
+    def ranks(total: ItemTotal) -> str | None:
+        return None if total.group is None else _ranks(total.rank_baseline, total.rank_candidate)
+
+    heads = (
+        Column("item", "item", "id"),
+        Column("group", "group", "id", of=where),
+        Column("grade", "grade", "count", of=lambda total: total.group and _grade(total.grade)),
+        Column("rank", "rank", "count", of=ranks),
+        _change_column(totals),
+    )
+    return Table.of(heads, totals, title)
 
 
-def _total_table(title: str, what: str, totals: Sequence[tuple[str, int, float]], remainder: float) -> Table:
-    digits = _digits([change for _, _, change in totals])
-    rows: list[list[object]] = [[name, f"{n_items:,}", _signed(change, digits)] for name, n_items, change in totals]
-    if remainder:
-        rows.append([NO_ITEM, "", _signed(remainder, digits)])
-    return Table(columns(what, ">n", ">change"), rows, title)
+def _total_table(
+    title: str,
+    what: str,
+    name: Callable[[Any], str],
+    totals: Sequence[KindTotal | GradeTotal | RankTotal],
+    remainder: float,
+) -> Table:
+    heads = (Column("name", what, "id", of=name), Column("n_items", "n", "count"), _change_column(totals))
+    table = Table.of(heads, totals, title)
+    return replace(table, rows=[*table.rows, [NO_ITEM, None, remainder]]) if remainder else table
 
 
 def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
@@ -453,40 +469,27 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
     run = "the same run" if same_run else f"{subject.candidate_run.name} instead of {subject.baseline_run.name}"
     changed = counted(differences.n_changed, "grade")
     added = counted(n_added, "label")
-    rows: list[list[object]] = []
+    rows: list[tuple[object, ...]] = []
     after = ""
     if of_groups is not None and of_groups.is_any:
-        rows.append(_group_row(of_groups, parts.groups))
+        rows.append(("groups", None, parts.groups, _group_words(of_groups)))
         after = f"ranking, labels, coverage: over the {counted(of_groups.n_common, 'group')} with a value at every step"
     rows += [
-        ["ranking", points(parts.other_run), _signed(parts.ranking), f"{run}, labels version {old}"],
-        ["labels", points(parts.other_grades), _signed(parts.labels), f"{changed} changed in version {new}"],
-        ["coverage", points(last), _signed(parts.coverage), f"{added} added in version {new}, {n_removed:,} gone"],
+        ("ranking", parts.other_run, parts.ranking, f"{run}, labels version {old}"),
+        ("labels", parts.other_grades, parts.labels, f"{changed} changed in version {new}"),
+        ("coverage", last, parts.coverage, f"{added} added in version {new}, {n_removed:,} gone"),
     ]
-    headings = columns("part", ">value then", ">change", "step")
-    return Table(headings, rows, "what changed it, step by step", after=after, names=(3,))
+    heads = kinds("part text, value mean value then, change delta, step id")
+    return Table(heads, rows, "what changed it, step by step", after=after)
 
 
-def _group_row(groups: GroupDifferences, change: float) -> list[object]:
-    """Return the row of the groups that are in only one of the means."""
+def _group_words(groups: GroupDifferences) -> str:
+    """Return what happened to the groups that are in only one of the means."""
     n_labels = f" ({counted(groups.n_added, 'label')})" if groups.n_came and groups.n_added else ""
     step = f"{counted(groups.n_came, 'group')} came{n_labels}, {groups.n_went:,} went"
-    if groups.n_between:
-        step += f", {groups.n_between:,} undefined between"
-    return ["groups", UNDEFINED, _signed(change), step]
+    return step + (f", {groups.n_between:,} undefined between" if groups.n_between else "")
 
 
 def _is_seen(remainder: float, delta: float) -> bool:
     """Return whether the part that no item accounts for is large enough to show to people."""
     return abs(remainder) >= 0.5 * 10**-_DIGITS or abs(remainder) > 0.01 * abs(delta)
-
-
-def _digits(changes: Sequence[float]) -> int:
-    """Return how many decimals tell small changes apart."""
-    return _DIGITS if max(map(abs, changes), default=0.0) >= 0.001 else _MORE_DIGITS
-
-
-def _signed(value: float, digits: int = _DIGITS) -> Painted:
-    """Return a difference, in colour by its sign."""
-    text = points(value, signed=True, digits=digits) if value else points(0.0, digits=digits)
-    return Painted(text, "bad" if value < 0 else "good" if value > 0 else None)

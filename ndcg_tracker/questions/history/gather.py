@@ -116,13 +116,13 @@ class HistoryResult:
         ``step_between`` and ``drift_between`` hold the names of two runs, both included, and ``step_parameters`` the
         values of each parameter before the step and after it, by name.
         """
-        import pandas as pd
+        from ndcg_tracker.questions.history.frame import HistoryFrame
 
         table = []
         for row in self.rows if self.new_steps is None else self.new_steps:
             low, high = row["ci"] or (None, None)
             table.append({**row, "ci_low": low, "ci_high": high})
-        return pd.DataFrame(table, columns=_COLUMNS)
+        return HistoryFrame(table, columns=_COLUMNS)
 
 
 def under_labels(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import UTC, datetime, time
 from itertools import pairwise
@@ -12,14 +12,13 @@ from ndcg_tracker.compare.labels_or_ranking import LabelsOrRanking
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
-from ndcg_tracker.render.formats import Said, paths, picked
+from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer, nominal, number, tooltip
-from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
+from ndcg_tracker.render.report import BLANK, Column, Report, Table, unseen
+from ndcg_tracker.render.terminal import shortened_inside
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.texts import (
     BREAK,
-    UNDEFINED,
     commit_text,
     counted,
     interval,
@@ -46,16 +45,6 @@ MOST_CHANGES = 3
 """How many of the latest changes of labels are named next to a sparkline."""
 MOST_SENTENCES = 10
 """How many steps and drifts are shown in words, by default the largest ones."""
-
-_CSV_COLUMNS = paths(
-    "run run_id created_at_utc metric mean ci_low=ci.0 ci_high=ci.1 step delta p_adjusted git_commit "
-    "label_set_version tags parameters step_change step_ci_low=step_ci.0 step_ci_high=step_ci.1 "
-    "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
-    "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
-    "drift_last=drift_between.1 drift_runs direction judged "
-    "judged_before=goes_with_judged.0 judge step_or_drift n_vanished "
-    "labels_change=labels_or_ranking.labels ranking_change=labels_or_ranking.ranking"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +181,72 @@ class HistoryRow(TypedDict):
     labels_or_ranking: NotRequired[Mapping[str, Any] | None]
 
 
+def pairs_text(pairs: Mapping[str, object] | None) -> str:
+    """Return pairs as a user types them.
+
+    >>> pairs_text({"k1": "0.9", "b": 0.4})
+    'k1=0.9 b=0.4'
+    """
+    return " ".join(f"{key}={value}" for key, value in (pairs or {}).items())
+
+
+def changes_text(changes: Mapping[str, Sequence[object]] | None) -> str:
+    """Return which parameters changed, each with its value before and after, which is empty if there was none.
+
+    >>> changes_text({"k1": ("0.9", "1.2"), "b": (None, "0.4")})
+    'k1=0.9->1.2 b=->0.4'
+    """
+    texts = {key: ["" if value is None else str(value) for value in pair] for key, pair in (changes or {}).items()}
+    return " ".join(f"{key}={before}->{after}" for key, (before, after) in texts.items())
+
+
+def _texts(key: str, words: Callable[[Any], str]) -> Column:
+    return Column(key, of=lambda row: words(row.get(key)))
+
+
+COLUMNS = (
+    Column("run", "run", "id"),
+    Column("run_id"),
+    Column("created_at_utc", "created (UTC)", "text", is_time=True),
+    Column("metric"),
+    Column("mean", "mean", "mean"),
+    Column("ci", "95% interval", "interval"),
+    Column("", "change", "delta", of="change", marked_by=("verdict",)),
+    Column("", BLANK, "text", of="happened"),
+    *unseen("step delta p_adjusted git_commit label_set_version"),
+    _texts("tags", pairs_text),
+    _texts("parameters", pairs_text),
+    *unseen("step_change step_ci_low=step_ci.0 step_ci_high=step_ci.1"),
+    *unseen("step_first=step_between.0 step_last=step_between.1 step_before"),
+    _texts("step_parameters", changes_text),
+    *unseen("step_possible requested_as drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1"),
+    *unseen("drift_first=drift_between.0 drift_last=drift_between.1 drift_runs direction"),
+    Column("judged", None, "share"),
+    *unseen("judged_before=goes_with_judged.0 judge step_or_drift n_vanished"),
+    *unseen("labels_change=labels_or_ranking.labels ranking_change=labels_or_ranking.ranking verdict"),
+)
+"""What a history shows of a run: those with a title for people, those with a key for programs."""
+
+
+def history_table(rows: Sequence[HistoryRow], n_shown: int = 0, columns: Sequence[Column] = COLUMNS) -> Table:
+    """Return the table of a metric over runs; ``n_shown``: of the latest of them, 0 for all."""
+    told = [_told(row, before) for before, row in pairwise((None, *rows)) if row is not None]
+    return Table.of(columns, told[-n_shown:])
+
+
+def _told(row: HistoryRow, previous: HistoryRow | None) -> dict[str, object]:
+    """Return a row with its change to the run before, what happened there, and whether it moved for better or worse."""
+    mean, before = row["mean"], None if previous is None else previous["mean"]
+    change = row["delta"] if "delta" in row else None if mean is None or before is None else mean - before
+    happened = "step" if row.get("step") else "step?" if row.get("step_possible") else ""
+    way = gain_of(row, row.get("step_change") or change)
+    if not happened and row.get("drift_between") is not None:
+        happened, way = "drift", gain_of(row, row.get("drift_change"))
+    is_sure = happened in ("step", "drift") and row.get("goes_with_judged") is None
+    verdict = None if way is None or not is_sure else "regressed" if way < 0 else "improved"
+    return {**row, "change": change, "happened": happened or new_labels(previous, row) or None, "verdict": verdict}
+
+
 def history_said(
     rows: Sequence[HistoryRow],
     *,
@@ -217,7 +272,7 @@ def history_said(
         ]
         return [*of_metrics, *([Report(notes=[told(note) for note in notes])] if notes else [])]
 
-    return Said(rows, reports, lambda: list(map(_csv_row, rows)), list(_CSV_COLUMNS), blank_lines=1)
+    return Said(rows, reports, lambda: history_table(rows), blank_lines=1)
 
 
 def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequence[Note] = ()) -> Said:
@@ -231,7 +286,6 @@ def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequenc
 
 
 def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
-    newest, before = rows[-n_shown:], [None, *rows][-n_shown - 1 : -1]
     more = worded(f"{argument('last', 'N')} shows N, {argument('format', 'csv')} all", spelled)
     sentences = happened(rows, newest_first=newest_first)
     n_untold = len(sentences) - MOST_SENTENCES
@@ -239,25 +293,19 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
         all_told = worded(f"{argument('format', 'json')} shows all", spelled)
         sentences[MOST_SENTENCES:] = [f"{n_untold:,} more; {all_told}"]
     span = JudgedSpan.of(rows[-1].get("cutoff"), (row.get("judged") for row in rows))
-    judged = [f">{_judged(rows[-1])}"] if span is not None and span.is_apart else []
+    is_apart = span is not None and span.is_apart
+    judged = _judged(rows[-1]) if is_apart else None
+    heads = [replace(column, title=judged) if column.key == "judged" else column for column in COLUMNS]
     below = []
-    if span is not None and not judged and span.least < 1:
+    if span is not None and not is_apart and span.least < 1:
         below = [f"{_judged(rows[-1])}: {percent_span(span.least, span.greatest)}"]
     suite, judge = rows[-1].get("suite"), rows[-1].get("judge")
-    cut = f"the latest {len(newest):,} of {len(rows):,} runs; {more}"
+    cut = f"the latest {n_shown:,} of {len(rows):,} runs; {more}"
     return Report(
         (metric if suite is None else f"macro {metric} on suite {suite}") + (f" (judge {judge!r})" if judge else ""),
         asides=list(filter(None, (_line(rows), _asked_for(metric, rows)))),
-        tables=[
-            Table(
-                columns("run", "created (UTC)", ">mean", ">95% interval", ">change", "", *judged),
-                [
-                    [*_cells(row, previous), *([_share(row.get("judged"))] if judged else [])]
-                    for row, previous in zip(newest, before, strict=True)
-                ],
-            )
-        ],
-        legend=[*([cut] if len(newest) < len(rows) else []), *below],
+        tables=[history_table(rows, n_shown, heads)],
+        legend=[*([cut] if n_shown < len(rows) else []), *below],
         remarks=sentences,
     )
 
@@ -265,10 +313,6 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
 def _judged(row: HistoryRow) -> str:
     """Return the name of the judged share of a run's first ranks."""
     return f"judged@{row.get('cutoff')}" if row.get("cutoff") else "judged"
-
-
-def _share(share: float | None) -> str:
-    return UNDEFINED if share is None else percent(share)
 
 
 def _with_judged(row: HistoryRow) -> str:
@@ -334,41 +378,9 @@ def vanished(row: HistoryRow) -> str:
     return f"{counted(abs(n), 'group')} {'vanished' if n > 0 else 'came'}" if n else ""
 
 
-def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
-    """Return the cells of one run for people."""
-    mean, before = row["mean"], None if previous is None else previous["mean"]
-    delta = row["delta"] if "delta" in row else None if mean is None or before is None else mean - before
-    ci = row["ci"]
-    sign = "step" if row.get("step") else "step?" if row.get("step_possible") else ""
-    way = delta
-    if not sign and row.get("drift_between") is not None:
-        sign, way = "drift", row.get("drift_change")
-    gain = gain_of(row, way)
-    is_marked = bool(sign) and row.get("goes_with_judged") is None
-    style: Style | None = None if not is_marked else "bad" if gain is not None and gain < 0 else "good"
-    return [
-        row["run"],
-        row["created_at_utc"][:16].replace("T", " "),
-        points(mean),
-        interval(None if ci is None else (ci[0], ci[1])),
-        Painted(points(delta, signed=True), None if sign == "drift" else style),
-        Painted(sign or new_labels(previous, row), style),
-    ]
-
-
 def gain_of(row: HistoryRow, change: float | None) -> float | None:
     """Return by how much a change of a run's metric is an improvement."""
     return change if change is None or row.get("direction") != "lower" else -change
-
-
-def _csv_row(row: HistoryRow) -> dict[str, Any]:
-    """Return one run's values by column."""
-    texts = {
-        "tags": pairs_text(row.get("tags")),
-        "parameters": pairs_text(row.get("parameters")),
-        "step_parameters": changes_text(row.get("step_parameters")),
-    }
-    return picked(_CSV_COLUMNS, {**row, **texts})
 
 
 def step_sentence(row: HistoryRow) -> str:
@@ -392,7 +404,7 @@ def step_sentence(row: HistoryRow) -> str:
         sentence += f", {p_equation(row.get('p_adjusted'))}"
     first, last = row.get("step_between") or (row["run"], row["run"])
     if first != last:
-        sentence += f"; no neighbouring runs differ clearly, so the step may be at any run from {first} to {last}"
+        sentence += f"; the step lies somewhere between {first} and {last}"
     if row.get("step_or_drift"):
         sentence += "; a slow drift explains it at least as well"
     sentence += _with_judged(row)
@@ -435,25 +447,6 @@ def _parameters(row: HistoryRow) -> list[str]:
 
 def _value(value: object) -> str:
     return "not given" if value is None else shortened_inside(str(value), VALUE_WIDTH)
-
-
-def pairs_text(pairs: Mapping[str, object] | None) -> str:
-    """Return pairs as a user types them.
-
-    >>> pairs_text({"k1": "0.9", "b": 0.4})
-    'k1=0.9 b=0.4'
-    """
-    return " ".join(f"{key}={value}" for key, value in (pairs or {}).items())
-
-
-def changes_text(changes: Mapping[str, Sequence[object]] | None) -> str:
-    """Return which parameters changed, each with its value before and after, which is empty if there was none.
-
-    >>> changes_text({"k1": ("0.9", "1.2"), "b": (None, "0.4")})
-    'k1=0.9->1.2 b=->0.4'
-    """
-    texts = {key: ["" if value is None else str(value) for value in pair] for key, pair in (changes or {}).items()}
-    return " ".join(f"{key}={before}->{after}" for key, (before, after) in texts.items())
 
 
 MOST_RUNS = 400

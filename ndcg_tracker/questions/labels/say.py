@@ -23,17 +23,27 @@ from ndcg_tracker.questions.labels.decide import (
     JudgesAgreement,
     LabelsDiff,
     LabelVersion,
-    RunError,
     VersionsComparison,
 )
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import Said, as_object, fields_of, rows_as, shape_of
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Column, Format, Paper, Report, Table, columns, heading, marks, to_the_second
+from ndcg_tracker.render.report import (
+    BLANK,
+    Column,
+    Format,
+    Paper,
+    Report,
+    Table,
+    columns,
+    heading,
+    kinds,
+    marks,
+    to_the_second,
+)
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.statistics.similarity import SignedError
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, percent, points
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, percent
 
 MOST_GRADES = 12
 """With more grades than this, their number is shown instead of each grade."""
@@ -81,14 +91,12 @@ def _shown(name: str, value: Any) -> object:
 
 def labels_diff_said(diff: LabelsDiff) -> Said:
     """Return the output for two label sets; CSV has a row per pair of grades."""
-    return Said(diff, lambda: [labels_diff_report(diff)], lambda: _grade_rows(diff), _GRADE_COLUMNS)
+    return Said(diff, lambda: [labels_diff_report(diff)], lambda: _grade_table(diff))
 
 
-def _grade_rows(diff: LabelsDiff) -> list[dict[str, object]]:
-    of_both = {"dataset": diff.dataset, "first": diff.first.version, "second": diff.second.version}
-    return [
-        {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n} for count in diff.grades
-    ]
+def _grade_table(diff: LabelsDiff) -> Table:
+    of_both = (diff.dataset, diff.first.version, diff.second.version)
+    return Table(columns(*_GRADE_COLUMNS), [(*of_both, of.first, of.second, of.n) for of in diff.grades])
 
 
 @shape_of(LabelsDiff)
@@ -109,13 +117,10 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
         agreement = (
             f"{percent(diff.agreement)} of the {counted(diff.labels.in_both, 'label')} in both have the same grade"
         )
-    sizes = Table(
-        columns("", f">{first}", f">{second}", ">in both", ">gone", ">new"),
-        [
-            [name, *(f"{n:,}" for n in (size.first, size.second, size.in_both, size.gone, size.new))]
-            for name, size in (("groups", diff.groups), ("labels", diff.labels))
-        ],
-    )
+    sides = {"first": first, "second": second, "in_both": "in both", "gone": "gone", "new": "new"}
+    of_sides = (Column("", title, "count", of=f"1.{key}") for key, title in sides.items())
+    heads = (Column("", BLANK, "id", of="0"), *of_sides)
+    sizes = Table.of(heads, [("groups", diff.groups), ("labels", diff.labels)])
     tables = [sizes, *_grade_tables(diff)]
     if diff.changes:
         rows = [[change.group, change.item, f"{change.first:g}", f"{change.second:g}"] for change in diff.changes]
@@ -162,7 +167,7 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
     """Return the output for two judges; CSV has a row per pair of grades."""
-    return Said(agreement, lambda: [_agreement_report(agreement)], lambda: _grade_rows(agreement.diff), _GRADE_COLUMNS)
+    return Said(agreement, lambda: [_agreement_report(agreement)], lambda: _grade_table(agreement.diff))
 
 
 @shape_of(JudgesAgreement)
@@ -196,9 +201,10 @@ def _agreement_report(agreement: JudgesAgreement) -> Report:
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
     if n_pairs:
         title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
-        of_runs = [[run.run, *_error_cells(run)] for run in agreement.signed_errors]
-        rows = [*of_runs, ["all labels", *_error_cells(agreement.signed_error)]]
-        tables.append(Table(columns("run", ">labels", ">error", ">95% interval"), rows, title))
+        heads = kinds("run id, n count labels, error delta, ci interval 95% interval")
+        total = agreement.signed_error
+        of_all = {"run": "all labels", "n": total.n, "error": total.error, "ci": total.ci}
+        tables.append(Table.of(heads, [*agreement.signed_errors, of_all], title))
         legend.append("error: the mean among the first ranks of a run; 95% interval: t over groups")
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
@@ -209,16 +215,12 @@ def _agreement_report(agreement: JudgesAgreement) -> Report:
     )
 
 
-def _error_cells(error: SignedError | RunError) -> list[object]:
-    return [f"{error.n:,}", points(error.error, signed=True), interval(error.ci, signed=True)]
-
-
 def versions_said(versions: VersionsComparison) -> Said:
     """Return the output for a comparison under every version; CSV has a row per candidate, version and metric."""
     return Said(
         versions,
         lambda: versions_reports(versions),
-        lambda: [row for comparison in versions.comparisons for row in metric_rows(comparison)],
+        lambda: Table.of_rows([row for comparison in versions.comparisons for row in metric_rows(comparison)]),
     )
 
 
@@ -266,7 +268,7 @@ def _versions_report(of_run: Sequence[Comparison], conclusions: Sequence[Conclus
         outcome = "the verdict is the same under each" if of_judges else "the conclusion is the same under each"
     whose = ["judge"] if any(judges) else []
     heads = columns(*whose, ">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
-    heads = tuple(replace(head, is_spare=head.name in ("baseline", "candidate")) for head in heads)
+    heads = tuple(replace(head, is_spare=head.key in ("baseline", "candidate")) for head in heads)
     footnotes: list[str] = []
     rows, signs = [], []
     for comparison, metric in ((of, metric) for of in of_run for metric in of.metrics):

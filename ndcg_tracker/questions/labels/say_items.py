@@ -11,9 +11,9 @@ from ndcg_tracker.questions.labels.decide import ItemToGrade, LabelsSample, Need
 from ndcg_tracker.render.csv import csv_text, safe_cell
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.report import Column, Report, Table, kinds
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted, points
+from ndcg_tracker.words.texts import counted
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
 _LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
@@ -47,8 +47,7 @@ def _to_fill(asked: NeededLabels | LabelsSample, reports: Callable[[], list[Repo
     return Said(
         asked,
         reports,
-        lambda: [{name: getattr(item, name) for name in ("group", "item", *names)} for item in asked.items],
-        ("group", "item", *names),
+        lambda: Table.of(tuple(map(Column, ("group", "item", *names))), asked.items),
         {
             "csv": lambda: csv_to_fill(asked.items, ["label", *names], lambda item: cells(item, names)),
             "quepid": lambda: csv_to_fill(
@@ -104,17 +103,16 @@ def _report(needed: NeededLabels) -> Report:
     else:
         of_all = counted(needed.n_unjudged, "unjudged item")
         title = f"{what}: judge these {len(needed.items):,} of {of_all} next for {familiar_name(needed.metric)}"
-    rows = [[item.group, item.item, points(item.could_move)] for item in needed.items]
     legend = [_FIRST_BATCH if needed.is_first_batch else _LEGEND]
-    table = Table(columns("group", "item", ">could move"), rows, names=(0, 1), legend=legend)
+    table = Table.of(kinds("group id, item id, could_move mean could move"), needed.items, legend=legend)
     facts = [
         ("labels", f"none{whose(needed.label_set)} yet" if needed.is_first_batch else labels_text(needed.label_set))
     ]
-    return Report(title, tables=[table] if rows else [], facts=facts, notes=list(map(told, needed.notes)))
+    return Report(title, tables=[table] if needed.items else [], facts=facts, notes=list(map(told, needed.notes)))
 
 
 def _sample_report(sample: LabelsSample) -> Report:
-    table = Table(columns("group", "item"), [[item.group, item.item] for item in sample.items], names=(0, 1))
+    table = Table.of(kinds("group id, item id"), sample.items)
     facts = [
         ("labels", labels_text(sample.label_set)),
         ("budget", f"{sample.budget:,}"),

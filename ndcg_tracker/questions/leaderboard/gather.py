@@ -613,7 +613,7 @@ class LeaderboardResult(Answer):
     >>> result.to_frame()[["run", "mean", "rank", "rank_low", "rank_high"]].round(4).values.tolist()
     [['new', 1.0, 1, 1, 2], ['old', 0.8155, 2, 1, 2]]
     >>> best.name, [line[:7] for line in result.to_latex().splitlines()[9:11]]
-    ('new', ['(a) new', '(b) old'])
+    ('new', ['a & new', 'b & old'])
     """
 
     leaderboard: Leaderboard

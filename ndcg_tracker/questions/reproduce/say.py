@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.say_tables import labels_text
 from ndcg_tracker.questions.reproduce.decide import PublishedMean, ReproducedMetric, Reproduction
-from ndcg_tracker.render.formats import Said, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.formats import Said, fields_of, shape_of
+from ndcg_tracker.render.report import Column, Report, Table, kinds, unseen
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted, interval, p_text, percent, points
+from ndcg_tracker.words.texts import counted, percent, points
 
-_METRIC = paths("metric requested_as original reproduced delta ci_low=ci.0 ci_high=ci.1 rmse p_value er delta_ri n")
-_PUBLISHED = paths(
+_PUBLISHED = unseen(
     "run=run.name run_id=run.run_id dataset label_set_version metric requested_as published mean delta ci_low=ci.0 "
     "ci_high=ci.1 is_within n judge"
+)
+_RUNS = unseen(
+    "original_run=0.original.name original_run_id=0.original.run_id reproduced_run=0.reproduced.name "
+    "reproduced_run_id=0.reproduced.run_id dataset=0.dataset label_set_version=0.label_set.version metric=1.metric "
+    "requested_as=1.requested_as original=1.original reproduced=1.reproduced delta=1.delta ci_low=1.ci.0 "
+    "ci_high=1.ci.1 rmse=1.rmse p_value=1.p_value er=1.er delta_ri=1.delta_ri n=1.n judge=0.label_set.judge"
 )
 
 
@@ -28,20 +32,13 @@ def _published_shape(beside: PublishedMean) -> Mapping[str, object]:
 
 def reproduction_said(reproduction: Reproduction | PublishedMean) -> Said:
     """Return the output for a reproduction; CSV has a row per metric, without the numbers of lists."""
-    return Said(reproduction, lambda: [reproduction_report(reproduction)], lambda: reproduction_rows(reproduction))
+    return Said(reproduction, lambda: [reproduction_report(reproduction)], lambda: _rows(reproduction))
 
 
-def reproduction_rows(reproduction: Reproduction | PublishedMean) -> list[dict[str, Any]]:
-    """Return one row per metric, as CSV and frames have it."""
+def _rows(reproduction: Reproduction | PublishedMean) -> Table:
     if isinstance(reproduction, PublishedMean):
-        return [picked(_PUBLISHED, reproduction)]
-    runs = {
-        **picked(paths("original_run=original.name original_run_id=original.run_id"), reproduction),
-        **picked(paths("reproduced_run=reproduced.name reproduced_run_id=reproduced.run_id dataset"), reproduction),
-        "label_set_version": reproduction.label_set.version,
-    }
-    judge = {"judge": reproduction.label_set.judge}
-    return [{**runs, **picked(_METRIC, metric), **judge} for metric in reproduction.metrics]
+        return Table.of(_PUBLISHED, [reproduction])
+    return Table.of(_RUNS, [(reproduction, metric) for metric in reproduction.metrics])
 
 
 def reproduction_report(reproduction: Reproduction | PublishedMean) -> Report:
@@ -56,24 +53,13 @@ def _of_published(beside: PublishedMean) -> Report:
         False: (Painted("OUTSIDE", "bad"), "the published mean is outside the 95% interval of this run's mean"),
         None: (None, "this run's mean has no interval"),
     }[beside.is_within]
+    heads = kinds("published mean, mean mean this run, delta delta difference")
+    heads += (Column("ci", "95% interval", "interval"),)
     missing = f", {beside.n_missing:,} of them not in the run" if beside.n_missing else ""
     return Report(
         f"{beside.run.name} on {beside.dataset}: {where}",
         verdict=verdict,
-        tables=[
-            Table(
-                columns("metric", ">published", ">this run", ">difference", ">95% interval"),
-                [
-                    [
-                        names[beside.metric],
-                        points(beside.published),
-                        points(beside.mean),
-                        points(beside.delta, signed=True),
-                        interval(beside.ci),
-                    ]
-                ],
-            )
-        ],
+        tables=[Table.of((_metric_column(names), *heads), [beside])],
         facts=[
             ("labels", labels_text(LabelSetRef(beside.label_set_version, "", beside.judge))),
             ("groups", f"{beside.n:,}{missing}"),
@@ -83,36 +69,18 @@ def _of_published(beside: PublishedMean) -> Report:
 
 def _of_run(reproduction: Reproduction) -> Report:
     names = _names(reproduction.metrics)
-    heads = columns("metric", ">original", ">reproduced", ">difference", ">95% interval", ">RMSE", ">p")
-    rows: list[list[object]] = [
-        [
-            names[metric.metric],
-            points(metric.original),
-            points(metric.reproduced),
-            points(metric.delta, signed=True),
-            interval(metric.ci, signed=True),
-            points(metric.rmse),
-            p_text(metric.p_value),
-        ]
-        for metric in reproduction.metrics
-    ]
-    tables = [Table(heads, rows)]
+    heads = kinds("original mean, reproduced mean, delta delta difference, ci interval 95% interval, rmse mean RMSE")
+    tables = [Table.of((_metric_column(names), *heads, *kinds("p_value p p")), reproduction.metrics)]
     facts = []
     if reproduction.baselines is not None:
         original, reproduced = reproduction.baselines
-        effects: list[list[object]] = [
-            [names[metric.metric], points(metric.er), points(metric.delta_ri, signed=True)]
-            for metric in reproduction.metrics
-        ]
-        tables.append(Table(columns("metric", ">ER", ">DeltaRI"), effects, "effect"))
+        heads = kinds("er mean ER, delta_ri delta DeltaRI")
+        tables.append(Table.of((_metric_column(names), *heads), reproduction.metrics, "effect"))
         facts.append(("baselines", f"{original.name} (original), {reproduced.name} (reproduced)"))
     if reproduction.lists:
-        alike: list[list[object]] = [
-            [f"{agreement.cutoff:,}", points(agreement.ktu), points(agreement.rbo)] for agreement in reproduction.lists
-        ]
-        tables.append(
-            Table(columns(">first items", ">KTU", f">RBO, p={reproduction.rbo_p:g}"), alike, "lists", names=())
-        )
+        of_lists = Column("rbo", f"RBO, p={reproduction.rbo_p:g}", "mean")
+        heads = (*kinds("cutoff count first items, ktu mean KTU"), of_lists)
+        tables.append(Table.of(heads, reproduction.lists, "lists"))
         in_both = " that are in both runs" if reproduction.n_lists < reproduction.n else ""
         facts.append(
             (
@@ -133,6 +101,10 @@ def _of_run(reproduction: Reproduction) -> Report:
     return Report(
         _finding(reproduction, names), tables=tables, facts=facts, notes=[told(note) for note in reproduction.notes]
     )
+
+
+def _metric_column(names: Mapping[str, str]) -> Column:
+    return Column("metric", "metric", "id", of=lambda of: names[of.metric])
 
 
 def _finding(reproduction: Reproduction, names: Mapping[str, str]) -> str:

@@ -18,13 +18,13 @@ from ndcg_tracker.render.report import (
     Paper,
     Report,
     Table,
-    columns,
     heading,
+    kinds,
     query_cell,
     read_by_people,
     to_the_second,
 )
-from ndcg_tracker.words.texts import commit_text, interval, percent, points
+from ndcg_tracker.words.texts import commit_text, interval, percent
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.show import ShowFormat
@@ -76,41 +76,26 @@ def group_tables(shown: ShownRun) -> list[Table]:
         return []
     name = familiar_name(shown.by_group.metric, shown.by_group.requested_as)
     tables = []
+    mean, ci = Column("mean", name, "mean"), Column("ci", "95% interval", "interval")
     if shown.slices:
-        rows: list[list[object]] = [
-            [
-                NO_VALUE if of_slice.value is None else of_slice.value,
-                f"{of_slice.n:,}",
-                points(of_slice.mean),
-                interval(of_slice.ci),
-            ]
-            for of_slice in shown.slices
-        ]
-        heads = columns(shown.attribute or "", ">n", f">{name}", ">95% interval")
-        tables.append(Table(heads, rows, f"slices by {shown.attribute}"))
+        value = Column("value", shown.attribute or "", "id", of=lambda of: NO_VALUE if of.value is None else of.value)
+        heads = (value, *kinds("n count"), mean, ci)
+        tables.append(Table.of(heads, shown.slices, f"slices by {shown.attribute}"))
     if shown.hardest:
         has_texts = any(of.query is not None for of in shown.hardest)
-        hardest: list[list[object]] = [
-            [of.group, *([query_cell(of.query)] if has_texts else []), points(of.value)] for of in shown.hardest
-        ]
-        heads = columns("group", *(["query"] if has_texts else []), f">{name}")
-        tables.append(Table(heads, hardest, "hardest groups", titles=(1,) if has_texts else ()))
+        query = [Column("query", "query", "id", of=lambda of: query_cell(of.query))] * has_texts
+        heads = (*kinds("group id"), *query, replace(mean, key="value"))
+        tables.append(Table.of(heads, shown.hardest, "hardest groups", titles=(1,) * has_texts))
     return tables
 
 
 def show_html(shown: ShownRun) -> str:
     """Return a run as HTML."""
-    rows: list[list[object]] = [
-        [
-            familiar_name(evaluation.metric, evaluation.requested_as),
-            str(evaluation.label_set_version),
-            points(evaluation.mean),
-            interval(evaluation.ci),
-            f"{evaluation.n_groups:,}",
-        ]
-        for evaluation in shown.evaluations
-    ]
-    means = Table(columns("metric", ">labels", ">mean", ">95% interval", ">groups"), rows)
+    heads = (
+        Column("metric", "metric", "id", of=lambda of: familiar_name(of.metric, of.requested_as)),
+        *kinds("label_set_version count labels, mean mean, ci interval 95% interval, n_groups count groups"),
+    )
+    means = Table.of(heads, shown.evaluations)
     told = [(name, str(value)) for name, value in facts(shown)]
     return reports_html([Report(shown.run, tables=[means, *group_tables(shown)], facts=told)]) + "\n"
 
@@ -143,7 +128,7 @@ def show_as(format: ShowFormat, shown: ShownRun, **paper: Unpack[Paper]) -> str:
     parts = [rows_as(format, ["", shown.run], told, **paper), means]
     tables = group_tables(shown)
     if tables:
-        parts.append(Said(shown, lambda: [Report(tables=tables)], list).in_format(format, **paper))
+        parts.append(Said(shown, lambda: [Report(tables=tables)], lambda: Table((), ())).in_format(format, **paper))
     return "\n".join(parts)
 
 
@@ -165,7 +150,7 @@ def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str
         "git_commit": not any(run.git_commit for run in listed.runs),
         "tags": not any(run.tags for run in listed.runs),
     }
-    heads = [replace(head, is_spare=nothing.get(head.name, False)) for head in heads]
+    heads = [replace(head, is_spare=nothing.get(head.key, False)) for head in heads]
     rows = [
         (
             *(run.name, run.id, run.dataset),

@@ -40,7 +40,7 @@ d7               1       6  0.0312  0.0000  -0.0312  same rank
 d6         - → 1.5       4  0.0000  0.0312  +0.0312  other grade
 d4               1   - → 5  0.0000  0.0625  +0.0625  entered the list
 d2               2  12 → 2  0.0000  0.2500  +0.2500  rose, into the top 10
-(no item)                                   +0.0005  rounding or convention
+(no item)        -       -       -       -  +0.0005  rounding or convention
 ... and 2 items that changed nothing
 
 before, after: what the item adds to the group's value; change: its part of the difference
@@ -48,7 +48,7 @@ before, after: what the item adds to the group's value; change: its part of the 
 note: unjudged items among the first 10: 1 in the baseline, 2 in the candidate
 """
 RUNS = """\
-dense rose against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300)
+dense against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300, no difference detected), split by item
 
 by what happened to the item
 what happened      n   change
@@ -59,14 +59,14 @@ by the grade of the item
 grade         n   change
 2         1,000  +0.0400
 1.5         200  -0.0100
-unjudged      3   0.0000
+unjudged      3  +0.0000
 
 by the rank of the item in the baseline
 rank         n   change
 1            7  -0.0100
 2-3         90  +0.0200
 from 1001    6  +0.0200
-not listed   1   0.0000
+not listed   1  +0.0000
 
 items that cost most
 item  group  grade    rank     change
@@ -74,7 +74,7 @@ d2    q1         3  1 → 12  -0.000200
 
 items that gained most
 item  group        grade   rank     change
-d1    in 2 groups                +0.000400
+d1    in 2 groups      -      -  +0.000400
 d3    q2               -  - → 3  +0.000100
 
 change: part of the difference between the means over 1,234 groups; n: items whose contribution
@@ -85,8 +85,7 @@ note: to see the group that lost most:
       ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q17
 """
 PARTS = """\
-dense (labels version 2) rose against bm25 (labels version 1) on shop: ndcg@10 0.5000 → 0.7500
-(+0.2500)
+dense (labels version 2) against bm25 (labels version 1) on shop: ndcg@10 0.5000 → 0.7500 (+0.2500)
 
 what changed it, step by step
 part      value then   change  step
@@ -116,7 +115,7 @@ dense (labels version 2) against bm25 (labels version 1) on shop
 | item | grade | rank | before | after | change | what happened |
 | --- | ---: | ---: | ---: | ---: | ---: | --- |
 | d1 | 3 | 1 → 14 | 0.5000 | 0.0000 | -0.5000 | fell, out of the top 10 |
-| (no item) |  |  |  |  | +0.0005 | rounding or convention |
+| (no item) | - | - | - | - | +0.0005 | rounding or convention |
 
 ... and 6 more items: +0.1250, and 2 items that changed nothing
 
@@ -243,10 +242,9 @@ def test_csv_of_the_parts() -> None:
     ]  # fmt: skip
 
 
-def test_colour_is_for_numbers_that_have_a_sign() -> None:
+def test_colour_is_for_verdicts_and_parts_have_none() -> None:
     text = explanation_said(group_explanation()).in_format("text", color=True)
-    assert "\x1b[33m-0.5000\x1b[0m" in text
-    assert "\x1b[36m+0.2500\x1b[0m" in text
+    assert not re.search("\x1b\\[3[0-9]m", text)
     assert re.sub("\x1b\\[[0-9]+m", "", text) == GROUP
 
 
@@ -311,7 +309,7 @@ def test_groups_that_came_or_went_are_told_first() -> None:
         "coverage      0.7500  +0.1875  100 labels added in version 2, 2 gone",
         "ranking, labels, coverage: over the 30 groups with a value at every step",
     ]
-    assert explanation_said(explanation).table()[1][:4] == [
+    assert explanation_said(explanation).table().for_programs[1][:4] == [
         ["ndcg@10", "part", "groups", 23, pytest.approx(-0.3), None, None, None, None],
         ["ndcg@10", "part", "ranking", None, 0.125, None, None, None, None],
         ["ndcg@10", "part", "labels", 1, -0.0625, None, None, None, None],
@@ -325,3 +323,17 @@ def test_a_change_without_lists_is_no_rounding() -> None:
     text = explanation_said(replace(whole, items=(), notes=(lacks,)), None).in_format("text")
     assert "no list is stored" in text
     assert "convention" not in text
+
+
+def test_a_run_is_called_better_or_worse_only_where_a_test_detects_it() -> None:
+    whole = run_explanation()
+    heads = [
+        explanation_said(replace(whole, verdict=verdict)).in_format("markdown").splitlines()[0]
+        for verdict in ("improved", "regressed", "no_difference_detected", None)
+    ]
+    assert heads == [
+        "### dense is better than bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300)",
+        "### dense is worse than bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300)",
+        "### dense against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300, no difference detected), split by item",
+        "### dense against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300)",
+    ]

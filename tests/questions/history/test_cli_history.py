@@ -71,7 +71,7 @@ def test_one_run(shop: CommandLine) -> None:
     assert (row["run"], row["mean"], row["delta"], row["step"]) == ("bm25", MEANS[0], None, False)
     lines = shop.done("history", "--dataset", "shop").splitlines()
     assert lines[0] == "ndcg@10  ▄"
-    assert lines[3].split()[-1] == "-"
+    assert lines[2].split()[-2:] == ["95%", "interval"]  # and no change, of a single run
     assert lines[4:] == ["", "judged@10: 73.3%"]
 
 
@@ -86,7 +86,8 @@ def test_a_mean_that_is_undefined(command: CommandLine, folder: Path) -> None:
         ("b", None, None, None, False),
     ]
     text = command.done("history", "--metric", metric).splitlines()
-    assert [line.split()[-3:] for line in text[3:]] == [["-", "-", "-"]] * 2
+    assert [line.split()[0] for line in text[2:]] == ["run", "a", "b"]
+    assert "mean" not in text[2]  # what is undefined in every run is not shown
     (first, _) = csv.DictReader(io.StringIO(command.done("history", "--metric", metric, "--format", "csv")))
     assert (first["mean"], first["ci_low"], first["delta"], first["step"]) == ("", "", "", "false")
     assert "| a |" in command.done("history", "--metric", metric, "--format", "markdown")

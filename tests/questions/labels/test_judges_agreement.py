@@ -192,7 +192,7 @@ def test_one_shared_pair_shows_no_kappa(tracker: nt.Tracker) -> None:
     assert text.startswith("human against llama on default: weighted kappa is undefined\n")
     assert "0.0% of the 1 label in both have the same grade" in " ".join(text.split())
     rows = [line.split() for line in text.splitlines() if line.startswith(("bm25  ", "all labels"))]
-    assert rows[:2] == [["bm25", "1", "-1.0000", "-"], ["all", "labels", "1", "-1.0000", "-"]]
+    assert rows[:2] == [["bm25", "1", "-1.0000"], ["all", "labels", "1", "-1.0000"]]
 
 
 def test_a_judge_without_labels_and_answers_is_refused_as_before(judged: nt.Tracker) -> None:

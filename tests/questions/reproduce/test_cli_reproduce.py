@@ -28,7 +28,7 @@ def test_beside_the_original(shop: CommandLine) -> None:
         "original_run,original_run_id,reproduced_run,reproduced_run_id,dataset,label_set_version,metric,requested_as,"
         "original,reproduced,delta,ci_low,ci_high,rmse,p_value,er,delta_ri,n,judge"
     )
-    assert "| ER |" in shop.done("reproduce", "bm25", "dense", "--format", "markdown", *BASELINES)
+    assert "**effect**" in shop.done("reproduce", "bm25", "dense", "--format", "markdown", *BASELINES)
 
 
 def test_beside_a_published_mean(shop: CommandLine) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.questions.reproduce.decide import ListAgreement, PublishedMean, ReproducedMetric, Reproduction
-from ndcg_tracker.questions.reproduce.say import reproduction_rows, reproduction_said
+from ndcg_tracker.questions.reproduce.say import reproduction_said
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import Note
 
@@ -37,8 +37,8 @@ def test_every_part_is_told() -> None:
         "metric            original  reproduced  difference        95% interval    RMSE      p",
         "external:latency    0.5000      0.2500     -0.2500  [-0.5000, -0.1250]  0.3750  <1e-4",
         "external:latency  1.5000  -0.1250",
-        "first items  KTU  RBO, p=0.95",
-        "      1,000    -       0.7500",
+        "first items  RBO, p=0.95",
+        "      1,000       0.7500",
         "baselines        bm25 (original), bm25 again (reproduced)",
         "identical lists  50.0% of 11,000 groups that are in both runs",
         "labels           version 3 of judge 'llm', digest 0123456789ab",
@@ -75,7 +75,7 @@ def test_what_is_not_known_is_left_out() -> None:
 
 
 def test_rows_have_a_metric_each() -> None:
-    (row,) = reproduction_rows(FOUND)
+    (row,) = reproduction_said(FOUND).table().objects
     assert (row["original_run"], row["reproduced_run_id"], row["label_set_version"]) == ("their", 2, 3)
     assert (row["ci_low"], row["ci_high"], row["er"], row["n"]) == (-0.5, -0.125, 1.5, 12_000)
 
