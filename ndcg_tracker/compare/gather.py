@@ -468,9 +468,15 @@ def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
 
 
 def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> Comparison:
-    """Return the comparison with the items that moved its worst and best groups; only their lists are read."""
+    """Return the comparison with the texts of its worst and best groups, and the items that moved them.
+
+    Only the lists of these groups are read.
+    """
     shown = [*comparison.worst, *comparison.best]
     ids = tx.groups.ids(both.dataset_id, Keys.from_strings([group.group for group in shown]))
+    key_of = dict(zip(ids.tolist(), (group.group for group in shown), strict=True))
+    texts = {key_of[of.group_id]: of.text for of in tx.texts.of_groups(both.dataset_id, list(key_of)) if of.text}
+    comparison = replace(comparison, texts=texts)
     moves = item_moves(tx, both, ids, n=sys.maxsize)
     if not moves:
         return comparison
@@ -524,7 +530,7 @@ class ComparisonResult(Answer):
     ...     _ = tracker.set_groups({"group": ["tent", "lamp"], "device": ["phone", "tv"]})
     ...     result = tracker.compare("old", "new", by="device")
     >>> print(str(result).splitlines()[0])
-    new against old on default: no difference detected in ndcg@10 (-0.1845; low information)
+    new against old on default (2 queries): no difference detected in ndcg@10 (-0.1845; low information)
     >>> result.to_frame()[["candidate_run", "metric", "n", "wins", "ties", "losses"]].values.tolist()
     [['new', 'ndcg@10', 2, 0, 1, 1]]
     >>> worst = result.to_dict()["worst"][0]

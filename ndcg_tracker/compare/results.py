@@ -138,14 +138,15 @@ class OpenDeltas:
 class OpenVerdict:
     """A verdict at both ends of what unjudged items may be worth: the candidate's nothing, and the baseline's nothing.
 
-    ``n_items``: how many items are unjudged in the first ranks. ``low``, ``high``: the difference at both ends, None
-    for what ``stop`` says.
+    ``n_items``: how many items are unjudged in the first ranks, of ``n_groups`` groups (None if not known). ``low``,
+    ``high``: the difference at both ends, None for what ``stop`` says.
     """
 
     n_items: int
     low: PossibleDelta | None
     high: PossibleDelta | None
     stop: OpenStop | None
+    n_groups: int | None = None
 
     def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
         """Return the end at which the verdict differs from this one, None if it holds at both ends."""
@@ -441,7 +442,7 @@ class Comparison:
     ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know.
     ``tie_groups``: the groups that ties leave most open in the first metric, None unless requested; ``n_tie_groups``:
     how many groups they leave open in either run. ``slices``: the first metric by the values of the group attribute
-    ``slice_attribute``, the worst first, None unless requested.
+    ``slice_attribute``, the worst first, None unless requested. ``texts``: of the worst and best groups that have one.
     """
 
     baseline: RunRef
@@ -459,6 +460,7 @@ class Comparison:
     slices: tuple[SliceComparison, ...] | None = None
     slice_attribute: str | None = None
     are_labels_asked: bool = False
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_comparable(self) -> bool:

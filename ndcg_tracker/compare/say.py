@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ndcg_tracker.compare.results import (
@@ -44,26 +44,42 @@ from ndcg_tracker.compare.say_tables import (
 )
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Report, Table, columns, marks
-from ndcg_tracker.render.terminal import Painted, Style
+from ndcg_tracker.render.report import WIDTH, Column, Line, Report, Table, columns, marks
+from ndcg_tracker.render.terminal import Painted, Style, display_width, shortened, shortened_inside, visible
 from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.words.notes import Note, few_differences, renamed, sentence, told
+from ndcg_tracker.words.notes import MINOR, Note, few_differences, renamed, sentence, told
 from ndcg_tracker.words.sentences import T_INTERVAL, low_information
-from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, percent, points
+from ndcg_tracker.words.texts import (
+    UNDEFINED,
+    between,
+    counted,
+    interval,
+    judge_words,
+    p_short,
+    p_text,
+    percent,
+    points,
+    queries,
+    short,
+)
 
-SIGNS = {
+SIGNS: Mapping[Verdict | None, str] = {
     "improved": "▲",
     "regressed": "▼",
     "no_difference_detected": "~",
     "identical": "=",
     "not_comparable": "?",
-    "open": "?",
+    None: "·",
 }
+"""The sign of a verdict as judged; "?" comes after it if unknown labels could change it."""
+MOVED: Mapping[Verdict | None, str] = {"regressed": "worse", "improved": "better"}
 JUDGED = "judged: share of the first ranks with a label, in the baseline and in the candidate"
-FOLD = "what was compared, and how to read it"
-
-_METRIC_COLUMNS = columns("metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
+REST = "statistics and groups"
+WAYS_ON = "explain why   report a page"
+_NAMED = 3  # groups on each side that one screen names
+_NAME_WIDTH = 24  # of a query
+_HEAD_WIDTH = 16  # of a run's name over a column
 
 RUN_COLUMNS = paths(
     "baseline_run=baseline_of.name baseline_run_id=baseline_of.run_id candidate_run=candidate_of.name "
@@ -101,15 +117,14 @@ _CSV_COLUMNS = {
 }
 
 
-def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> Said:
+def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python) -> Said:
     """Return the output for one comparison, or for several candidates with one baseline.
 
-    Parameters: ``spelled``: how arguments are spelled for people. ``details``: whether a report per candidate follows
-    the table of several, for people.
+    ``spelled``: how arguments are spelled for people.
     """
     return Said(
         lambda: comparison_object(*comparisons),
-        lambda: comparison_reports(*comparisons, spelled=spelled, details=details),
+        lambda: comparison_reports(*comparisons, spelled=spelled),
         lambda: [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))],
         list(_CSV_COLUMNS),
     )
@@ -157,7 +172,9 @@ def with_runs(comparison: Mapping[str, Any]) -> dict[str, Any]:
 
 @shape_of(Comparison)
 def _comparison_shape(comparison: Comparison) -> Mapping[str, object]:
-    shape = fields_of(comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute", "are_labels_asked")
+    shape = fields_of(
+        comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute", "are_labels_asked", "texts"
+    )
     if comparison.tie_groups is not None:
         shape |= {"tie_groups": comparison.tie_groups, "n_tie_groups": comparison.n_tie_groups}
     if comparison.slices is not None:
@@ -205,95 +222,172 @@ def _group_shape(group: GroupDelta) -> Mapping[str, object]:
     return fields_of(group) if group.moves is not None else fields_of(group, "moves")
 
 
-def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> list[Report]:
-    """Return a report per candidate, after an overview of several; without ``details``, only the overview."""
+def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python) -> list[Report]:
+    """Return a report per candidate; before those of several candidates, one with the verdict on each."""
     shown = tuple(for_people(comparison) for comparison in comparisons)
     reports = [
         _report(comparison, stored, shown, spelled) for comparison, stored in zip(shown, comparisons, strict=True)
     ]
-    if len(shown) == 1:
-        return reports
-    overview = _overview(shown, spelled)
-    if details:
-        return [replace(overview, legend=legend(shown, spelled), is_overview=True), *reports]
-    facts = dict.fromkeys(
-        fact for report in reports for fact in report.facts if fact[0] in ("groups", "labels", "look")
-    )
-    notes = dict.fromkeys(note for report in reports for note in report.notes)
-    return [replace(overview, facts=list(facts), notes=list(notes))]
+    return reports if len(shown) == 1 else [_overview(shown, spelled), *reports]
 
 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
-    compared = [metric for metric in comparison.metrics if metric.shown_only is None]
-    paired = ("groups", f"{comparison.groups.paired:,} paired")
-    findings = [Painted(f"{sign(metric)} {finding(metric)}", style_of(metric)) for metric in compared]
+    minor = [told(note) for note in comparison.notes if note.kind in MINOR]
     return Report(
         headline(comparison),
-        findings=findings if len(compared) > 1 and len(shown) == 1 else (),
-        sentences=[*(_changed_labels(comparison) if len(shown) == 1 else ()), *favours(comparison)],
-        tables=[_metric_table(comparison, shown), *equivalence_tables(comparison)],
+        is_headline_wrapped=True,
+        tables=[
+            _screen_table([comparison], shown),
+            *equivalence_tables(comparison),
+            *slice_tables(comparison),
+            *tie_tables(comparison),
+        ],
+        lines=[*_extremes(comparison), *(Line("", favour) for favour in favours(comparison))],
+        notes=[told(note) for note in comparison.notes if note.kind not in MINOR],
+        also=WAYS_ON,
         legend=legend(shown, spelled),
         facts=[
-            paired,
+            ("groups", f"{comparison.groups.paired:,} paired"),
             *facts(comparison, spelled, beside_table=True),
             *check_facts(comparison),
             *canonical_names(comparison, stored),
         ],
-        notes=[told(note) for note in comparison.notes if note.kind != "labels_changed"],
-        details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
-        fold=FOLD,
-        is_headline_wrapped=any(metric.is_open for metric in compared),
+        minor=minor,
+        details=[*_statistics(comparison, shown), *group_tables(comparison)],
+        rest=REST,
     )
 
 
-def _changed_labels(comparison: Comparison) -> list[str]:
-    """Return how labels changed, which may be all that the difference is about, and a command, each on its line."""
-    changes = [told(note) for note in comparison.notes if note.kind == "labels_changed"]
-    return [line for of in changes for line in (f"{of.sentence}{':' if of.command else ''}", of.command) if line]
-
-
 def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
-    """Return the verdict on every candidate and metric."""
-    first = comparisons[0]
-    rows: list[list[object]] = [
-        [first.baseline.name, metric.metric, points(metric.baseline), "baseline", *[""] * 4] for metric in first.metrics
-    ]
-    beside, footnotes = [""] * len(rows), list[str]()
-    for comparison in comparisons:
-        for metric in comparison.metrics:
-            told_apart = _other_labels(metric, comparison, first)
-            beside.append(marks([*told_apart, *metric_footnotes(metric, comparisons)], footnotes))
-            verdict = "shown, not compared" if metric.told is None else metric.told.replace("_", " ")
-            verdict = verdict if is_judged(metric) else "cannot be judged"
-            told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
-            painted = [Painted(text, style_of(metric)) for text in told_so]
-            evidence = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), _beside(metric)]
-            rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *evidence])
-    is_checked = any(map(is_drawn, comparisons))
-    last = "alone" if is_checked else "w/t/l"
-    heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", f">{last}")]
-    spare = ("mean", "w/t/l")
-    heads = [replace(column, is_spare=column.name in spare) for column in heads]
-    if is_checked:  # of a sample, the means of runs are not known
-        heads, rows = [*heads[:2], *heads[3:]], [[*row[:2], *row[3:]] for row in rows]
-    table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
+    """Return the verdict on every candidate and metric; a note that holds for several candidates is told once."""
+    first, metrics = comparisons[0], [metric for each in comparisons for metric in each.metrics]
+    of_kind: dict[str, list[Note]] = {}
+    for note in (note for each in comparisons for note in each.notes if note.kind not in MINOR):
+        of_kind.setdefault(note.kind, []).append(note)
+    notes = [(told(of[0]), len(set(map(str, of))) - 1) for of in of_kind.values()]
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {judged_dataset(first)}"
-    changed = dict.fromkeys(line for each in comparisons for line in _changed_labels(each))
     favoured = [f"{each.candidate.name}: {favour}" for each in comparisons for favour in favours(each)]
-    tested = [] if is_checked else ["w/t/l: groups won, tied and lost"]
-    more = worded(f"{argument('details')}: the tables of each candidate", spelled)
-    told = evidence_words(comparisons)
-    told = [CHECK_LEGEND, *told[1:]] if is_checked else told
-    return Report(title, sentences=[*changed, *favoured], tables=[table], legend=[*told, *tested, more])
+    return Report(
+        f"{title} ({_queries(metrics)}): {tally(metrics, 'comparison')}",
+        is_headline_wrapped=True,
+        tables=[_screen_table(comparisons, comparisons)],
+        lines=[Line("", favour) for favour in favoured],
+        notes=[replace(note, sentence=f"{note.sentence}{f' (and {n} more)' if n else ''}") for note, n in notes],
+        also=WAYS_ON,
+        legend=legend(comparisons, spelled),
+        rest="the page of each",
+        is_overview=not any(each.slices or each.tie_groups or equivalence_tables(each) for each in comparisons),
+    )
 
 
-def _beside(metric: MetricComparison) -> str:
-    """Return how many groups won, tied and lost; of a judge whom people check, the difference by its labels alone."""
-    if metric.check is not None:
-        return points(metric.check.judged.delta, signed=True)
-    if metric.wins is None:
-        return UNDEFINED
-    return f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
+def _queries(metrics: Sequence[MetricComparison]) -> str:
+    """Return the number of queries that count, of several metrics the smallest and the largest."""
+    numbers = sorted({metric.n for metric in metrics})
+    return queries(*dict.fromkeys((numbers[0], numbers[-1])))
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenRow:
+    """A row of the table that a screen begins with: what it is about, by column, both means, and what was found.
+
+    ``span``: delta at both ends of what unjudged items may be worth. ``alone``: delta by a judge alone.
+    """
+
+    names: Sequence[str]
+    sign: str
+    style: Style | None
+    means: tuple[float | None, float | None]
+    delta: float | None
+    ci: tuple[float, float] | None
+    p_value: float | None
+    span: tuple[float | None, float | None] | None = None
+    alone: float | None = None
+    footnotes: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, metric: MetricComparison, names: Sequence[str], comparisons: Sequence[Comparison]) -> ScreenRow:
+        """Return the row of a metric."""
+        return cls(
+            names,
+            sign(metric),
+            style_of(metric),
+            (metric.baseline, metric.candidate),
+            metric.delta,
+            metric.ci,
+            metric.p_adjusted,
+            span_of(metric.open),
+            None if metric.check is None else metric.check.judged.delta,
+            metric_footnotes(metric, comparisons),
+        )
+
+
+def span_of(left: OpenVerdict | None) -> tuple[float | None, float | None] | None:
+    """Return delta at both ends of what unjudged items may be worth, None if these are not known."""
+    return None if left is None or left.low is None or left.high is None else (left.low.delta, left.high.delta)
+
+
+def screen_table(names: Sequence[str], runs: Sequence[str], rows: Sequence[ScreenRow], alone: str = "") -> Table:
+    """Return the table that a screen begins with; columns in which no row has anything are left out.
+
+    ``names``: the heads of what the rows are about. ``runs``: those of the means. ``alone``: whose labels give a
+    further delta.
+    """
+    cells: list[tuple[Column, list[object]]] = []
+    for place, name in enumerate(names):
+        start = "  " if place == 0 else ""
+        texts: list[object] = [
+            Painted(f"{row.sign} {row.names[0]}", row.style) if place == 0 else row.names[place] for row in rows
+        ]
+        cells.append((Column(name, start + name, right=False), texts))
+    for place, run in enumerate(runs):
+        means = [row.means[place] for row in rows]
+        head = Column(run, shortened_inside(run, _HEAD_WIDTH), right=True)
+        cells += [(head, [points(mean) for mean in means])] if any(mean is not None for mean in means) else []
+    numbers: tuple[tuple[str, list[object]], ...] = (
+        ("delta", [Painted(points(row.delta, signed=True), row.style) for row in rows]),
+        ("95% interval", [between(row.ci) for row in rows]),
+        ("p", [p_short(row.p_value) for row in rows]),
+        ("unjudged items", [between(row.span, digits=2) if row.span else "" for row in rows]),
+        (f"{alone} alone", ["" if row.alone is None else points(row.alone, signed=True) for row in rows]),
+    )
+    cells += [(Column(name, right=True), of) for name, of in numbers if any(cell not in ("", UNDEFINED) for cell in of)]
+    footnotes: list[str] = []
+    signs = [marks(row.footnotes, footnotes) for row in rows]
+    return Table(
+        [column for column, _ in cells],
+        [list(row) for row in zip(*(of for _, of in cells), strict=True)],
+        names=tuple(range(min(len(names), 2))),
+        marks=signs,
+        footnotes=footnotes,
+    )
+
+
+def _screen_table(comparisons: Sequence[Comparison], shown: Sequence[Comparison]) -> Table:
+    """Return the table of a comparison by metric, or of several candidates."""
+    first, is_several = comparisons[0], len(comparisons) > 1
+    rows = []
+    for each in comparisons:
+        for metric in each.metrics:
+            row = ScreenRow.of(metric, [each.candidate.name, metric.metric][not is_several :], shown)
+            rows.append(replace(row, footnotes=[*_other_labels(metric, each, first), *row.footnotes]))
+    heads = ("run", "metric") if is_several else ("metric",)
+    check = first.metrics[0].check
+    alone = "" if check is None else "unjudged as 0," if check.aim == "holes" else judge_words(first.label_set.judge)
+    return screen_table(heads, (first.baseline.name, "mean" if is_several else first.candidate.name), rows, alone)
+
+
+def _extremes(comparison: Comparison) -> list[Line]:
+    """Return the queries that lost and gained most, on one line if they fit."""
+    named = [
+        ", ".join(
+            f"{shortened(visible(comparison.texts.get(of.group, of.group)), _NAME_WIDTH)} ({short(of.delta)})"
+            for of in groups[:_NAMED]
+        )
+        for groups in (comparison.worst, comparison.best)
+    ]
+    told = [f"{start}: {words}" for start, words in zip(("worst", "best"), named, strict=True) if words]
+    one = "     ".join(told)
+    return [Line("", text) for text in ([one] if display_width(one) <= WIDTH else told) if text]
 
 
 def for_people(comparison: Comparison) -> Comparison:
@@ -326,37 +420,48 @@ def headline(comparison: Comparison) -> str:
         told = finding(shown[0]) if len(shown) == 1 else f"{counted(len(shown), 'metric')} shown, none compared"
     else:
         comparable = metrics
-        if not any(metric.verdict in ("improved", "regressed") for metric in metrics):
+        if not any(metric.verdict in MOVED for metric in metrics):
             comparable = [metric for metric in metrics if metric.verdict != "not_comparable"] or metrics
         told = finding(comparable[0]) if len(comparable) == 1 else tally(comparable)
         if len(comparable) < len(metrics):
             told += f", {len(metrics) - len(comparable)} more cannot be compared"
-    return f"{runs(comparison)}: {told}"
+    return f"{runs(comparison)} ({_queries(comparison.metrics)}): {told}"
 
 
-def _every(n: int) -> str:
-    return "both metrics" if n == 2 else f"all {n} metrics"
-
-
-def tally(metrics: Sequence[MetricComparison]) -> str:
-    """Return how many of several metrics changed, which way, and how many of these verdicts have low information."""
+def tally(metrics: Sequence[MetricComparison], what: str = "metric") -> str:
+    """Return how many of several metrics moved, which way, how many have low information, and how many are open."""
     n_low = sum(metric.has_low_information for metric in metrics)
-    return _moves(metrics) + (f" ({n_low} of {len(metrics)} on low information)" if n_low else "")
+    low = f" ({n_low} of {len(metrics)} on low information)" if n_low else ""
+    return (
+        moves_words([metric.verdict for metric in metrics], what) + low + open_words([m.is_open for m in metrics], what)
+    )
 
 
-def _moves(metrics: Sequence[MetricComparison]) -> str:
-    counts = {verdict: sum(metric.told == verdict for metric in metrics) for verdict in SIGNS}
-    n_metrics = counted(len(metrics), "metric")
-    moved = [verdict for verdict in ("regressed", "improved", "open") if counts[verdict]]
+def moves_words(verdicts: Sequence[Verdict | None], what: str) -> str:
+    """Return how many of several verdicts went which way."""
+    n_all, of_all = len(verdicts), counted(len(verdicts), what)
+    every = f"both {what}s" if n_all == 2 else f"all {of_all}"
+    moved = [(word, n) for verdict, word in MOVED.items() if (n := verdicts.count(verdict))]
     if moved:
-        first, *others = moved
-        share = _every(len(metrics)) if counts[first] == len(metrics) else f"{counts[first]} of {n_metrics}"
-        return ", ".join([f"{share} {first}", *(f"{counts[verdict]} {verdict}" for verdict in others)])
-    if counts["identical"] == len(metrics):
-        return f"identical in {_every(len(metrics))}"
-    if counts["not_comparable"] == len(metrics):
-        return f"none of {n_metrics} can be compared"
-    return f"no difference detected in any of {n_metrics}"
+        (first, n), *others = moved
+        share = every if n == n_all else f"{n} of {of_all}"
+        return ", ".join([f"{share} {first}", *(f"{number} {word}" for word, number in others)])
+    if verdicts.count("identical") == n_all:
+        return f"identical in {every}"
+    if verdicts.count("not_comparable") == n_all:
+        return f"none of {of_all} can be compared"
+    return "no difference detected"
+
+
+def open_words(are_open: Sequence[bool], what: str = "metric") -> str:
+    """Return that unknown labels could change verdicts, "" if they could not.
+
+    >>> open_words([True, True]), open_words([True, False]), open_words([False])
+    (' as judged; open', ' as judged; 1 of 2 metrics open', '')
+    """
+    n = sum(are_open)
+    which = "" if n == len(are_open) else f"{n} of {counted(len(are_open), what)} "
+    return f" as judged; {which}open" if n else ""
 
 
 def finding(metric: MetricComparison) -> str:
@@ -367,34 +472,25 @@ def finding(metric: MetricComparison) -> str:
         why = None if metric.not_comparable is None else NOT_COMPARABLE[metric.not_comparable]
         return f"{metric.metric} cannot be compared" + (f": {why}" if why else "")
     if metric.verdict == "identical":
-        return f"{metric.metric} is identical on {'all ' if metric.n > 1 else 'the '}{counted(metric.n, 'group')}"
+        return f"{metric.metric} is identical on {'all ' if metric.n > 1 else 'the '}{queries(metric.n)}"
     if few := few_words(metric.check):
         return f"open: {few} ({metric.metric} {points(metric.delta, signed=True)} so far)"
     if metric.p_value is None:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}, which no test can judge"
-    if metric.verdict == "no_difference_detected":
-        few = "; low information" if metric.has_low_information else ""
-        undetected = f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
-        return undetected + unless(metric.verdict, metric.open)
-    unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
-    return (
-        f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{unless(metric.verdict, metric.open)}"
-    )
+    return found(metric.metric, metric.verdict, metric.delta, is_low=metric.has_low_information, is_open=metric.is_open)
 
 
-def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
-    """Return the condition under which a verdict holds, if unknown labels could change it."""
-    turning = None if left is None else left.turning(verdict)
-    if left is None or turning is None:
-        return ""
-    whose = "candidate" if turning is left.high else "baseline"
-    moved = turning.verdict in ("improved", "regressed") and turning.delta is not None
-    found = (
-        f"but {turning.verdict} by {points(abs(turning.delta or 0.0))}"
-        if moved
-        else f"but no difference is detected ({points(turning.delta, signed=True)})"
-    )
-    return f" if unjudged items are worth nothing, {found} if the {whose}'s are as good as its judged items"
+def found(name: str, verdict: Verdict | None, delta: float, *, is_low: bool, is_open: bool) -> str:
+    """Return what a test found; ``is_low``: on low information; ``is_open``: whether unknown labels could change it.
+
+    >>> found("ndcg@10", "improved", 0.0609, is_low=False, is_open=True)
+    'ndcg@10 better by 0.0609 as judged; open'
+    """
+    if verdict in MOVED:
+        few = " (low information: not a safe verdict)" if is_low else ""
+        return f"{name} {MOVED[verdict]} by {points(abs(delta))}{few}{open_words([is_open])}"
+    few = "; low information" if is_low else ""
+    return f"no difference detected in {name} ({points(delta, signed=True)}{few}){open_words([is_open])}"
 
 
 def style_of(metric: MetricComparison) -> Style | None:
@@ -403,33 +499,27 @@ def style_of(metric: MetricComparison) -> Style | None:
 
 
 def sign(metric: MetricComparison) -> str:
-    """Return the sign of a metric's verdict; "?" also if nothing could be tested."""
-    if metric.verdict is None:
-        return "·"
-    return SIGNS[metric.told or metric.verdict] if is_judged(metric) else SIGNS["not_comparable"]
+    """Return the sign of a metric's verdict as judged, with "?" if it is open; "?" also if nothing could be tested."""
+    judged = SIGNS[metric.verdict if is_judged(metric) else "not_comparable"]
+    return f"{judged}?" if metric.is_open and judged != "?" else judged
 
 
-def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> Table:
-    """Return the table of means, differences and p-values, and of the evidence that at least one metric has."""
+def _statistics(comparison: Comparison, comparisons: Sequence[Comparison]) -> list[Table]:
+    """Return the table of the further evidence that at least one metric has; of drawn answers, both differences."""
     if is_drawn(comparison):
-        return check_table(comparison, lambda metric: metric_footnotes(metric, comparisons))
+        return [check_table(comparison, lambda metric: metric_footnotes(metric, comparisons))]
     evidence: list[tuple[str, Callable[[MetricComparison], str | None]]] = [
-        ("wins", lambda metric: None if metric.wins is None else f"{metric.wins:,}"),
-        ("ties", lambda metric: None if metric.ties is None else f"{metric.ties:,}"),
-        ("losses", lambda metric: None if metric.losses is None else f"{metric.losses:,}"),
+        ("better", lambda metric: None if metric.wins is None else f"{metric.wins:,}"),
+        ("same", lambda metric: None if metric.ties is None else f"{metric.ties:,}"),
+        ("worse", lambda metric: None if metric.losses is None else f"{metric.losses:,}"),
         ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else None),
         ("detectable", detectable_cell),
         ("judged", judged_cell),
     ]
-    metrics, footnotes = comparison.metrics, list[str]()
+    metrics = comparison.metrics
     shown = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
-    return Table(
-        (*_METRIC_COLUMNS, *columns(*(f">{name}" for name, _ in shown))),
-        [[*metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in shown)] for metric in metrics],
-        marks=[marks(metric_footnotes(metric, comparisons), footnotes) for metric in metrics],
-        footnotes=footnotes,
-        second=len(_METRIC_COLUMNS),
-    )
+    rows = [[metric.metric, *(cell(metric) or UNDEFINED for _, cell in shown)] for metric in metrics]
+    return [Table(columns("metric", *(f">{name}" for name, _ in shown)), rows)] if shown else []
 
 
 def judged_cell(metric: MetricComparison) -> str | None:

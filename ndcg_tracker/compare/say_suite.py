@@ -9,9 +9,21 @@ from typing import Any
 from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, SuiteNote, verdict_of
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_reports, metric_footnotes, unless
+from ndcg_tracker.compare.say import (
+    SIGNS,
+    WAYS_ON,
+    ScreenRow,
+    comparison_reports,
+    found,
+    metric_footnotes,
+    moves_words,
+    open_words,
+    screen_table,
+    span_of,
+)
 from ndcg_tracker.compare.say_latex import suite_comparison_latex
 from ndcg_tracker.compare.say_tables import (
+    VERDICT_STYLES,
     delta_cell,
     in_neither,
     interval_name,
@@ -20,13 +32,13 @@ from ndcg_tracker.compare.say_tables import (
     rare_loss_words,
     test_name,
 )
-from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.errors import Spelling, in_python, worded
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.html import Spec
 from ndcg_tracker.render.report import Report, Table, columns, marks
 from ndcg_tracker.words.notes import Told, told
-from ndcg_tracker.words.texts import counted, interval, p_text, points
+from ndcg_tracker.words.texts import counted, interval, p_text, points, queries
 
 OTHER_QUERIES = "other queries of these datasets"
 OTHER_DATASETS = "other datasets like these"
@@ -34,32 +46,18 @@ _DELTA_COLUMNS = paths(
     "dataset label_set_version baseline candidate n baseline_mean candidate_mean delta ci_low=ci.0 ci_high=ci.1 "
     "p_value p_adjusted verdict wins ties losses low_information metric judge"
 )
-_VERDICTS = {
-    "improved": "improved by {}",
-    "regressed": "regressed by {}",
-    "no_difference_detected": "no difference detected ({})",
-    "identical": "identical in every group",
-}
 
 
 def suite_comparison_said(
-    *comparisons: SuiteComparison,
-    on_datasets: Sequence[Comparison] = (),
-    spelled: Spelling = in_python,
-    details: bool = False,
+    *comparisons: SuiteComparison, on_datasets: Sequence[Comparison] = (), spelled: Spelling = in_python
 ) -> Said:
     """Return the output for comparisons on a suite; CSV has a row per dataset.
 
-    ``on_datasets`` and ``details``: the comparisons on each dataset, and whether to show them as well.
+    ``on_datasets``: the comparisons on each dataset, which follow on request.
     """
-
-    def value() -> dict[str, Any]:
-        as_json = suite_comparison_object(*comparisons)
-        return as_json | {"on_datasets": on_datasets} if details else as_json
-
     return Said(
-        value,
-        lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled, details=details),
+        lambda: suite_comparison_object(*comparisons) | ({"on_datasets": on_datasets} if on_datasets else {}),
+        lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled),
         lambda: [row for comparison in comparisons for row in delta_rows(comparison)],
         further={"latex": lambda: "\n".join(map(suite_comparison_latex, comparisons))},
     )
@@ -89,66 +87,77 @@ def _comparison_shape(comparison: SuiteComparison) -> Mapping[str, object]:
 
 
 def suite_comparison_reports(
-    *comparisons: SuiteComparison,
-    on_datasets: Sequence[Comparison] = (),
-    spelled: Spelling = in_python,
-    details: bool = False,
+    *comparisons: SuiteComparison, on_datasets: Sequence[Comparison] = (), spelled: Spelling = in_python
 ) -> list[Report]:
-    """Return a report per candidate and metric, before several an overview, with ``details`` one per dataset too."""
+    """Return a report per candidate and metric, before several one that sums them up, and one per dataset."""
     reports = [suite_comparison_report(comparison, spelled) for comparison in comparisons]
-    if len(reports) > 1:
-        overview = _overview(comparisons)
-        if len({comparison.candidate for comparison in comparisons}) > 1 and not details:
-            notes = dict.fromkeys(note for report in reports for note in report.notes)
-            more = worded(f"{argument('details')}: the tables of each candidate", spelled)
-            facts = [
-                (name, f"{comparison.candidate}: {value}")
-                for comparison in comparisons
-                for name, value in _facts(comparison, spelled)
-            ]
-            legend = [*overview.legend, more]
-            facts = list(dict.fromkeys(facts))
-            return [replace(overview, legend=legend, facts=facts, notes=list(notes), is_overview=False)]
-        reports = [overview, *reports]
-    if details:
-        reports += [report for comparison in on_datasets for report in comparison_reports(comparison, spelled=spelled)]
-    return reports
+    pages = [report for comparison in on_datasets for report in comparison_reports(comparison, spelled=spelled)]
+    if len(reports) == 1:
+        return [replace(reports[0], is_overview=bool(pages)), *pages]
+    notes = list(dict.fromkeys(note for report in reports for note in report.notes))
+    return [replace(_overview(comparisons), notes=notes), *reports, *pages]
 
 
 def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
     """Return the verdict on every candidate and metric."""
-    first, metrics = comparisons[0], dict.fromkeys(comparison.metric for comparison in comparisons)
-    rows: list[list[object]] = [
-        [
-            comparison.candidate,
-            familiar_name(comparison.metric),
-            comparison.told.replace("_", " ") + (" (low information)" if comparison.has_low_information else ""),
-            delta_cell(comparison.macro.mean, comparison.told),
-            interval(comparison.macro.ci, signed=True),
-            p_text(comparison.p_adjusted),
-        ]
-        for comparison in comparisons
+    first, n = comparisons[0], len({comparison.candidate for comparison in comparisons})
+    who, what = (counted(n, "candidate"), "comparison") if n > 1 else (first.candidate, "metric")
+    told = moves_words([comparison.verdict for comparison in comparisons], what)
+    rows = [
+        _macro_row(comparison, (comparison.candidate, familiar_name(comparison.metric))) for comparison in comparisons
     ]
-    verdicts = [comparison.told for comparison in comparisons]
-    n = len(dict.fromkeys(comparison.candidate for comparison in comparisons))
-    of = f"{counted(n, 'candidate')} against {first.baseline} on suite {first.suite}"
     return Report(
-        of if n > 1 else f"{of}: {counted(len(metrics), 'metric')}",
-        tables=[
-            Table(
-                columns("system", "metric", "verdict", ">macro delta", ">95% interval", ">p"),
-                rows,
-                names=(0, 1),
-                n_below=2,
-            )
-        ],
+        f"{who} against {first.baseline} on suite {first.suite} ({_queries_of(first)}): {told}"
+        + open_words([comparison.is_open for comparison in comparisons], what),
+        is_headline_wrapped=True,
+        tables=[screen_table(("run", "metric"), (first.baseline, "mean"), rows)],
         legend=[
-            "; ".join(["delta: candidate - baseline", *mark_legends(verdicts)]),
+            "; ".join(["delta: candidate - baseline", *mark_legends([comparison.told for comparison in comparisons])]),
             f"p: t-test of the macro mean, Holm-corrected for {len(rows)} tests at once",
             "macro: each dataset counts once",
         ],
+        rest="the page of each",
         is_overview=True,
     )
+
+
+def _queries_of(comparison: SuiteComparison) -> str:
+    return f"{counted(len(comparison.deltas), 'dataset')}, {queries(sum(of.n for of in comparison.deltas))}"
+
+
+def macro_means(comparison: SuiteComparison) -> tuple[float, float]:
+    """Return the means of the datasets' means, of the baseline and of the candidate."""
+    n = len(comparison.deltas)
+    return (
+        sum(delta.baseline_mean or 0.0 for delta in comparison.deltas) / n,
+        sum(delta.candidate_mean or 0.0 for delta in comparison.deltas) / n,
+    )
+
+
+def _macro_row(comparison: SuiteComparison, names: Sequence[str]) -> ScreenRow:
+    """Return the row of all datasets together."""
+    macro, judged = comparison.macro, SIGNS[comparison.verdict]
+    return ScreenRow(
+        names,
+        f"{judged}?" if comparison.is_open else judged,
+        VERDICT_STYLES.get(comparison.told),
+        macro_means(comparison),
+        macro.mean,
+        macro.ci,
+        comparison.p_adjusted,
+        span_of(comparison.open),
+        footnotes=["low information: not a safe verdict"] if comparison.has_low_information else (),
+    )
+
+
+def suite_screen(comparison: SuiteComparison) -> Table:
+    """Return the table that a screen begins with: all datasets together, then each."""
+    rows = [_macro_row(comparison, ("macro",))]
+    for delta in comparison.deltas:
+        means = (delta.baseline_mean, delta.candidate_mean)
+        of_dataset = ScreenRow.of(delta.metric, (delta.dataset,), ())
+        rows.append(replace(of_dataset, means=means, ci=delta.ci, p_value=delta.p_adjusted))
+    return screen_table(("dataset",), (comparison.baseline, comparison.candidate), rows)
 
 
 def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_python) -> Report:
@@ -173,31 +182,32 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
     if comparison.p_adjusted != comparison.macro.p_value:
         told_p = f"p {p_text(comparison.p_adjusted)}, Holm-corrected for all metrics and candidates at once"
         facts.insert(0, ("verdict", f"rests on {told_p}"))
+    who = f"{comparison.candidate} against {comparison.baseline} on {where} ({_queries_of(comparison)})"
     return Report(
-        f"{comparison.candidate} against {comparison.baseline} on {where}: {verdict_on_suite(comparison)}",
-        tables=[
-            delta_table(comparison),
-            Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
-        ],
+        f"{who}: {verdict_on_suite(comparison)}",
+        is_headline_wrapped=True,
+        tables=[suite_screen(comparison)],
+        notes=suite_notes(comparison.notes),
+        also=WAYS_ON,
         legend=[
             "macro: each dataset counts once; the first macro row gives the verdict; micro: each query counts once"
         ],
         facts=facts,
-        notes=suite_notes(comparison.notes),
-        is_headline_wrapped=comparison.is_open,
+        details=[
+            delta_table(comparison),
+            Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
+        ],
+        rest="statistics and datasets",
     )
 
 
 def verdict_on_suite(comparison: SuiteComparison) -> str:
     """Return the finding for the macro mean, in a sentence."""
-    is_open = comparison.verdict == "no_difference_detected"
-    size = points(comparison.macro.mean, signed=True) if is_open else points(comparison.macro.mean).removeprefix("-")
-    few = ("; low information" if is_open else "") if comparison.has_low_information else ""
-    verdict = _VERDICTS[comparison.verdict].format(size + few)
-    if comparison.has_low_information and not is_open:
-        verdict += " (low information: not a safe verdict)"
-    verdict += unless(comparison.verdict, comparison.open)
-    return f"macro {familiar_name(comparison.metric)} {verdict}"
+    name = f"macro {familiar_name(comparison.metric)}"
+    if comparison.verdict == "identical":
+        return f"{name} is identical on all queries"
+    is_low = comparison.has_low_information
+    return found(name, comparison.verdict, comparison.macro.mean, is_low=is_low, is_open=comparison.is_open)
 
 
 def _facts(comparison: SuiteComparison, spelled: Spelling) -> list[tuple[str, str]]:

@@ -97,7 +97,6 @@ def equivalence_tables(comparison: Comparison) -> list[Table]:
             columns("metric", "finding", ">90% interval", ">p"),
             rows,
             f"equivalence within ±{shown_margin(equivalences[0][1].margin)}",
-            in_words=[f"{name}: {_equivalence_in_words(equivalence)}" for name, equivalence in equivalences],
         )
     ]
 
@@ -107,14 +106,6 @@ def _equivalence_finding(equivalence: Equivalence) -> str:
     if equivalence.p_value is None:
         return "identical in every group" if equivalence.equivalent else "cannot be tested"
     return "equivalent" if equivalence.equivalent else "not shown equivalent"
-
-
-def _equivalence_in_words(equivalence: Equivalence) -> str:
-    within = f"within ±{shown_margin(equivalence.margin)}"
-    if equivalence.p_value is None:
-        return f"equivalent {within}: identical" if equivalence.equivalent else f"equivalence {within} cannot be tested"
-    evidence = f"(p {p_text(equivalence.p_value)}, 90% interval {interval(equivalence.ci, signed=True)})"
-    return f"{'equivalent' if equivalence.equivalent else 'not shown equivalent'} {within} {evidence}"
 
 
 def detectable_cell(metric: MetricComparison) -> str | None:

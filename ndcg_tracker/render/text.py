@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from ndcg_tracker.render.report import WIDTH, Report, Shown, Table, mark, shown
+from ndcg_tracker.render.report import WIDTH, Detail, Line, Report, Shown, Table, mark, shown, shown_reports
 from ndcg_tracker.render.terminal import (
     Painted,
     Style,
@@ -57,6 +57,8 @@ def reports_text(
     width: int = WIDTH,
     blank_lines: int = 2,
     is_terminal: bool = False,
+    detail: Detail = "all",
+    more: str = "",
 ) -> str:
     """Return reports one after the other, with a line end; everything that came from outside is escaped.
 
@@ -64,31 +66,49 @@ def reports_text(
 
     Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``width``: how many
     columns a line may take, as far as names and numbers allow; 60 at least. ``blank_lines``: between two reports.
-    ``is_terminal``: also wrap headlines, which programs read as one line.
+    ``is_terminal``: also wrap headlines, which programs read as one line. ``detail``: how much of them; ``more``: what
+    asks for all of it.
     """
+    if detail == "line":
+        page = _Page(_ENDLESS, color)
+        return inert_lines("\n".join(_headline(report, page)[0] for report in reports[:1] if report.headline)) + "\n"
     page = _Page(max(width, NARROWEST), color, is_terminal)
     blocks = []
-    for number, report in enumerate(reports):
+    for number, report in enumerate(shown_reports(reports, detail)):
         parts = [part for part in _parts(report, page, number > 0 and reports[0].is_overview) if part]
         blocks.append("\n\n".join("\n".join(part) for part in parts))
-    return inert_lines(("\n" * (blank_lines + 1)).join(blocks)) + "\n" if blocks else ""
+    text = ("\n" * (blank_lines + 1)).join(blocks)
+    if detail == "screen" and (last := _more(reports, more)):
+        text += ("\n" if any(report.notes for report in reports[-1:]) else "\n\n") + last
+    return inert_lines(text) + "\n" if blocks else ""
+
+
+def _more(reports: Sequence[Report], more: str) -> str:
+    """Return the line that says where the rest is, "" if there is none."""
+    first = reports[0] if reports else Report()
+    rest = [f"{more} {first.rest}".strip()] if any(report.has_rest for report in reports) else []
+    return f"more: {'   '.join(filter(None, [*rest, first.also]))}" if rest or first.also else ""
 
 
 def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
     head = _headline(report, page)
-    for finding in report.findings:
-        lines = wrapped(visible(finding.text), page.width, "  ") if page.is_terminal else ["  " + visible(finding.text)]
-        head += ["  " + painted(line[2:], finding.style, color=page.color) for line in lines]
+    head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
     parts = [head]
-    for table in report.tables:
-        parts += [_table(each, page) for each in _split(table)]
+    parts += [_table(table, page) for table in report.tables]
+    parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
+    parts.append([line for told in report.lines for line in _line(told, page)])
+    parts.append(_notes(report.notes, page))
     legend = [*report.legend, *(report.styles if page.color else ())]
     parts.append([] if is_legend_known else page.dim(legend))
-    parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
-    parts += [_facts(report.facts, page), _notes(report.notes, page)]
+    parts += [_facts(report.facts, page), _notes(report.minor, page)]
     return [*parts, *(_table(table, page) for table in report.details)]
+
+
+def _line(line: Line, page: _Page) -> list[str]:
+    lines = wrapped(visible(line.text), page.width, line.start)
+    return [*lines[:-1], f"{lines[-1]}  {visible(line.command)}" if line.command else lines[-1]]
 
 
 def _headline(report: Report, page: _Page) -> list[str]:
@@ -103,23 +123,6 @@ def _headline(report: Report, page: _Page) -> list[str]:
     if report.is_headline_wrapped or (page.is_terminal and not report.asides):
         return [painted(line, "bold", color=page.color) for line in wrapped(visible(report.headline), page.width)]
     return ["  ".join([page.painted(report.headline, "bold"), *map(visible, report.asides)]).rstrip(" ")]
-
-
-def _split(table: Table) -> list[Table]:
-    """Return a table as the two tables it is in text."""
-    if not table.second:
-        return [table]
-    first = Table(
-        table.columns[: table.second],
-        [row[: table.second] for row in table.rows],
-        table.title,
-        table.marks,
-        table.footnotes,
-        names=table.names,
-    )
-    places = [0, *range(table.second, len(table.columns))]
-    second = Table([table.columns[place] for place in places], [[row[place] for place in places] for row in table.rows])
-    return [first, second]
 
 
 def _table(table: Table, page: _Page) -> list[str]:
@@ -219,6 +222,9 @@ def _notes(notes: Sequence[Told], page: _Page) -> list[str]:
     """Return notes and warnings; a command is on its own line, unbroken, so that it can be copied."""
     lines = []
     for note in notes:
+        if note.kind == "?":
+            lines += _line(Line("? ", note.sentence + (":" if note.command else ""), note.command), page)
+            continue
         lines += wrapped(visible(note.sentence) + (":" if note.command else ""), page.width, f"{note.kind}: ")
         lines += [f"      {visible(note.command)}"] if note.command else []
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, shown
+from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, queries, shown
 
 T_INTERVAL = "the t interval"
 _SLICES_NAMED = 5
@@ -285,9 +285,9 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"no slice by {attribute} has the {fewest} groups that a verdict needs: slice by an attribute with fewer "
         "values; to add one"
     ),
-    "unjudged_open": lambda n=None: (
-        f"to judge {'the unjudged item' if n == 1 else f'all {n:,} unjudged items' if n else 'all unjudged items'} "
-        "before the next verdict"
+    "unjudged_open": lambda metric, n=None, n_groups=None: (
+        f"{counted(n, 'unjudged item') if n else 'unjudged items'} can change {metric}: grade "
+        + (f"those of {queries(n_groups)}" if n_groups else "them")
     ),
     "never_shown": lambda runs, unseen: (
         f"the labels come from the logs of {' and '.join(runs)}: items that only {' and '.join(unseen)} ranks first "

@@ -305,7 +305,7 @@ class _PairOnPage:
             "has_lists": not lacks_items,
             "of_lists": of_lists,
             "contribution": "" if pair.lists_metric is None else "adds",
-            "report": Markup(reports_html([replace(told, fold="")], CLASSES)),
+            "report": Markup(reports_html([replace(told, rest="")], CLASSES)),
         }
         moves = moves_chart([], *of_lists, metric=first.metric, has_titles=bool(pair.texts))
         lowest = int(np.argmin(pair.groups.delta)) if pair.groups.keys else None

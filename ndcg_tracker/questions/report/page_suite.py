@@ -54,7 +54,7 @@ def suite_on_page(suite: SuiteOverview) -> tuple[Spec, Sequence[Bar], dict[str, 
     from ndcg_tracker.questions.leaderboard.say import suite_table_report
 
     bars = [replace(bar, name=visible(bar.name)) for bar in suite_bars(*suite.comparisons)]
-    reports = [*suite_comparison_reports(*suite.comparisons, details=True), *map(suite_table_report, suite.systems)]
+    reports = [*suite_comparison_reports(*suite.comparisons), *map(suite_table_report, suite.systems)]
     return (
         suite_forest(*suite.comparisons),
         bars,
