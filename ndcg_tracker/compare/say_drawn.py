@@ -9,8 +9,7 @@ from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.say_tables import delta_cell, told_in_table
 from ndcg_tracker.render.formats import fields_of, shape_of
 from ndcg_tracker.render.report import Table, columns, marks
-from ndcg_tracker.words.notes import command_line
-from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p_text, points, sample_command
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p_text, points
 
 CHECK_LEGEND = (
     "delta: the mean difference; checked: by people's answers in drawn queries, the others estimated from these; its "
@@ -121,16 +120,3 @@ def _drawn(check: DrawnCheck) -> str:
     told = f"{check.n_graded:,} of {counted(check.n_open, what)} were drawn and graded, in {check.n_answered:,} of "
     told += f"{n_open:,} queries{of}"
     return told + (f"; {check.n_left_out:,} drawn queries left out" if check.n_left_out else "")
-
-
-def judge_alone_words(judge: str, comparison: Comparison | None = None) -> list[str]:
-    """Return a sentence if a decision depends on the labels of a judge that nobody has checked."""
-    if not judge:
-        return []
-    if comparison is None:
-        command = sample_command(["A", "B"], judge)
-    else:
-        names = [comparison.baseline.name, comparison.candidate.name]
-        command = sample_command(names, judge, comparison.dataset)
-    to_check = f"to have people check it: {command_line(command)}"
-    return [f"The verdict rests on: {judge_words(judge)} alone, whose labels nobody has checked; {to_check}"]

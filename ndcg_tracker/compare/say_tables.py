@@ -341,7 +341,8 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
             pairs.append(
                 (
                     "unjudged",
-                    f"{of_metric}delta is between {ends} if each is worth at most the mean gain at its rank",
+                    f"{of_metric}could move delta to between {ends} (each counted from 0 up to the average item at "
+                    "its rank)",
                 )
             )
     for metric in comparison.metrics[:1]:
@@ -358,10 +359,11 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
     return pairs
 
 
-def rare_loss_words(rare: RareLoss, *, of_clusters: bool) -> str:
-    """Return how many groups may lose more than any that was seen."""
-    what = f"more than {points(rare.worst)}, the worst loss seen" if rare.worst else "anything; none of these did"
-    return f"with 95% confidence, at most {rare.share * 100:.2g}% {_who_loses(of_clusters=of_clusters)} {what}"
+def rare_loss_words(rare: RareLoss, *, of_clusters: bool, who: str = "") -> str:
+    """Return the worst loss and how many queries may lose more; ``who``: which query lost most."""
+    units = "clusters" if of_clusters else "queries"
+    most = f"at most {rare.share * 100:.2g}% of {units} should lose"
+    return f"worst loss {points(rare.worst)}{who}; {most} more (95%)" if rare.worst else f"no loss; {most} (95%)"
 
 
 def _who_loses(*, of_clusters: bool) -> str:

@@ -205,7 +205,7 @@ class Line:
     command: str = ""
 
     def __str__(self) -> str:
-        told = f"{self.start.strip()} {self.text}".strip()
+        told = " ".join(f"{self.start} {self.text}".split())
         return f"{told}: {self.command}" if self.command else told
 
 

@@ -74,19 +74,27 @@ def reports_text(
         return inert_lines("\n".join(_headline(report, page)[0] for report in reports[:1] if report.headline)) + "\n"
     page = _Page(max(width, NARROWEST), color, is_terminal)
     blocks = []
-    for number, report in enumerate(shown_reports(reports, detail)):
+    shown_alone = shown_reports(reports, detail)
+    for number, report in enumerate(shown_alone):
         parts = [part for part in _parts(report, page, number > 0 and reports[0].is_overview) if part]
         blocks.append("\n\n".join("\n".join(part) for part in parts))
     text = ("\n" * (blank_lines + 1)).join(blocks)
     if detail == "screen" and (last := _more(reports, more)):
-        text += ("\n" if any(report.notes for report in reports[-1:]) else "\n\n") + last
+        if len(blocks) == 1 and "\n\n" not in text:  # a verdict with its lines
+            text += f"   ({last.removeprefix('more: ')})"
+        else:
+            text += ("\n" if shown_alone[-1].notes else "\n\n") + last
     return inert_lines(text) + "\n" if blocks else ""
 
 
 def _more(reports: Sequence[Report], more: str) -> str:
     """Return the line that says where the rest is, "" if there is none."""
     first = reports[0] if reports else Report()
-    rest = [f"{more} {first.rest}".strip()] if any(report.has_rest for report in reports) else []
+    rest = (
+        [f"{more}{':' if first.under else ''} {first.rest}".strip()]
+        if any(report.has_rest for report in reports)
+        else []
+    )
     return f"more: {'   '.join(filter(None, [*rest, first.also]))}" if rest or first.also else ""
 
 
@@ -108,7 +116,12 @@ def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]
 
 def _line(line: Line, page: _Page) -> list[str]:
     lines = wrapped(visible(line.text), page.width, line.start)
-    return [*lines[:-1], f"{lines[-1]}  {visible(line.command)}" if line.command else lines[-1]]
+    return [
+        *lines[:-1],
+        f"{lines[-1]}{'  ' if lines[-1].endswith(':') else '   '}{visible(line.command)}"
+        if line.command
+        else lines[-1],
+    ]
 
 
 def _headline(report: Report, page: _Page) -> list[str]:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
+from ndcg_tracker.compare.decide import closing_note
 from ndcg_tracker.compare.limits import Harm
-from ndcg_tracker.compare.say_drawn import check_facts, favours, few_words, judge_alone_words
+from ndcg_tracker.compare.results import Comparison
+from ndcg_tracker.compare.say_drawn import check_facts, favours, few_words
 from ndcg_tracker.compare.say_tables import (
     NO_VALUE,
     change_words,
@@ -16,6 +18,7 @@ from ndcg_tracker.compare.say_tables import (
     group_tables,
     harm_words,
     limit_words,
+    rare_loss_words,
     requests,
 )
 from ndcg_tracker.compare.slices import RegressedSlice
@@ -32,13 +35,14 @@ from ndcg_tracker.questions.gate.gather_policy import reset_command, rules_words
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Drift, Gated, Look
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.render.terminal import Painted, Style
+from ndcg_tracker.render.report import Line, Report, Table, columns
+from ndcg_tracker.render.terminal import Painted, Style, shortened, visible
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
 from ndcg_tracker.storage.records import PolicyRecord
-from ndcg_tracker.words.notes import Told, in_words, sentence, told
+from ndcg_tracker.words.notes import MINOR, Note, Told, command_line, sentence, told
 from ndcg_tracker.words.texts import (
+    UNDEFINED,
     clustered_by,
     counted,
     judge_words,
@@ -46,6 +50,9 @@ from ndcg_tracker.words.texts import (
     percent,
     percent_of,
     points,
+    queries,
+    sample_command,
+    short,
     short_name,
     shown,
     shown_margin,
@@ -56,13 +63,14 @@ if TYPE_CHECKING:
 
 SLICES_NAMED = 5
 
-STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "bold"}
+STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "open"}
 _SLICE_STYLES: dict[str, Style] = {"fails": "bad", "within": "good"}
-_SENTENCES = {
-    "pass": "{candidate} may replace {baseline} on {dataset}",
-    "fail": "{candidate} must not replace {baseline} on {dataset}",
-    "inconclusive": "not known whether {candidate} may replace {baseline} on {dataset}",
+SENTENCES = {
+    "pass": "{} may replace {} on {}",
+    "fail": "{} must not replace {} on {}",
+    "inconclusive": "{} may or may not replace {} on {}",
 }
+REST = "bounds, labels, ties, drift"
 _CSV_COLUMNS = {
     **paths("decision reason"),
     **compare.RUN_COLUMNS,
@@ -159,40 +167,94 @@ def _policy_shape(policy: PolicyRecord) -> Mapping[str, object]:
 @shape_of(Gated)
 def _gate_shape(gated: Gated) -> Mapping[str, object]:
     shape: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
-    return shape | picked(_GATE_KEYS, gated)
+    return shape | picked(_GATE_KEYS, gated) | {"screen": [str(line) for line in screen_lines(gated)]}
 
 
 def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
     """Return the report of a decision; ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
-    why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
     slices = gated.decision.slices
-    zero = in_words([note for note in gated.comparison.notes if note.kind == "unjudged_zero"])
+    tables = [] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))]
+    low = gated.decision.low_information
     return Report(
         _finding(gated),
-        tables=[] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))],
         verdict=Painted(verdict_words(gated), STYLES[gated.decision.decision]),
-        sentences=[
-            why[:1].upper() + why[1:],
-            *(f"The verdict rests on: {note}" for note in zero),
-            *judge_alone_words(gated.judge_alone, gated.comparison),
-            *favours(gated.comparison),
+        under=screen_lines(gated),
+        facts=[("reason", reason(gated.decision)), *_facts(gated, spelled)],
+        minor=[
+            *([] if low is None else [Told("warning", sentence(low))]),
+            *(told(note) for note in gated.comparison.notes if note.kind in MINOR),
         ],
-        facts=_facts(gated, spelled),
-        details=group_tables(gated.comparison) if with_groups else [],
-        notes=[*_warnings(gated), *(told(note) for note in gated.comparison.notes if note.kind != "unjudged_zero")],
+        details=[*tables, *(group_tables(gated.comparison) if with_groups else [])],
+        rest=REST,
     )
 
 
-def reason(decision: GateDecision) -> str:
-    """Return why a decision came out as it did, and what would decide an open question.
+def screen_lines(gated: Gated) -> list[Line]:
+    """Return the lines below the verdict: delta, why, what fell or what to do, warnings, and where it is recorded."""
+    comparison, decision = gated.comparison, gated.decision
+    lines = [Line("  ", delta_words(decision))]
+    lines += [Line("  why: ", why)] if (why := why_words(decision)) else []
+    lines += [*_fallen(gated), *_worst_loss(gated)] if decision.decision == "pass" else []
+    lines += do_lines(decision, _grading(gated), comparison)
+    zero = [note for note in comparison.notes if note.kind == "unjudged_zero"]
+    lines += [Line("  rests on: ", sentence(note)) for note in zero]
+    lines += [Line("  ", favour) for favour in favours(comparison)]
+    lines += [Line("  warning: ", warning) for warning in _warnings(gated)]
+    notes = [told(note) for note in comparison.notes if note.kind not in {*MINOR, *_IN_LINES}]
+    lines += [Line("  note: ", note.sentence, note.command) for note in notes]
+    return [*lines, Line("  ", recorded_as(gated))]
 
-    >>> reason(GateDecision("fail", "set", 0.0, 2, -0.25))
-    'the mean difference on these 2 groups, -0.25, is below 0'
+
+_IN_LINES = ("unjudged_zero", "unjudged_open", "draw_queries", "slices_regressed", "small_slices_regressed")
+
+
+def delta_words(decision: GateDecision) -> str:
+    """Return delta, what the data allow, and what PASS needs.
+
+    >>> delta_words(GateDecision("fail", "set", 0.0, 2, -0.25))
+    'delta -0.2500 on these 2 queries; PASS needs it to be at least 0'
     """
-    if decision.of_metric is not None:
-        whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
-        return "; ".join([whole, *(f"but {limit_words(check)}" for check in decision.limits if not check.is_met)])
+    sides, delta = Sides(decision), f"delta {points(decision.delta, signed=True)}"
+    if decision.scope == "set":
+        needed = f"PASS needs it to be {sides.least} {sides.allowed(decision.margin)}"
+        return f"{delta} on {'this query' if decision.n == 1 else f'these {queries(decision.n)}'}; {needed}"
+    end = "lower" if sides.is_higher else "upper"
+    needed = f"PASS needs the {end} end {sides.better} {sides.allowed(decision.margin)}"
+    return "; ".join(filter(None, (delta, allowed_words(decision), "" if decision.is_identical else needed)))
+
+
+def allowed_words(decision: GateDecision) -> str:
+    """Return which differences the data allow, "" if no bound is known."""
+    low, high = (None if end is None else _rounded(end) for end in (decision.lower, decision.upper))
+    if low is None and high is None:
+        return ""
+    return f"the data allow {low} to {high}" if low and high else f"the data allow at {least(low)} {low or high}"
+
+
+def least(low: str | None) -> str:
+    """Return which end is known."""
+    return "most" if low is None else "least"
+
+
+def _rounded(end: float) -> str:
+    return points(end, signed=True, digits=3 if abs(end) >= 0.01 else 4)
+
+
+def why_words(decision: GateDecision) -> str:
+    """Return why a decision came out as it did, "" for a PASS without a condition."""
+    only = _only_reason(decision)
+    if only or decision.scope == "set":
+        return only
+    clauses = _clauses(decision)
+    if decision.decision == "pass":
+        return "; ".join(clauses)
+    told = ", and ".join(filter(None, (_few_words(decision), _open_share(decision))))
+    return "; ".join(filter(None, [*clauses, told])) or _outcome(decision)
+
+
+def _only_reason(decision: GateDecision) -> str:
+    """Return the one reason that needs no other, "" if there is none."""
     if decision.is_spent:
         return "the budget is spent, so nothing is decided"
     if decision.unreached is not None:
@@ -204,34 +266,163 @@ def reason(decision: GateDecision) -> str:
     if decision.drawn_look > len(LEVELS_OF_LOOKS):
         return f"drawn answers decided on these runs {len(LEVELS_OF_LOOKS)} times, so another look decides nothing"
     if decision.delta is None:
-        return "no group has a result in both runs"
+        return "no query has a result in both runs"
     if decision.is_identical and decision.decision == "pass":
-        return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
-    left, slices, parts = decision.open, decision.slices, []
+        return f"identical on {'all ' if decision.n > 1 else 'the '}{queries(decision.n)}"
+    return ""
+
+
+def _clauses(decision: GateDecision) -> list[str]:
+    """Return what besides the bounds decides or hinders a decision."""
+    left, slices = decision.open, decision.slices
+    clauses = [f"but {limit_words(check)}" for check in decision.limits if not check.is_met]
     if slices is not None:
-        parts.append(_of_slices(slices, Sides(decision)))
+        clauses.append(_of_slices(slices, Sides(decision)))
     if decision.harm is not None:
-        parts.append(harm_words(decision.harm, "" if slices is None else slices.attribute))
+        clauses.append(harm_words(decision.harm, "" if slices is None else slices.attribute))
     if left is not None and left.of_zero not in (None, decision.decision):
-        of_zero = f"{unjudged_words(left)}; if they are worth nothing, the decision is {(left.of_zero or '').upper()}"
-        parts = [of_zero, *(part.removeprefix("but ") for part in parts)]
-        return "; ".join(filter(None, parts))
-    of_mean = decision.decision if decision.of_mean is None else decision.of_mean
-    of_whole = of_mean if slices is None else slices.of_whole
-    ways = to_decide(decision)
-    needed = [f"to decide: {ways}"] if ways else []
-    return "; ".join(filter(None, (_of_whole(replace(decision, decision=of_whole)), *parts, *needed)))
+        clauses.append(f"if unjudged items are worth nothing, the decision is {(left.of_zero or '').upper()}")
+    if decision.is_small_drop:
+        clauses.append(f"a real {'drop' if decision.direction == 'higher' else 'rise'} within the margin")
+    return [clause.removeprefix("but ") for clause in clauses if clause]
 
 
-def _of_whole(decision: GateDecision) -> str:
-    """Return what the mean difference of all groups decides."""
-    assert decision.delta is not None
+def _few_words(decision: GateDecision) -> str:
+    """Return that few queries differ, "" if enough do."""
+    low = decision.low_information
+    if low is None:
+        return ""
+    facts: Mapping[str, Any] = low.facts
+    if low.kind == "low_information" and facts.get("n_nonzero") is not None and not facts.get("of_labels"):
+        units = "clusters" if facts.get("of_clusters") else "queries"
+        of = "" if facts["n_nonzero"] >= facts["n"] else f" of {facts['n']:,}"
+        return f"only {facts['n_nonzero']:,}{of} {units} differ"
+    return sentence(low)
+
+
+def _open_share(decision: GateDecision) -> str:
+    """Return how much of the first ranks is unjudged, "" if it leaves nothing open."""
+    left = decision.open
+    if left is None or left.low is None or left.low == left.high:
+        return ""
+    where = "of the lists" if left.share.cutoff is None else f"of the top {left.share.cutoff}"
+    lacking = [UNDEFINED if of is None else f"{1 - of:.0%}" for of in (left.share.candidate, left.share.baseline)]
+    return f"{lacking[0]} {where} is unjudged (baseline {lacking[1]})"
+
+
+def _outcome(decision: GateDecision) -> str:
+    """Return what the range that the data allow says about all queries together."""
+    sides = Sides(decision)
+    change = "drop" if sides.is_higher else "rise"
+    more = f"{change} of more than {shown_margin(decision.margin)}" if decision.margin else change
+    if decision.decision == "pass":
+        return f"no {more}"
+    if decision.decision == "fail":
+        return f"all of that is {sides.worse} 0"
+    return f"neither a {more} nor no {change} can be ruled out"
+
+
+def reason(decision: GateDecision) -> str:
+    """Return why a decision came out as it did, and what would decide an open question.
+
+    >>> reason(GateDecision("fail", "set", 0.0, 2, -0.25))
+    'delta -0.2500 on these 2 queries; PASS needs it to be at least 0'
+    """
+    if only := _only_reason(decision):
+        return only
     if decision.scope == "set":
-        sides = Sides(decision)
-        relation = f"{'not ' if decision.decision == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
-        groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
-        return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
-    return _by_bounds(decision)
+        return "; ".join([delta_words(decision), *_clauses(decision)])
+    of_mean = decision.of_metric or decision.decision
+    of_mean = of_mean if decision.of_mean is None else decision.of_mean
+    of_whole = of_mean if decision.slices is None else decision.slices.of_whole
+    allowed = allowed_words(decision) or "the data set no bound"
+    ways = to_decide(decision)
+    parts = [f"{allowed}: {_outcome(replace(decision, decision=of_whole))}", *_clauses(decision)]
+    parts += [] if of_whole == "pass" else [_few_words(decision), _open_share(decision)]
+    return "; ".join(filter(None, [*parts, f"to decide: {ways}" if ways else ""]))
+
+
+def _fallen(gated: Gated) -> list[Line]:
+    """Return the slices that regressed although all queries together pass, and the command that shows them."""
+    rows = gated.regressed_slices
+    if not rows:
+        return []
+    command = next(note.command for note in gated.comparison.notes if note.kind.endswith("slices_regressed"))
+    named = [
+        f"{row.attribute}={shown(row.value or '')} ({short(row.delta)}, {queries(row.n)})"
+        for row in rows[:_FALLEN_NAMED]
+    ]
+    more = f" and {len(rows) - _FALLEN_NAMED} more" if len(rows) > _FALLEN_NAMED else ""
+    return [Line("  fell: ", f"{', '.join(named)}{more}", command_line(command))]
+
+
+_FALLEN_NAMED = 2
+
+
+def _worst_loss(gated: Gated) -> list[Line]:
+    rare, worst = gated.metric.rare_loss, gated.comparison.worst[:1]
+    if rare is None:
+        return []
+    who = f" ({shortened(visible(gated.comparison.texts.get(worst[0].group, worst[0].group)), 24)})" if worst else ""
+    return [Line("  ", rare_loss_words(rare, of_clusters=gated.metric.clusters is not None, who=who))]
+
+
+def _grading(gated: Gated) -> Note | None:
+    """Return the note with the command that fills what unjudged items leave open, None if they leave nothing open."""
+    left, comparison = gated.decision.open, gated.comparison
+    if left is None or left.low is None or left.low == left.high or not left.n_items:
+        return None
+    names = [run.runs[0].name if run.runs else run.name for run in (comparison.baseline, comparison.candidate)]
+    of_all = gated.metric.open
+    n_items = None if comparison.baseline.runs or comparison.candidate.runs else left.n_items
+    n_groups = None if of_all is None else of_all.n_groups
+    return closing_note(comparison, comparison.metrics[0].metric, names, n_items, n_groups)
+
+
+def do_lines(decision: GateDecision, grading: Note | None, comparison: Comparison | None = None) -> list[Line]:
+    """Return what would decide an open question, in order.
+
+    ``grading``: a note with the command that fills what unjudged items leave open. ``comparison``: of two runs.
+    """
+    if decision.decision != "inconclusive":
+        return []
+    steps, left = list[tuple[str, str]](), decision.open
+    if decision.judge_alone:
+        names = ["A", "B"] if comparison is None else [comparison.baseline.name, comparison.candidate.name]
+        dataset = "" if comparison is None else comparison.dataset
+        command = sample_command(names, decision.judge_alone, dataset)
+        steps.append((f"have people check {judge_words(decision.judge_alone)}", command_line(command)))
+    elif grading is not None and left is not None and not _only_reason(decision):
+        worst = left.low if decision.direction == "higher" else left.high
+        is_needed = (
+            worst is not None and abs(worst) >= decision.margin and (worst < 0) == (decision.direction == "higher")
+        )
+        facts: Mapping[str, Any] = grading.facts
+        what = "the unjudged items" if facts["n"] is None else counted(facts["n"], "item")
+        where = "" if facts["n_groups"] is None else f" in {queries(facts['n_groups'])}"
+        needed = ", without which nothing can PASS" if is_needed else ""
+        steps.append((f"grade {what}{where}{needed}", command_line(grading.command)))
+    ways = [words for words in (_more_queries(decision), _wider_margin(decision)) if words]
+    if ways:
+        steps.append(("then " * bool(steps) + ", or ".join(ways), ""))
+    starts = ["  do:  1. ", *(f"       {number}. " for number in range(2, len(steps) + 1))]
+    return [Line(start, words, command) for start, (words, command) in zip(starts, steps, strict=False)]
+
+
+def _more_queries(decision: GateDecision) -> str:
+    """Return about how many queries like these would decide, "" if that is not known."""
+    if decision.n_needed is not None and decision.n_needed_for is not None:
+        about = "about" if decision.betting_lower is None else "at most about"  # the betting bound may decide before
+        return f"{about} {queries(decision.n_needed)} like these ({decision.n_needed_for.upper()})"
+    facts: Mapping[str, Any] = {} if decision.low_information is None else decision.low_information.facts
+    n_nonzero, enough = facts.get("n_nonzero"), facts.get("enough")
+    if not n_nonzero or not enough or facts.get("of_labels") or facts.get("of_clusters") or _only_reason(decision):
+        return ""
+    return f"about {queries(-(-enough * facts['n'] // (10 * n_nonzero)) * 10)} like these"
+
+
+def _wider_margin(decision: GateDecision) -> str:
+    return "" if decision.margin_needed is None else f"a margin above {decision.margin_needed:.4g} (PASS)"
 
 
 def unjudged_words(left: OpenLabels) -> str:
@@ -361,56 +552,11 @@ def recorded_reason(gated: Gated | SuiteGated) -> str:
 def to_decide(decision: GateDecision) -> str:
     """Return what would decide an open question, the most sensible first; "" if nothing is known to do so."""
     ways, left = [], decision.open
-    if decision.decision == "inconclusive" and left is not None and left.n_items and left.of_zero != "inconclusive":
-        ways.append(f"judging {counted(left.n_items, 'unjudged item')}")
-    if decision.decision == "inconclusive" and decision.n_needed is not None and decision.n_needed_for is not None:
-        about = "about" if decision.betting_lower is None else "at most about"  # the betting bound may decide before
-        ways.append(f"{about} {decision.n_needed:,} groups like these ({decision.n_needed_for.upper()})")
-    if decision.decision == "inconclusive" and decision.margin_needed is not None:
-        ways.append(f"a margin above {decision.margin_needed:.4g} (PASS)")
-    return ", or ".join(ways)
-
-
-def _by_bounds(decision: GateDecision) -> str:
-    """Return why a population decision came out as it did."""
-    sides = Sides(decision)
-    goal = f"{sides.better} {sides.allowed(decision.margin)}"
-    pass_level, fail_level = percent_of(decision.pass_level or 0.0), percent_of(1 - (decision.fail_alpha or 0.0))
-    has_t = decision.t_lower is not None or decision.t_upper is not None
-    cause = "information is low" if has_t or decision.low_information is not None else "all differences are the same"
-    kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
-    has_range = decision.open is not None and decision.open.low != decision.open.high
-    kind += ", unjudged items at their worst" if has_range else ""
-    bound, other = sides.pass_bound, sides.fail_bound
-    kind += ", by drawn queries" if decision.drawn is not None and not decision.drawn.is_complete else ""
-    if bound is None:
-        why = "the bound that would decide does not cover repeats"
-        why = why if decision.of_repeats else "no range of the metric is known"
-        above = f"delta is not shown to be {goal} (low information, and {why})"
-    elif decision.decision == "pass":
-        above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"
-    else:
-        above = f"delta is not shown to be {goal}: its {pass_level} bound is {bound:.4g} ({kind})"
-    if decision.decision == "pass":
-        change = "drop" if sides.is_higher else "rise"
-        if not decision.is_small_drop:
-            return above
-        return f"{above}; a real {change} within the margin: with {fail_level} confidence {sides.most} {other:.4g}"
-    if other is None:
-        unknown = f"nor {sides.worse} 0, for which the t bound alone does not count" if sides.has_t_bound else ""
-        return ", ".join(filter(None, (above, unknown)))
-    by = ", ".join(filter(None, [_fail_kind(sides, cause), "unjudged items at their best" if has_range else ""]))
-    by = by and f" ({by})"
-    if decision.decision == "fail":
-        return f"with {fail_level} confidence delta is {sides.worse} 0: {sides.most} {other:.4g}{by}; and {above}"
-    return f"{above}, nor {sides.worse} 0: its {fail_level} bound is {other:.4g}{by}"
-
-
-def _fail_kind(sides: Sides, cause: str) -> str:
-    """Return how the bound of FAIL was found, "" if it was found in the same way as that of PASS."""
-    if sides.fail_method == sides.pass_method or sides.pass_bound is None:
+    if decision.decision != "inconclusive":
         return ""
-    return f"betting bound, as {cause}" if sides.fail_method == "betting" else "t bound"
+    if left is not None and left.n_items and left.of_zero != "inconclusive":
+        ways.append(f"judging {counted(left.n_items, 'unjudged item')}")
+    return ", or ".join(filter(None, [*ways, _more_queries(decision), _wider_margin(decision)]))
 
 
 def verdict_words(gated: Gated | SuiteGated) -> str:
@@ -428,12 +574,15 @@ def verdict_words(gated: Gated | SuiteGated) -> str:
 
 
 def _finding(gated: Gated) -> str:
-    """Return what the verdict means for both runs."""
-    comparison = gated.comparison
-    text = _SENTENCES[gated.decision.decision].format(
-        candidate=comparison.candidate.name, baseline=comparison.baseline.name, dataset=comparison.dataset
+    """Return what the verdict means for both runs, by which metric and margin."""
+    comparison, decision = gated.comparison, gated.decision
+    text = SENTENCES[decision.decision].format(
+        comparison.candidate.name, comparison.baseline.name, compare.judged_dataset(comparison)
     )
-    return f"{text}, but it was overridden" if gated.acknowledgement is not None else text
+    learned = "" if gated.learned_margin is None else f", learned from {len(gated.learned_margin.runs)} repeats"
+    name = "tolerance" if decision.scope == "set" else "margin"
+    rules = f"({gated.metric.metric}, {name} {shown_margin(decision.margin)}{learned})"
+    return f"{text} {rules}{', but it was overridden' if gated.acknowledgement is not None else ''}"
 
 
 def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
@@ -478,22 +627,18 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         pairs.append(("to decide", ways))
     if gated.drift is not None:
         pairs += [("drift", clause) for clause in drifted(gated.drift)]
-    pairs.append(("decision", recorded_as(gated)))
-    if gated.acknowledgement is not None:
-        pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
+    pairs.append(("decision", f"the {ordinal(gated.number)} of this gate"))
     return pairs
 
 
-def _warnings(gated: Gated) -> list[Told]:
-    """Return what to keep in mind: groups that count differently, and low information."""
-    metric, of_gate = gated.metric, gated.decision.low_information
+def _warnings(gated: Gated) -> list[str]:
+    """Return which groups count differently, and other warnings of the metric than low information."""
+    metric = gated.metric
+    warnings = [of for of in metric.warnings if of.kind != "low_information"]  # the gate has its own rule
     is_certain = metric.verdict in ("identical", "not_comparable")
-    warnings = [
-        warning for warning in metric.warnings if warning.kind != "low_information"
-    ]  # the gate has its own rule
-    shown = replace(metric, warnings=(*warnings, *([of_gate] if of_gate is not None else [])))
+    shown = replace(metric, warnings=tuple(warnings))
     shown = replace(shown, verdict="no_difference_detected") if is_certain else shown
-    return [Told("warning", footnote) for footnote in dict.fromkeys(compare.metric_footnotes(shown))]
+    return list(dict.fromkeys(compare.metric_footnotes(shown)))
 
 
 def bounds_in_words(decision: GateDecision) -> list[str]:
@@ -541,11 +686,13 @@ def _margin(gated: Gated) -> str:
 
 
 def recorded_as(gated: Gated | SuiteGated) -> str:
-    """Return where the decision is recorded."""
+    """Return where the decision is recorded, and who overrode it."""
     if gated.decision_id is None:
-        return "not recorded (dry run)"
-    before = "decided before: " if gated.decided_before else ""
-    return f"{before}the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
+        told = "not recorded (dry run)"
+    else:
+        told = f"{'decided before' if gated.decided_before else 'recorded'} as decision {gated.decision_id}"
+    by = gated.acknowledgement
+    return told if by is None else f"{told}; overridden by {by.by}: {by.reason}"
 
 
 def look_words(look: Look, fresh: str) -> str:
@@ -604,7 +751,7 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
     Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for an open decision that must not
     fail the build. ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``.
     """
-    text = gate_said(gated, spelled, with_groups=with_groups).in_format("text")
+    text = gate_said(gated, spelled, with_groups=with_groups).in_format("text", detail="all")
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
