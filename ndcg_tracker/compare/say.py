@@ -125,8 +125,9 @@ def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python) -> 
     return Said(
         lambda: comparison_object(*comparisons),
         lambda: comparison_reports(*comparisons, spelled=spelled),
-        lambda: [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))],
-        list(_CSV_COLUMNS),
+        lambda: Table.of_rows(
+            [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))], list(_CSV_COLUMNS)
+        ),
     )
 
 

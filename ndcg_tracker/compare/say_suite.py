@@ -58,7 +58,7 @@ def suite_comparison_said(
     return Said(
         lambda: suite_comparison_object(*comparisons) | ({"on_datasets": on_datasets} if on_datasets else {}),
         lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled),
-        lambda: [row for comparison in comparisons for row in delta_rows(comparison)],
+        lambda: Table.of_rows([row for comparison in comparisons for row in delta_rows(comparison)]),
         further={"latex": lambda: "\n".join(map(suite_comparison_latex, comparisons))},
     )
 

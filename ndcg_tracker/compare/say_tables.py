@@ -166,7 +166,7 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     table = Table(
         (
             Column("", attribute, right=False),
-            *(replace(column, is_spare=column.name == "candidate") for column in columns(*numbers)),
+            *(replace(column, is_spare=column.key == "candidate") for column in columns(*numbers)),
         ),
         [_slice_cells(row, with_means=not first.is_drawn) for row in shown],
         f"{first.metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), 'slice')})",

@@ -16,7 +16,7 @@ from ndcg_tracker.render.csv import csv_of_columns, csv_text
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.json import json_rows, json_text
 from ndcg_tracker.render.markdown import reports_markdown, table_markdown
-from ndcg_tracker.render.report import WIDTH, Column, Detail, Format, Paper, Report, Table, read_by_people
+from ndcg_tracker.render.report import WIDTH, Column, Detail, Format, Paper, Report, Table, at, read_by_people
 from ndcg_tracker.render.text import CELL_WIDTH, reports_text, table_text
 from ndcg_tracker.words.notes import Note, note_text
 
@@ -54,7 +54,8 @@ def fields_of(row: object, *hidden: str) -> dict[str, object]:
 def as_object(value: Any) -> Any:
     """Return a typed row, and everything in it, as plain Python values: dicts, lists, texts, numbers and None.
 
-    A dataclass becomes a dict of its fields, or the result of its ``shape_of`` function; a note becomes its sentence.
+    A dataclass becomes a dict of its fields, or the result of its ``shape_of`` function; a note becomes its sentence,
+    and a table its rows.
 
     >>> from ndcg_tracker.compare.results import ItemMove
     >>> as_object((ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5),))[0]["rank_baseline"]
@@ -64,6 +65,8 @@ def as_object(value: Any) -> Any:
         return value
     if isinstance(value, Note):
         return note_text(value)
+    if isinstance(value, Table):
+        return as_object(value.objects)
     if is_dataclass(value):
         shape = _shapes.get(type(value), fields_of)
         return {key: as_object(item) for key, item in shape(value).items()}
@@ -73,7 +76,7 @@ def as_object(value: Any) -> Any:
 
 
 def paths(text: str) -> dict[str, str]:
-    """Return the columns that a text lists, each with its path in a row (see ``picked``): without "=", its own name.
+    """Return the columns that a text lists, each with its path in a row (see ``at``): without "=", its own name.
 
     >>> paths("metric ci_low=ci.0")
     {'metric': 'metric', 'ci_low': 'ci.0'}
@@ -83,23 +86,12 @@ def paths(text: str) -> dict[str, str]:
 
 
 def picked(columns: Mapping[str, str], row: object) -> dict[str, Any]:
-    """Return cells by column; the path of each is keys, attributes and places in a row, joined by dots.
+    """Return cells by column, each from its path in a row.
 
     >>> picked(paths("metric ci_low=ci.0 run=of.name"), {"metric": "AP", "ci": None, "of": {"name": "a"}})
     {'metric': 'AP', 'ci_low': None, 'run': 'a'}
     """
-    return {name: _at(row, path) for name, path in columns.items()}
-
-
-def _at(row: Any, path: str) -> Any:
-    for step in path.split("."):
-        if row is None:
-            return None
-        if isinstance(row, list | tuple):
-            row = row[int(step)]
-        else:
-            row = row.get(step) if isinstance(row, Mapping) else getattr(row, step)
-    return row
+    return {name: at(row, path) for name, path in columns.items()}
 
 
 @dataclass(frozen=True)
@@ -107,15 +99,13 @@ class Said:
     """The output of an answer; each part is computed when a format needs it.
 
     ``value``: the typed numbers, or a function that returns them; JSON and ``to_dict`` show them with ``as_object``.
-    ``reports``: the reports that people read. ``rows``: the rows of CSV and of a frame, by column. ``columns``: the
-    columns of the rows, by default those of the first row. ``further``: formats that only this answer has, or that it
-    has in its own way. ``blank_lines``: the number of blank lines between reports.
+    ``reports``: the reports that people read. ``table``: the table of CSV and of a frame. ``further``: formats that
+    only this answer has, or that it has in its own way. ``blank_lines``: the number of blank lines between reports.
     """
 
     value: object
     reports: Callable[[], Sequence[Report]]
-    rows: Callable[[], Sequence[Mapping[str, object]]]
-    columns: Sequence[str] = ()
+    table: Callable[[], Table]
     further: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     blank_lines: int = 2
 
@@ -154,17 +144,11 @@ class Said:
         """Return the typed numbers as plain Python values."""
         return as_object(self.value() if callable(self.value) else self.value)
 
-    def table(self) -> tuple[list[str], list[list[object]]]:
-        """Return the columns and the rows of CSV and of a frame."""
-        rows = self.rows()
-        names = list(self.columns or rows[0])
-        return names, [[row.get(name) for name in names] for row in rows]
-
 
 _FORMATS: Mapping[str, Callable[[Said], str]] = {
     "html": lambda said: reports_html(said.reports()) + "\n",
     "json": lambda said: json_text(said.plain()),
-    "csv": lambda said: csv_text(*said.table()),
+    "csv": lambda said: csv_text(*said.table().for_programs),
 }
 
 
@@ -186,7 +170,7 @@ class Answer(ABC):
         """Return the rows that the command prints with ``--format csv``."""
         import pandas as pd
 
-        names, rows = self._said().table()
+        names, rows = self._said().table().for_programs
         return pd.DataFrame(rows, columns=names)
 
     def to_html(self) -> str:
@@ -275,8 +259,8 @@ def with_requests(
     columns = [
         replace(
             column,
-            heading=headings.get(column.name, column.heading),
-            is_spare=column.name in ("n_missing", "n_undefined") and not any(row[place] for row in rows),
+            title=headings.get(column.key, column.title),
+            is_spare=column.key in ("n_missing", "n_undefined") and not any(row[place] for row in rows),
         )
         for place, column in enumerate(read_by_people(*names, mean=4))
     ]

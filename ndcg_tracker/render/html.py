@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 from ndcg_tracker.render.json import plain_json_text
-from ndcg_tracker.render.report import Column, Report, Table, marked, shown
+from ndcg_tracker.render.report import Report, Table, is_named, marked, shown
 from ndcg_tracker.render.terminal import Painted, Style, shown_strings, visible
 
 if TYPE_CHECKING:
@@ -204,7 +203,7 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
     pieces += [_listed(list(map(str, report.under))), *(f"<p>{_text(sentence)}</p>" for sentence in report.sentences)]
     pieces += [table_html(table, looks) for table in report.tables]
     notes = list(map(str, [*report.lines, *report.notes]))
-    legend = [*report.legend, *report.styles, *map(str, report.minor)]
+    legend = [*report.legends, *report.styles, *map(str, report.minor)]
     tables = [table_html(table, looks) for table in report.details]
     if report.rest:
         rest = [_facts(report.facts, looks), _listed(legend), *tables]
@@ -213,14 +212,16 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
 
 
 def table_html(table: Table, looks: Looks = STYLES) -> str:
-    """Return a table with its footnotes, the line after it and how to read it."""
+    """Return a table with its footnotes, the line after it and how to read it; on a page with classes by kind."""
     if not table.rows:
         return f"<p>{_text(table.title)}</p>" if table.title else ""
+    table = table.for_people
     shown_table = shown(table)
     sides = [f" {looks['right' if is_right else 'left']}" for is_right in shown_table.right]
+    named = [*map(is_named, table.columns), False]
     head = "".join(
-        f"<th{side}>{_text(heading)}</th>" if is_named else "<td></td>"  # a heading without words says nothing
-        for side, heading, is_named in zip_longest(sides, shown_table.headings, map(_is_named, table.columns))
+        f"<th{side}>{_text(heading)}</th>" if has_words else "<td></td>"  # a heading without words says nothing
+        for side, heading, has_words in zip(sides, shown_table.headings, named, strict=False)
     )
     body = "".join(
         f"<tr>{''.join(f'<td{side}>{_painted(cell, looks)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
@@ -232,10 +233,6 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
         f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"{_listed(marked(table.footnotes))}{after}{_listed(table.legend)}"
     )
-
-
-def _is_named(column: Column) -> bool:
-    return bool(column.name) or column.heading is not None
 
 
 def _facts(facts: Sequence[tuple[str, str]], looks: Looks) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ndcg_tracker.render.report import Table, best_places, is_named, shown
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import UNDEFINED, points
 
+_EMPHASIZED = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
 EMPHASIS = "Bold: the best mean of a column; underlined: the second best."
 """What a caption says about ``latex_mean``."""
 _SPECIAL = {
@@ -62,7 +64,7 @@ def latex_mean(mean: float, rank: int) -> str:
     >>> latex_mean(0.25, 1), latex_mean(0.25, 2), latex_mean(0.25, 3)
     ('\\\\textbf{0.2500}', '\\\\underline{0.2500}', '0.2500')
     """
-    return {1: r"\textbf{%s}", 2: r"\underline{%s}"}.get(rank, "%s") % points(mean)
+    return _EMPHASIZED.get(rank, "%s") % points(mean)
 
 
 def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
@@ -105,3 +107,38 @@ def latex_table(
             "",
         ]
     )
+
+
+_GLYPHS = {"▲": r"$\uparrow$", "▼": r"$\downarrow$", "~": r"$\sim$"}
+
+
+def table_latex(table: Table, caption: str) -> str:
+    """Return a table for a paper: the columns that people see, the best mean bold, the second underlined."""
+    heads, cells, rows = list[str](), list[list[str]](), shown(table).rows
+    aligned, below = "", -1
+    for number, place in enumerate(table.places_shown):
+        column, told = table.columns[place], [row[number].text for row in rows]
+        if column.is_superscript:
+            above = [text.replace(" ", ",").replace("-", "--") if text != UNDEFINED else "" for text in told]
+            marks = [rf"\textsuperscript{{{text}}}" if text else "" for text in above]
+            cells[below] = [before + mark for before, mark in zip(cells[below], marks, strict=True)]
+            continue
+        below = len(cells) if column.kind == "mean" else below
+        heads.append(latex_text(column.title or column.key) if is_named(column) else "")
+        aligned += "r" if table.is_right(place) else "l"
+        if column.kind in ("interval", "p"):
+            cells.append(list(map(latex_number, told)))
+        elif column.best:
+            best = best_places([row[place] for row in table.rows], column.best)
+            cells.append([_EMPHASIZED.get(of, "%s") % _cell(text) for text, of in zip(told, best, strict=True)])
+        else:
+            cells.append(list(map(_cell, told)))
+    lines = [rf"{' & '.join(line)} \\" for line in zip(*cells, strict=True)]
+    return latex_table(caption, aligned, heads, lines)
+
+
+def _cell(text: str) -> str:
+    """Return a cell as LaTeX, with a glyph as a symbol that every font has."""
+    glyph, _, rest = text.partition(" ") if text[:1] in _GLYPHS else ("", "", text)
+    signs = "".join(_GLYPHS.get(sign, sign) for sign in glyph)
+    return " ".join(filter(None, [signs, "--" if rest == UNDEFINED else latex_text(rest)]))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from ndcg_tracker.render.report import Detail, Report, Table, marked, shown
+from ndcg_tracker.render.report import Detail, Report, Table, marked, shown, shown_reports
 from ndcg_tracker.render.terminal import Painted, visible
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])")
@@ -66,8 +66,10 @@ def reports_markdown(reports: Sequence[Report], detail: Detail = "screen") -> st
     """Return reports one after the other, with a line end; the rest of those that name it is folded."""
     if detail == "line":
         return "".join(_headline(report) + "\n" for report in reports[:1])
-    shown_alone = reports[:1] if detail == "screen" and reports and reports[0].is_overview else reports
-    blocks = ["\n\n".join("\n".join(part) for part in _parts(report, detail) if part) for report in shown_alone]
+    blocks = [
+        "\n\n".join("\n".join(part) for part in _parts(report, detail) if part)
+        for report in shown_reports(reports, detail)
+    ]
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
@@ -79,7 +81,7 @@ def _parts(report: Report, detail: Detail) -> list[list[str]]:
     parts += [part for table in report.tables for part in _titled(table)]
     facts = [f"{name}: {value}" for name, value in report.facts]
     notes = list(map(str, [*report.lines, *report.notes]))
-    rest = [*facts, *report.legend, *map(str, report.minor)]
+    rest = [*facts, *report.legends, *map(str, report.minor)]
     if not report.rest:
         parts.append(_listed([*facts, *report.remarks, *rest[len(facts) :], *notes]))
         return [*parts, *(part for table in report.details for part in _folded(table.title, _table(table)))]

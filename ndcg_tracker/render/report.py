@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 from urllib.parse import quote
 
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.terminal import Painted, shortened, visible
 from ndcg_tracker.words.notes import Told
-from ndcg_tracker.words.texts import UNDEFINED, Text, points
+from ndcg_tracker.words.texts import UNDEFINED, Text, interval, p_text, percent, points
+from ndcg_tracker.words.verdicts import NO_MARK, Mark, mark_of, marks_legend
 
 Format = Literal["text", "json", "markdown", "csv"]
+Kind = Literal["id", "mean", "delta", "interval", "p", "count", "share", "verdict", "text"]
+"""What a column holds: names, means, differences, intervals (two columns for programs), p-values, counts, shares of 1,
+verdicts (by the words that programs read), and other texts."""
+BLANK = "\0"
+"""The title of a column that people see without a heading: no text in a database has this character."""
 WIDTH = 100
 """The default width of a report, in columns of a terminal."""
 
@@ -33,25 +39,63 @@ class Paper(TypedDict, total=False):
 _HEADINGS = {"run_id": "id", "label_set_version": "labels", "git_commit": "commit"}
 _TIME = "_at_utc"
 _TO_THE_SECOND = len("2026-01-31T12:00:00")
+_LEFT = ("id", "verdict", "text")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name in JSON and CSV, its heading for people (None: the name), the decimals of its floats.
+    """One column: its ``key`` in JSON, CSV and frames, its ``title`` for people, and the ``kind`` of its values.
 
-    ``digits``: None for six significant digits. ``signed``: with a plus sign, for differences. ``right``: whether its
-    cells are aligned right, None to align them right if all are numbers. ``is_time``: people read its times, ISO 8601
+    ``key``: "" for a column that programs do not get. ``title``: None for a column that people do not get, ``BLANK``
+    for one without a heading. ``kind``: how every format shows the values; None for values as a database returns them,
+    with ``digits`` decimals or six significant digits, under their key without a title. ``legend``: how to read it.
+    ``of``: where a row has its value, a path of keys, attributes and places with dots between, or a function of the
+    row; by default the key. ``marked_by``: the keys of the columns that mark its values: of a difference the verdict,
+    and perhaps what keeps it open; of anything else, whether it is bold. ``best``: which of its values is coloured as
+    the best, in papers bold. ``signed``: with a plus sign, for differences. ``right``: whether its cells are aligned
+    right, None to go by kind, or without one by whether all are numbers. ``is_time``: people read its times, ISO 8601
     and UTC, to the second. ``is_spare``: text leaves it out if a line would be too long, the last such column first.
+    ``is_superscript``: in papers, it stands above the mean before it.
     """
 
-    name: str
-    heading: str | None = None
+    key: str
+    title: str | None = None
+    kind: Kind | None = None
+    legend: str = ""
+    of: str | Callable[[Any], object] = ""
+    marked_by: tuple[str, ...] = ()
+    best: Literal["higher", "lower"] | None = None
     digits: int | None = None
     signed: bool = False
     right: bool | None = None
     is_time: bool = False
     is_spare: bool = False
+    is_superscript: bool = False
+
+    def value(self, row: Any) -> object:
+        """Return the value of a row: of a dict, or of an object with attributes."""
+        if callable(self.of):
+            return self.of(row)
+        if self.of:
+            return at(row, self.of)
+        return row.get(self.key) if isinstance(row, Mapping) else getattr(row, self.key)
+
+
+def at(row: Any, path: str) -> Any:
+    """Return what is at a path of keys, attributes and places with dots between; None behind what is None.
+
+    >>> at({"run": Column("mean", marked_by=("a", "b"))}, "run.marked_by.1"), at({"run": None}, "run.key")
+    ('b', None)
+    """
+    for step in path.split("."):
+        if row is None:
+            return None
+        if isinstance(row, list | tuple):
+            row = row[int(step)]
+        else:
+            row = row.get(step) if isinstance(row, Mapping) else getattr(row, step)
+    return row
 
 
 def heading(name: str) -> str:
@@ -79,7 +123,7 @@ def read_by_people(*names: str, **digits: int) -> tuple[Column, ...]:
 
     ``digits``: the decimals of the floats of a column, by its name.
 
-    >>> [column.heading for column in read_by_people("run", "n_groups")]
+    >>> [column.title for column in read_by_people("run", "n_groups")]
     ['run', 'groups']
     """
     return tuple(Column(name, heading(name), digits=digits.get(name), is_time=name.endswith(_TIME)) for name in names)
@@ -115,6 +159,114 @@ class Table:
     titles: tuple[int, ...] = ()
     n_below: int = 0
 
+    @classmethod
+    def of(cls, columns: Sequence[Column], objects: Iterable[Any], title: str = "", **more: Any) -> Table:
+        """Return the table of objects, one per row, whose values the columns find."""
+        return cls(columns, [[column.value(one) for column in columns] for one in objects], title, **more)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Mapping[str, object]], keys: Sequence[str] = ()) -> Table:
+        """Return the table for programs of rows by key; ``keys``: its columns, by default those of the first row."""
+        return cls.of([Column(key) for key in keys or rows[0]], rows)
+
+    @property
+    def objects(self) -> list[dict[str, object]]:
+        """The rows of JSON: values by key."""
+        return [{of.key: value for of, value in zip(self.columns, row, strict=True) if of.key} for row in self.rows]
+
+    @property
+    def for_programs(self) -> tuple[list[str], list[list[object]]]:
+        """The columns and the rows of CSV and of a frame: an interval is two columns."""
+        names, places = list[str](), list[tuple[int, int | None]]()
+        for place, column in enumerate(self.columns):
+            if column.key and column.kind == "interval":
+                names += [f"{column.key}_low", f"{column.key}_high"]
+                places += [(place, 0), (place, 1)]
+            elif column.key:
+                names.append(column.key)
+                places.append((place, None))
+        rows: list[list[Any]] = [list(row) for row in self.rows]
+        return names, [
+            [row[place] if end is None or row[place] is None else row[place][end] for place, end in places]
+            for row in rows
+        ]
+
+    @property
+    def places_shown(self) -> list[int]:
+        """The places of the columns that people see: none that is only for programs, or undefined in every row."""
+        return [
+            place
+            for place, column in enumerate(self.columns)
+            if column.kind is None
+            or (column.title is not None and (not self.rows or any(row[place] is not None for row in self.rows)))
+        ]
+
+    @property
+    def for_people(self) -> Table:
+        """The columns that people see, with cells as people see them."""
+        if not any(column.kind for column in self.columns):
+            return self
+        places = self.places_shown
+        heads = [
+            replace(self.columns[place], kind=None, marked_by=(), best=None, right=self.is_right(place))
+            for place in places
+        ]
+        ids = [number for number, place in enumerate(places) if self.columns[place].kind == "id"]
+        names = tuple(number for number in ids if is_named(heads[number]))[:2] or self.names
+        rows = list(zip(*map(self._cells, places), strict=True))
+        return replace(self, columns=heads, rows=rows, names=names)
+
+    @property
+    def legends(self) -> list[str]:
+        """How to read the columns that people see, and the glyphs in them."""
+        columns = [self.columns[place] for place in self.places_shown]
+        told = [f"{of.title}: {of.legend}" for of in columns if of.legend]
+        glyphs = marks_legend(found for column in columns if self._has_glyphs(column) for found in self._marks(column))
+        return [*told, glyphs] if glyphs else told
+
+    def is_right(self, place: int) -> bool:
+        """Return whether a column is aligned right."""
+        column = self.columns[place]
+        if column.right is not None:
+            return column.right
+        return column.kind not in _LEFT if column.kind else _is_numeric([row[place] for row in self.rows])
+
+    def _values(self, key: str) -> list[Any]:
+        place = [column.key for column in self.columns].index(key)
+        return [row[place] for row in self.rows]
+
+    def _marks(self, column: Column) -> list[Mark]:
+        """Return the mark of each row in a column of verdicts or of differences."""
+        keys = (column.key, *column.marked_by) if column.kind == "verdict" else column.marked_by
+        return (
+            [mark_of(*of) for of in zip(*map(self._values, keys), strict=True)] if keys else [NO_MARK] * len(self.rows)
+        )
+
+    def _has_glyphs(self, column: Column) -> bool:
+        """Return whether a column has glyphs alone: before differences unless another column has the verdict."""
+        if column.kind == "verdict":
+            return not is_named(column)
+        apart = [of.key for of in self.columns if of.kind == "verdict" and of.title is not None]
+        return column.kind == "delta" and bool(column.marked_by) and column.marked_by[0] not in apart
+
+    def _cells(self, place: int) -> list[Painted]:
+        """Return the cells of a column as people see them."""
+        column, values = self.columns[place], [row[place] for row in self.rows]
+        if column.kind in ("delta", "verdict"):
+            has_glyph = self._has_glyphs(column)
+            marks = self._marks(column)
+            return [_marked(value, column, of, has_glyph) for value, of in zip(values, marks, strict=True)]
+        cells = [_cell(value, column) for value in values]
+        if column.marked_by:
+            bold = self._values(column.marked_by[0])
+            cells = [
+                replace(cell, style="bold") if is_bold else cell for cell, is_bold in zip(cells, bold, strict=True)
+            ]
+        if column.best:
+            found = best_places(values, column.best)
+            cells = [replace(cell, style="good") if of == 1 else cell for cell, of in zip(cells, found, strict=True)]
+        return cells
+
     @property
     def with_less(self) -> Table | None:
         """The table without the last of its spare columns, None if it has none."""
@@ -131,10 +283,10 @@ class Table:
         """The names of the columns, repeated ones with a number appended."""
         distinct: list[str] = []
         for column in self.columns:
-            number, name = 1, column.name
+            number, name = 1, column.key
             while name in distinct:
                 number += 1
-                name = f"{column.name}_{number}"
+                name = f"{column.key}_{number}"
             distinct.append(name)
         return distinct
 
@@ -150,17 +302,44 @@ class Shown:
 
 def shown(table: Table) -> Shown:
     """Return a table as people see it, with the signs of its footnotes in a last column."""
+    table = table.for_people
     names = zip(table.columns, table.distinct_names, strict=True)
-    headings = [name if column.heading is None else column.heading for column, name in names]
+    headings = [name if column.title is None else column.title.strip(BLANK) for column, name in names]
     rows = [[_cell(value, column) for value, column in zip(row, table.columns, strict=True)] for row in table.rows]
-    right = [
-        _is_numeric([row[place] for row in table.rows]) if column.right is None else column.right
-        for place, column in enumerate(table.columns)
-    ]
+    right = [table.is_right(place) for place in range(len(table.columns))]
     if not table.footnotes:
         return Shown(headings, rows, right)
     marked = [[*row, Painted(signs)] for row, signs in zip(rows, table.marks, strict=True)]
     return Shown([*headings, ""], marked, [*right, False])
+
+
+def is_named(column: Column) -> bool:
+    """Return whether a column has a heading with words."""
+    return column.title != BLANK if column.title is not None else bool(column.key)
+
+
+def best_places(values: Sequence[Any], best: Literal["higher", "lower"]) -> list[int]:
+    """Return the place of each value as shown, 1 for the best; values with the same digits share one, None has 0.
+
+    >>> best_places([0.40254, None, 0.40251, 0.5], "higher")
+    [2, 0, 2, 1]
+    """
+    ordered = sorted((value for value in values if value is not None), reverse=best == "higher")
+    place_of = {digits: place for place, digits in enumerate(dict.fromkeys(map(points, ordered)), 1)}
+    return [0 if value is None else place_of[points(value)] for value in values]
+
+
+def delta_cell(delta: float | None, verdict: str | None, left_open: str | None = None) -> Painted:
+    """Return a difference with the glyph and in the colour of its verdict (see ``verdicts.mark_of``)."""
+    return _marked(delta, Column("", kind="delta"), mark_of(verdict, left_open), True)
+
+
+def _marked(value: object, column: Column, of: Mark, has_glyph: bool) -> Painted:
+    """Return a difference, or a verdict, with its mark."""
+    if column.kind == "verdict":
+        return Painted(of.glyph if has_glyph else f"{of.glyph} {of.word}".strip() or UNDEFINED, of.style)
+    told = _text(value, column)
+    return Painted(f"{of.glyph} {told}" if has_glyph and of.glyph and value is not None else told, of.style)
 
 
 def _is_numeric(values: Sequence[object]) -> bool:
@@ -176,11 +355,26 @@ def _cell(value: object, column: Column) -> Painted:
     return value if isinstance(value, Painted) else Painted(_text(value, column))
 
 
+_TOLD: Mapping[Kind, Callable[[Any, Column], str]] = {
+    "mean": lambda value, column: points(
+        value, signed=column.signed, digits=4 if column.digits is None else column.digits
+    ),
+    "delta": lambda value, column: points(value, signed=True),
+    "interval": lambda value, column: interval(value, signed=column.signed),
+    "p": lambda value, column: p_text(value),
+    "count": lambda value, column: f"{value:,}",
+    "share": lambda value, column: percent(value),
+}
+"""How people read the values of a kind, unless they are ready texts."""
+
+
 def _text(value: object, column: Column) -> str:
     if value is None or (isinstance(value, float | Decimal) and not math.isfinite(value)):
         return UNDEFINED
     if isinstance(value, str):
         return to_the_second(value) if column.is_time else value
+    if (by_kind := _TOLD.get(column.kind or "text")) is not None:
+        return by_kind(value, column)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -247,19 +441,18 @@ class Report:
     @property
     def has_rest(self) -> bool:
         """Whether there is more than one screen."""
-        return bool(self.legend or self.facts or self.minor or self.details or self.is_overview)
+        return bool(self.legends or self.facts or self.minor or self.details or self.is_overview)
 
     @property
-    def screen(self) -> Report:
-        """The report without its rest."""
-        return replace(self, legend=(), styles=(), facts=(), minor=(), details=())
+    def legends(self) -> list[str]:
+        """How to read the tables: what their columns say, and what the report says."""
+        of_tables = (line for table in (*self.tables, *self.details) for line in table.legends)
+        return list(dict.fromkeys((*of_tables, *self.legend)))
 
 
 def shown_reports(reports: Sequence[Report], detail: Detail) -> Sequence[Report]:
     """Return the reports of one screen, or all of them; only a first report that sums up the others stands alone."""
-    if detail == "all":
-        return reports
-    return [report.screen for report in (reports[:1] if reports and reports[0].is_overview else reports)]
+    return reports[:1] if detail == "screen" and reports and reports[0].is_overview else reports
 
 
 def marks(footnotes: Sequence[str], shared: list[str]) -> str:

@@ -76,7 +76,7 @@ def reports_text(
     blocks = []
     shown_alone = shown_reports(reports, detail)
     for number, report in enumerate(shown_alone):
-        parts = [part for part in _parts(report, page, number > 0 and reports[0].is_overview) if part]
+        parts = [part for part in _parts(report, page, detail, number > 0 and reports[0].is_overview) if part]
         blocks.append("\n\n".join("\n".join(part) for part in parts))
     text = ("\n" * (blank_lines + 1)).join(blocks)
     if detail == "screen" and (last := _more(reports, more)):
@@ -98,20 +98,22 @@ def _more(reports: Sequence[Report], more: str) -> str:
     return f"more: {'   '.join(filter(None, [*rest, first.also]))}" if rest or first.also else ""
 
 
-def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]]:
+def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
     head = _headline(report, page)
     head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
     parts = [head]
-    parts += [_table(table, page) for table in report.tables]
+    parts += [_table(table.for_people, page) for table in report.tables]
     parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
     parts.append([line for told in report.lines for line in _line(told, page)])
     parts.append(_notes(report.notes, page))
-    legend = [*report.legend, *(report.styles if page.color else ())]
+    if detail == "screen":
+        return parts
+    legend = [*report.legends, *(report.styles if page.color else ())]
     parts.append([] if is_legend_known else page.dim(legend))
     parts += [_facts(report.facts, page), _notes(report.minor, page)]
-    return [*parts, *(_table(table, page) for table in report.details)]
+    return [*parts, *(_table(table.for_people, page) for table in report.details)]
 
 
 def _line(line: Line, page: _Page) -> list[str]:
@@ -249,6 +251,7 @@ def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDT
     ``width``: of the terminal, None if there is none. To fit a terminal, a table leaves out spare columns and breaks
     texts into lines, as far as words allow.
     """
+    table = table.for_people
     if width is None:
         shown_table = shown(table)
     else:

@@ -22,7 +22,7 @@ from ndcg_tracker.render.text import text_table
 
 COLUMNS = [
     "run",
-    Column("n_groups", heading="groups"),
+    Column("n_groups", title="groups"),
     Column("mean", digits=4),
     Column("change", signed=True, digits=4),
     "pinned",

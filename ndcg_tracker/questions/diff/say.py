@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ndcg_tracker.compare.results import RunRef
-from ndcg_tracker.render.formats import Said, fields_of
-from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Column, Report, Table, columns
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.texts import counted, percent, points
 
@@ -64,7 +64,7 @@ _COLUMNS = ("group", "overlap", "rbo", "tau", "n_shared", "first_change")
 
 def diff_said(diff: RunsDiff) -> Said:
     """Return the output for a difference; CSV has a row per group that changed most."""
-    return Said(diff, lambda: [diff_report(diff)], lambda: list(map(fields_of, diff.most_changed)), _COLUMNS)
+    return Said(diff, lambda: [diff_report(diff)], lambda: Table.of(tuple(map(Column, _COLUMNS)), diff.most_changed))
 
 
 def diff_report(diff: RunsDiff) -> Report:

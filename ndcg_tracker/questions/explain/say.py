@@ -59,8 +59,7 @@ def explanation_said(explanation: Explanation, top: int | None = TOP) -> Said:
     return Said(
         explanation,
         lambda: [explanation_report(explanation, top)],
-        lambda: explanation_rows(explanation),
-        explanation_columns(explanation),
+        lambda: Table.of_rows(explanation_rows(explanation), explanation_columns(explanation)),
     )
 
 

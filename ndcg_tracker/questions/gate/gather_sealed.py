@@ -15,7 +15,7 @@ from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Basis, Look, SealedDecision, decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import look_words
 from ndcg_tracker.render.formats import Answer, Said, as_object, paths, picked
-from ndcg_tracker.render.report import Report
+from ndcg_tracker.render.report import Report, Table
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.runs.sealing import BUDGET, check_telling
 from ndcg_tracker.statistics.t_test import checked_margin
@@ -64,7 +64,7 @@ def sealed_said(gated: SealedGateResult) -> Said:
     facts.append(("look", look_words(gated.look, "split fresh data")))
     notes = [Told("note", "decided before: the same question again spends no look")] if gated.decided_before else []
     report = Report(asked, verdict=verdict, facts=facts, notes=notes)
-    return Said(gated, lambda: [report], lambda: [picked(_COLUMNS, as_object(gated))])
+    return Said(gated, lambda: [report], lambda: Table.of_rows([picked(_COLUMNS, as_object(gated))]))
 
 
 def checked_rules(metric: str, margin: float, looks: int | None, baseline: str | None) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool 
     return Said(
         gated,
         lambda: [gate_report(gated, spelled, with_groups=with_groups)],
-        lambda: [picked(_CSV_COLUMNS, _with_metric(gated))],
+        lambda: Table.of_rows([picked(_CSV_COLUMNS, _with_metric(gated))]),
     )
 
 

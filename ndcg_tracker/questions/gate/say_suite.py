@@ -28,7 +28,7 @@ from ndcg_tracker.questions.gate.say import (
     why_words,
 )
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
-from ndcg_tracker.render.report import Line, Report
+from ndcg_tracker.render.report import Line, Report, Table
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.render.whole_file import Outcome
 from ndcg_tracker.words.notes import Told, sentence
@@ -45,7 +45,7 @@ _ROW = paths(
 
 def suite_gate_said(gated: SuiteGated, spelled: Spelling = in_python) -> Said:
     """Return the output for a decision on a suite; ``spelled``: how arguments are written for people."""
-    return Said(gated, lambda: [suite_gate_report(gated, spelled)], lambda: [suite_gate_row(gated)])
+    return Said(gated, lambda: [suite_gate_report(gated, spelled)], lambda: Table.of_rows([suite_gate_row(gated)]))
 
 
 def suite_gate_row(gated: SuiteGated) -> dict[str, Any]:

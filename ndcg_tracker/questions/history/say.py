@@ -217,7 +217,7 @@ def history_said(
         ]
         return [*of_metrics, *([Report(notes=[told(note) for note in notes])] if notes else [])]
 
-    return Said(rows, reports, lambda: list(map(_csv_row, rows)), list(_CSV_COLUMNS), blank_lines=1)
+    return Said(rows, reports, lambda: Table.of_rows(list(map(_csv_row, rows)), list(_CSV_COLUMNS)), blank_lines=1)
 
 
 def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequence[Note] = ()) -> Said:

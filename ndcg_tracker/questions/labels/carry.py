@@ -67,8 +67,7 @@ def carried_said(done: CarriedLabels) -> Said:
     return Said(
         done,
         lambda: [_report(done)],
-        lambda: [{"item": of.item, "other": other} for of in done.unclear for other in of.others],
-        ["item", "other"],
+        lambda: Table(columns("item", "other"), [(of.item, other) for of in done.unclear for other in of.others]),
     )
 
 

@@ -101,15 +101,16 @@ def _grades(version: LabelVersion, equals: str, between: str, most: int | None =
 
 def labels_diff_said(diff: LabelsDiff) -> Said:
     """Return the output for two label sets; CSV has a row per pair of grades."""
-    return Said(diff, lambda: [labels_diff_report(diff)], lambda: _grade_rows(diff), _GRADE_COLUMNS)
+    return Said(diff, lambda: [labels_diff_report(diff)], lambda: _grade_table(diff))
 
 
-def _grade_rows(diff: LabelsDiff) -> list[dict[str, object]]:
+def _grade_table(diff: LabelsDiff, *more: str) -> Table:
     of_both = {"dataset": diff.dataset, "first": diff.first.version, "second": diff.second.version}
-    return [
+    counts = [
         {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n, "share": count.share}
         for count in diff.grades
     ]
+    return Table.of_rows(counts, (*_GRADE_COLUMNS, *more))
 
 
 @shape_of(LabelsDiff)
@@ -185,8 +186,7 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
     """Return the output for two judges; CSV has a row per pair of grades, with its share if pairs were drawn."""
-    names = (*_GRADE_COLUMNS, "share")
-    return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), names)
+    return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_table(agreement.diff, "share"))
 
 
 @shape_of(JudgesAgreement)
@@ -304,7 +304,7 @@ def versions_said(versions: VersionsComparison) -> Said:
     return Said(
         versions,
         lambda: versions_reports(versions),
-        lambda: [row for comparison in versions.comparisons for row in metric_rows(comparison)],
+        lambda: Table.of_rows([row for comparison in versions.comparisons for row in metric_rows(comparison)]),
     )
 
 
@@ -361,7 +361,7 @@ def _versions_report(
         outcome = "the verdict is the same under each" if of_judges else "the conclusion is the same under each"
     whose = ["judge"] if any(judges) else []
     heads = columns(*whose, ">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
-    heads = tuple(replace(head, is_spare=head.name in ("baseline", "candidate")) for head in heads)
+    heads = tuple(replace(head, is_spare=head.key in ("baseline", "candidate")) for head in heads)
     footnotes: list[str] = []
     rows = [
         (

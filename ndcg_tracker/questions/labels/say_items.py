@@ -9,9 +9,9 @@ from ndcg_tracker.compare.say_tables import labels_text, whose
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.labels.decide import LabelsSample, NeededLabel, NeededLabels, SampledItem
 from ndcg_tracker.render.csv import csv_text, safe_cell
-from ndcg_tracker.render.formats import Said, fields_of
+from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.report import Column, Report, Table, columns
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import counted, points
 
@@ -31,8 +31,7 @@ def needed_said(needed: NeededLabels) -> Said:
     return Said(
         needed,
         lambda: [_report(needed)],
-        lambda: list(map(fields_of, needed.items)),
-        ("group", "item", "could_move"),
+        lambda: Table.of(tuple(map(Column, ("group", "item", "could_move"))), needed.items),
         {
             "csv": lambda: csv_to_fill(needed.items, TO_JUDGE, lambda item: (None, item.could_move)),
             **forms_of(needed.dataset, needed.items),
@@ -114,8 +113,7 @@ def sample_said(sample: LabelsSample) -> Said:
     return Said(
         sample,
         lambda: [_sample_report(sample)],
-        lambda: [{name: getattr(item, name) for name in ("group", "item", *texts)} for item in sample.items],
-        ("group", "item", *texts),
+        lambda: Table.of(tuple(map(Column, ("group", "item", *texts))), sample.items),
         {
             "csv": lambda: csv_to_fill(
                 sample.items,

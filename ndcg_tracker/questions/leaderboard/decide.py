@@ -59,13 +59,13 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class RunsPaired:
-    """Two runs under one metric: ``delta`` is a's mean minus b's; numbers that cannot be inferred are None.
+    """Two runs under one metric: ``delta`` is candidate - baseline; numbers that cannot be inferred are None.
 
-    ``wins``: the groups in which a is better, ``losses``: those in which b is better, ``ties``: the others.
+    ``wins``: the groups in which the candidate is better, ``losses``: those in which the baseline is, ``ties``: others.
     """
 
-    a: str
-    b: str
+    candidate: str
+    baseline: str
     delta: float
     ci: tuple[float, float] | None
     p_value: float | None

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
+from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.compare.say_tables import labels_text
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing, SuiteRow, SuiteTable
-from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.latex import EMPHASIS, latex_mean, latex_table, latex_text, shown_places
-from ndcg_tracker.render.report import Column, Report, Table, columns
+from ndcg_tracker.render.formats import Said, as_object, fields_of, shape_of
+from ndcg_tracker.render.latex import EMPHASIS, latex_text, table_latex
+from ndcg_tracker.render.report import BLANK, Column, Report, Table, columns
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.statistics.stratified import Estimate
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import UNDEFINED, counted, interval, percent, percent_span, points
+from ndcg_tracker.words.texts import UNDEFINED, counted, percent_span, points
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26
@@ -26,12 +28,67 @@ _TESTS = {
     "permutation": "sign flips, corrected over all pairs of runs of a metric by the largest t",
 }
 _OF_ARMS = "two-sided t-test over groups and runs, crossed, Holm-corrected over all pairs of arms of a metric"
-_ROW = paths(
-    "run=run.name run_id=run.run_id dataset=board.dataset label_set_version=board.labels.version metric=of.metric "
-    "slice=of.value n=of.n mean=standing.mean ci_low=standing.ci.0 ci_high=standing.ci.1 rank=standing.rank "
-    "rank_low=standing.rank_low rank_high=standing.rank_high is_tied_with_best=standing.is_tied_with_best "
-    "judged=standing.judged judge=board.labels.judge"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A run under one metric, or a system of a suite: what the columns of a leaderboard read.
+
+    ``place``: from 0. ``standing``: None for a system without a rank. ``names``, ``signs``: of all lines. ``row``: the
+    run or the system.
+    """
+
+    place: int
+    standing: Standing | None
+    names: Sequence[str]
+    signs: Sequence[str]
+    of: MetricBoard | SuiteTable
+    row: RunRef | SuiteRow
+    board: Leaderboard | None = None
+
+
+STANDING = (
+    Column("verdict", BLANK, "verdict", of=lambda line: line.standing and _verdict(line.standing)),
+    Column("rank", kind="count", of="standing.rank"),
+    Column("rank_low", kind="count", of="standing.rank_low"),
+    Column("rank_high", kind="count", of="standing.rank_high"),
+    Column(
+        "",
+        "ranks",
+        "count",
+        "the places that it could hold, given the tests (95%, all together)",
+        of=lambda line: line.standing and ranks(line.standing),
+    ),
+    Column("is_tied_with_best", kind="text", of="standing.is_tied_with_best"),
+    Column("n_better_than", kind="count", of=lambda line: line.standing and len(line.standing.better_than)),
+    Column(
+        "better_than",
+        kind="text",
+        of=lambda line: line.standing and [line.names[place] for place in line.standing.better_than],
+    ),
 )
+"""What a leaderboard shows of the standing of a run, and the table of a suite of that of a system."""
+BETTER_THAN = Column(
+    "",
+    "better than",
+    "text",
+    "the letters of those that it is significantly better than",
+    of=lambda line: (line.standing and better_than(line.standing, line.signs)) or None,
+    is_spare=True,
+    is_superscript=True,
+)
+_RUN = (
+    Column("", BLANK, "id", of=lambda line: line.signs[line.place]),
+    Column("run", "run", "id", of="row.name", marked_by=("is_tied_with_best",)),
+    Column("run_id", kind="count", of="row.run_id"),
+    Column("dataset", kind="id", of="board.dataset"),
+    Column("label_set_version", kind="count", of="board.labels.version"),
+    Column("metric", kind="id", of="of.metric"),
+    Column("slice", kind="id", of="of.value"),
+    Column("n", kind="count", of="of.n"),
+)
+_INTERVAL = Column("ci", "95% interval", "interval", of="standing.ci")
+_JUDGED = Column("judged", kind="share", of="standing.judged")
 
 
 def leaderboard_said(board: Leaderboard) -> Said:
@@ -39,45 +96,72 @@ def leaderboard_said(board: Leaderboard) -> Said:
     return Said(
         board,
         lambda: [leaderboard_report(board)],
-        lambda: leaderboard_rows(board),
+        lambda: Table.of(
+            _columns(board), [line for of in (*board.metrics, *board.slices) for line in _lines(board, of)]
+        ),
         further={"latex": lambda: leaderboard_latex(board)},
     )
 
 
+def _lines(board: Leaderboard, of: MetricBoard) -> list[_Line]:
+    names, signs = [run.name for run in board.runs], letters(len(board.runs))
+    return [
+        _Line(place, standing, names, signs, of, run, board)
+        for place, (run, standing) in enumerate(zip(board.runs, of.standings, strict=True))
+    ]
+
+
+def _columns(board: Leaderboard) -> list[Column]:
+    """Return the columns of a run under one metric."""
+    first = board.metrics[0]
+    judged = f"judged@{first.cutoff}" if first.cutoff else "judged"
+    is_apart = first.judged is not None and first.judged.is_apart
+    measures = [Column(name, of=partial(_measure, name)) for name in board.measures]
+    shared = replace(_JUDGED, title=judged if is_apart else None)
+    judge = Column("judge", kind="id", of="board.labels.judge")
+    return [*_RUN, _mean(first), _INTERVAL, *STANDING, BETTER_THAN, shared, judge, *measures]
+
+
+def _mean(of: MetricBoard) -> Column:
+    name = familiar_name(of.metric, of.requested_as)
+    return Column("mean", name, "mean", of="standing.mean", best=of.direction)
+
+
+def _measure(name: str, line: _Line) -> float | None:
+    return None if line.board is None else line.board.measures[name][line.place]
+
+
+def _within(column: Column, place: str | int) -> Column:
+    """Return a column of one part of a row: of the part under a name, or at a place."""
+    return replace(column, of=lambda row: column.value(row[place]))
+
+
+def leaderboard_table(board: Leaderboard) -> Table:
+    """Return the table for people: a row per run, the first metric with all columns, the others beside it."""
+    heads: list[Column] = []
+    for column in _columns(board):
+        heads.append(_within(column, 0))
+        for number, of in enumerate(board.metrics[1:] if column is BETTER_THAN else (), 1):
+            heads += [_within(_mean(of), number), _within(replace(BETTER_THAN, legend=""), number)]
+    return Table.of(heads, list(zip(*(_lines(board, of) for of in board.metrics), strict=True)))
+
+
 @shape_of(MetricBoard)
 def _metric_shape(board: MetricBoard) -> Mapping[str, object]:
-    return fields_of(board, "value") if board.value is None else fields_of(board)
+    hidden = ("value",) if board.value is None else ()
+    return fields_of(board, "standings", "pairs", *hidden)
 
 
 @shape_of(Leaderboard)
 def _board_shape(board: Leaderboard) -> Mapping[str, object]:
-    names = [run.name for run in board.runs]
-
-    def of_metric(metric_board: MetricBoard) -> dict[str, Any]:
-        as_json: dict[str, Any] = as_object(metric_board)
-        as_json["standings"] = [
-            {"run": name, **row, "better_than": [names[place] for place in row["better_than"]]}
-            for name, row in zip(names, as_json["standings"], strict=True)
-        ]
-        return as_json
+    def of_metric(of: MetricBoard) -> dict[str, object]:
+        rows = Table.of(_columns(board), _lines(board, of))
+        return {**as_object(of), "rows": rows, "pairs": of.pairs}
 
     hidden = () if board.attribute is not None else ("attribute", "slices")
     unasked = () if board.measures else ("measures",)
-    shape = fields_of(board, *hidden, *unasked) | {"metrics": [of_metric(metric) for metric in board.metrics]}
-    return shape if hidden else shape | {"slices": [of_metric(of_slice) for of_slice in board.slices]}
-
-
-def leaderboard_rows(board: Leaderboard) -> list[dict[str, Any]]:
-    """Return one row per metric, slice and run, as CSV and frames have it."""
-    return [
-        {
-            **picked(_ROW, {"run": run, "board": board, "of": of_metric, "standing": standing}),
-            "n_better_than": len(standing.better_than),
-            **{name: numbers[place] for name, numbers in board.measures.items()},
-        }
-        for of_metric in (*board.metrics, *board.slices)
-        for place, (run, standing) in enumerate(zip(board.runs, of_metric.standings, strict=True))
-    ]
+    shape = fields_of(board, *hidden, *unasked) | {"metrics": [*map(of_metric, board.metrics)]}
+    return shape if hidden else shape | {"slices": [*map(of_metric, board.slices)]}
 
 
 def letters(n: int) -> list[str]:
@@ -101,6 +185,13 @@ def better_than(standing: Standing, names: Sequence[str]) -> str:
     return " ".join(parts)
 
 
+def _verdict(standing: Standing) -> str | None:
+    """Return the verdict on a run against the one with the best mean, None for the best."""
+    if standing.rank == 1:
+        return None
+    return "no_difference_detected" if standing.is_tied_with_best else "regressed"
+
+
 def ranks(standing: Standing) -> str:
     """Return the range of ranks that a run may have.
 
@@ -113,29 +204,8 @@ def ranks(standing: Standing) -> str:
 
 def leaderboard_report(board: Leaderboard) -> Report:
     """Return the report of a leaderboard."""
-    first, signs = board.metrics[0], letters(len(board.runs))
-    places = [shown_places([standing.mean for standing in each.standings], _ranks(each)) for each in board.metrics]
+    first = board.metrics[0]
     names = [familiar_name(metric.metric, metric.requested_as) for metric in board.metrics]
-    rows: list[list[object]] = []
-    judged = f"judged@{first.cutoff}" if first.cutoff else "judged"
-    is_apart = first.judged is not None and first.judged.is_apart
-    for place, run in enumerate(board.runs):
-        of_first = first.standings[place]
-        row: list[object] = [signs[place], Painted(run.name, "bold" if of_first.is_tied_with_best else None)]
-        for number, of_metric in enumerate(board.metrics):
-            standing = of_metric.standings[place]
-            row.append(Painted(points(standing.mean), "good" if places[number][place] == 1 else None))
-            row += [interval(standing.ci), ranks(standing)] if number == 0 else []
-            row.append(better_than(standing, signs))
-        rows.append([*row, *([share_text(of_first.judged)] if is_apart else []), *_numbers(board, place)])
-    heads = [*columns("", "run")]
-    for number, name in enumerate(names):
-        heads += columns(f">{name}", *([">95% interval", ">ranks"] if number == 0 else []))
-        heads.append(Column(f"better than by {name}", "better than", is_spare=number > 0))
-    heads += columns(*([f">{judged}"] if is_apart else []), *(f">{name}" for name in board.measures))
-    tables = [Table(heads, rows, names=(1,))]
-    if board.slices:
-        tables.append(_slice_table(board))
     numbers = dict.fromkeys(metric.n for metric in board.metrics)
     groups = [f"{metric.n:,} by {name}" for metric, name in zip(board.metrics, names, strict=True)]
     facts = [
@@ -143,25 +213,13 @@ def leaderboard_report(board: Leaderboard) -> Report:
         ("groups", ", ".join(groups) if len(numbers) > 1 else " ".join(f"{n:,}" for n in numbers)),
         ("test", f"{_test(board)}; p < 0.05"),
     ]
-    if first.judged is not None and not is_apart:
+    if first.judged is not None and not first.judged.is_apart:
+        judged = f"judged@{first.cutoff}" if first.cutoff else "judged"
         facts.insert(1, (judged, percent_span(first.judged.least, first.judged.greatest)))
-    legend = [
-        "ranks: the best is 1 + the number of significantly better runs, the worst all minus the significantly worse; "
-        "95% for all at once",
-        "better than: the letters of the runs that this run is significantly better than",
-    ]
-    styles = [f"bold: the best run by {names[0]}, and runs not shown to differ from it; coloured: the best mean"]
+    styles = [f"bold: the best run by {names[0]}, and those with no difference detected to it; coloured: the best mean"]
+    tables = [leaderboard_table(board), *([_slice_table(board)] if board.slices else [])]
     notes = [*map(told, board.notes)]
-    return Report(_headline(board, names[0]), tables=tables, legend=legend, styles=styles, facts=facts, notes=notes)
-
-
-def share_text(share: float | None) -> str:
-    """Return which share is judged.
-
-    >>> share_text(0.923), share_text(None)
-    ('92.3%', '-')
-    """
-    return UNDEFINED if share is None else percent(share)
+    return Report(_headline(board, names[0]), tables=tables, styles=styles, facts=facts, notes=notes)
 
 
 def _test(board: Leaderboard) -> str:
@@ -169,11 +227,6 @@ def _test(board: Leaderboard) -> str:
     any_equal = any(pair.p_value is None for metric in board.metrics for pair in metric.pairs)
     test = _OF_ARMS if any(run.runs for run in board.runs) else _TESTS[board.test]
     return test + (", without pairs of equal results" if any_equal else "")
-
-
-def _numbers(board: Leaderboard, place: int) -> list[str]:
-    """Return the measures of a run."""
-    return [UNDEFINED if numbers[place] is None else f"{numbers[place]:g}" for numbers in board.measures.values()]
 
 
 def _headline(board: Leaderboard, metric: str) -> str:
@@ -184,9 +237,9 @@ def _headline(board: Leaderboard, metric: str) -> str:
     what = "arm" if any(run.runs for run in board.runs) else "run"
     leads = f"{counted(len(board.runs), what)} on {board.dataset}: {best} leads by {metric}"
     if not tied:
-        return f"{leads}, and no other run is tied with it"
+        return f"{leads}, and every other run is worse"
     shown = ", ".join(tied[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")
-    return f"{leads}; not shown to differ from it: {shown}"
+    return f"{leads}; no difference detected to {shown}"
 
 
 def _slice_table(board: Leaderboard) -> Table:
@@ -217,17 +270,6 @@ def leaderboard_latex(board: Leaderboard) -> str:
     if board.attribute is not None:
         what = f"a table for a paper has no slices, but {argument('by', board.attribute)} asks for them"
         raise InputError(what, advice="leave it out, or take another format")
-    signs = letters(len(board.runs))
-    names = [latex_text(familiar_name(metric.metric, metric.requested_as)) for metric in board.metrics]
-    places = [shown_places([standing.mean for standing in each.standings], _ranks(each)) for each in board.metrics]
-    lines = []
-    for place, run in enumerate(board.runs):
-        cells = []
-        for number, metric in enumerate(board.metrics):
-            mean = latex_mean(metric.standings[place].mean, places[number][place])
-            cells.append(mean + superscript(metric.standings[place], signs))
-        cells += _numbers(board, place)
-        lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
     n = [str(metric.n) for metric in board.metrics]
     n_queries = f"$n = {n[0]}$ queries" if len({*n}) == 1 else f"$n = {', '.join(n)}$ queries, in the order of columns"
     is_zero = any(note.kind in ("in_no_run", "groups_lacking") and note.command for note in board.notes)
@@ -236,24 +278,7 @@ def leaderboard_latex(board: Leaderboard) -> str:
         f"Means on {latex_text(board.dataset)} ({n_queries}). {EMPHASIS} A superscript "
         f"names the runs that a run is significantly better than ({_test(board)}, $p < 0.05$).{zero}"
     )
-    aligned = "l" + "l" * len(board.metrics) + "r" * len(board.measures)
-    return latex_table(caption, aligned, ["Run", *names, *map(latex_text, board.measures)], lines)
-
-
-def superscript(standing: Standing, signs: Sequence[str]) -> str:
-    """Return the letters of the runs that a run is significantly better than, as a superscript.
-
-    >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 3, 5)), "abcdef")
-    '\\\\textsuperscript{b--d,f}'
-    >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 4)), "abcdef")
-    '\\\\textsuperscript{b,c,e}'
-    """
-    beaten = better_than(standing, signs).replace(" ", ",").replace("-", "--")
-    return rf"\textsuperscript{{{beaten}}}" if beaten else ""
-
-
-def _ranks(board: MetricBoard) -> list[int]:
-    return [standing.rank for standing in board.standings]
+    return table_latex(leaderboard_table(board), caption)
 
 
 def suite_tables_said(*tables: SuiteTable) -> Said:
@@ -261,7 +286,7 @@ def suite_tables_said(*tables: SuiteTable) -> Said:
     return Said(
         lambda: suite_tables_object(*tables),
         lambda: list(map(suite_table_report, tables)),
-        lambda: [row for table in tables for row in suite_rows(table)],
+        lambda: Table.of(_SUITE, [cell for table in tables for cell in _suite_cells(table)]),
         further={"latex": lambda: "\n".join(map(suite_latex, tables))},
     )
 
@@ -274,39 +299,57 @@ def suite_tables_object(first: SuiteTable, *further: SuiteTable) -> dict[str, An
 
 @shape_of(SuiteTable)
 def _table_shape(table: SuiteTable) -> Mapping[str, object]:
-    """Return the table with the names of the systems that each system is better than."""
-    rows = []
-    for row in table.rows:
-        shape = as_object(row)
-        if row.standing is not None:
-            names = [table.rows[place].system for place in row.standing.better_than]
-            shape["standing"] = {**shape["standing"], "better_than": names}
-        rows.append(shape)
+    """Return the table with the standing of each system as in CSV."""
+    standings = Table.of(STANDING, _suite_lines(table)).objects
+    rows = [fields_of(row, "standing") | of for row, of in zip(table.rows, standings, strict=True)]
     return fields_of(table) | {"rows": rows}
 
 
-def suite_rows(table: SuiteTable) -> list[dict[str, Any]]:
-    """Return one row per system and dataset, as CSV and frames have it; the mean is None without a run there."""
+_SUITE = (
+    Column("system", of="line.row.system"),
+    Column("dataset"),
+    Column("label_set_version"),
+    Column("metric", of="line.of.metric"),
+    *(Column(key, of=f"cell.{key}") for key in ("run", "run_id", "n", "mean")),
+    Column("macro", of="line.row.macro.mean"),
+    *(_within(column, "line") for column in STANDING),
+    Column("micro", of="line.row.micro.mean"),
+    Column("judged", of="cell.judged"),
+    Column("judge"),
+)
+"""The columns of a system on one dataset, in CSV and frames; the mean is None without a run there."""
+
+
+def _suite_lines(table: SuiteTable) -> list[_Line]:
+    names = [row.system for row in table.rows]
+    signs = letters(len(names)) if any(row.standing for row in table.rows) else []
+    return [_Line(place, row.standing, names, signs, table, row) for place, row in enumerate(table.rows)]
+
+
+def _suite_cells(table: SuiteTable) -> list[dict[str, object]]:
     return [
-        {
-            "system": row.system,
-            "dataset": dataset,
-            "label_set_version": version,
-            "metric": table.metric,
-            "run": None if cell is None else cell.run,
-            "run_id": None if cell is None else cell.run_id,
-            "n": None if cell is None else cell.n,
-            "mean": None if cell is None else cell.mean,
-            "macro": None if row.macro is None else row.macro.mean,
-            "rank_low": None if row.standing is None else row.standing.rank_low,
-            "rank_high": None if row.standing is None else row.standing.rank_high,
-            "micro": None if row.micro is None else row.micro.mean,
-            "judged": None if cell is None else cell.judged,
-            "judge": judge,
-        }
-        for row in table.rows
+        {"line": line, "cell": cell, "dataset": dataset, "label_set_version": version, "judge": judge}
+        for line, row in zip(_suite_lines(table), table.rows, strict=True)
         for dataset, version, judge, cell in zip(table.datasets, table.versions, table.judges, row.cells, strict=True)
     ]
+
+
+def suite_wide_table(table: SuiteTable) -> Table:
+    """Return the table for people: a row per system, a column per dataset."""
+    best = table.direction
+    means = [
+        Column("", name, "mean", of=f"row.cells.{place}.mean", best=best) for place, name in enumerate(table.datasets)
+    ]
+    heads = [
+        Column("", BLANK, "id", of=lambda line: line.signs[line.place] if line.signs else None),
+        Column("system", "system", "id", of="row.system"),
+        *means,
+        Column("macro", "macro", "mean", "each dataset counts once", of="row.macro.mean", best=best),
+        BETTER_THAN,
+        *STANDING,
+        Column("micro", "micro", "mean", "each query counts once", of="row.micro.mean", best=best),
+    ]
+    return Table.of(heads, _suite_lines(table))
 
 
 def suite_table_report(table: SuiteTable) -> Report:
@@ -314,46 +357,18 @@ def suite_table_report(table: SuiteTable) -> Report:
     from ndcg_tracker.compare.say_suite import OTHER_DATASETS, OTHER_QUERIES, suite_notes
 
     metric = familiar_name(table.metric)
-    places_of = _places(table)
-    has_places = any(row.standing is not None for row in table.rows)
-    signs = letters(len(table.rows))
-    rows: list[list[object]] = []
-    for number, row in enumerate(table.rows):
-        cells = [
-            UNDEFINED if cell is None else Painted(points(cell.mean), "bold" if place == 1 else None)
-            for cell, place in zip(row.cells, places_of[number], strict=True)
-        ]
-        standing = row.standing
-        place = (
-            [] if not has_places else ["", ""] if standing is None else [ranks(standing), better_than(standing, signs)]
-        )
-        sign = [signs[number]] if has_places else []
-        rows.append([*sign, row.system, *cells, _mean(row.macro), *place, _mean(row.micro)])
-    heads = [
-        *columns(*([""] if has_places else []), "system"),
-        *(Column(name, right=True) for name in table.datasets),
-        *columns(">macro", *([">ranks", "better than"] if has_places else []), ">micro"),
-    ]
     complete = [row for row in table.rows if row.macro is not None]
-    intervals: list[list[object]] = [
-        [row.system, _interval(row.macro), _interval(row.over_datasets), _interval(row.micro)] for row in complete
-    ]
-    tables = [Table(heads, rows, names=(int(has_places),))]
-    if intervals:
-        of_means = columns("system", ">macro, other queries", ">macro, other datasets", ">micro, other queries")
-        tables.append(Table(of_means, intervals, "95% intervals", names=(0,)))
+    of_means = (
+        Column("system", "system", "id"),
+        Column("macro", "macro, other queries", "interval", of="macro.ci"),
+        Column("over_datasets", "macro, other datasets", "interval", of="over_datasets.ci"),
+        Column("micro", "micro, other queries", "interval", of="micro.ci"),
+    )
+    tables = [suite_wide_table(table), *([Table.of(of_means, complete, "95% intervals")] if complete else [])]
     lacking = len(table.rows) - len(complete)
-    legend = [
-        "macro: each dataset counts once; micro: each query counts once",
-        f"other queries: what {OTHER_QUERIES} would give; other datasets: what {OTHER_DATASETS} would give",
-    ]
-    if has_places:
-        legend += [
-            "ranks: from 1 + the number of systems with a significantly better macro mean to all minus those with a "
-            "significantly worse one",
-            "better than: the letters of the systems that this system is significantly better than",
-            "test: paired t-tests for other queries, Holm-corrected over all pairs",
-        ]
+    legend = [f"other queries: what {OTHER_QUERIES} would give; other datasets: what {OTHER_DATASETS} would give"]
+    if any(row.standing is not None for row in table.rows):
+        legend.append("test: paired t-tests for other queries, Holm-corrected over all pairs")
     if lacking:
         legend.append(f"{UNDEFINED}: no run on this dataset, so no mean over the suite ({counted(lacking, 'system')})")
     facts = [
@@ -365,7 +380,7 @@ def suite_table_report(table: SuiteTable) -> Report:
         _finding(table, complete),
         tables=tables,
         legend=legend,
-        styles=["bold: the best mean on each dataset"],
+        styles=["coloured: the best mean of a column"],
         facts=facts,
         notes=suite_notes(table.notes),
     )
@@ -382,8 +397,8 @@ def _finding(table: SuiteTable, complete: Sequence[SuiteRow]) -> str:
     if complete[0].standing is None:
         return leads
     if not tied:
-        return f"{leads}, and no other system is tied with it"
-    return f"{leads}; not shown to differ from it: {', '.join(tied[:3])}" + (
+        return f"{leads}, and every other system is worse"
+    return f"{leads}; no difference detected to {', '.join(tied[:3])}" + (
         f" and {len(tied) - 3} more" if len(tied) > 3 else ""
     )
 
@@ -398,18 +413,6 @@ def _versions(table: SuiteTable) -> str:
     return ", ".join(f"{name} {version}" for name, version in zip(table.datasets, versions, strict=True) if version)
 
 
-def _places(table: SuiteTable) -> list[list[int]]:
-    """Return the place of each cell among those of its dataset, by the digits shown; 0 if there is no cell."""
-    sign = -1.0 if table.direction == "higher" else 1.0
-    places = [[0] * len(table.datasets) for _ in table.rows]
-    for place in range(len(table.datasets)):
-        means = {number: cell.mean for number, row in enumerate(table.rows) if (cell := row.cells[place]) is not None}
-        ranks = [1 + sum(sign * other < sign * mean for other in means.values()) for mean in means.values()]
-        for number, shown in zip(means, shown_places(list(means.values()), ranks), strict=True):
-            places[number][place] = shown
-    return places
-
-
 def _sizes(table: SuiteTable) -> list[int]:
     return [
         max((cell.n for row in table.rows if (cell := row.cells[place]) is not None), default=0)
@@ -419,23 +422,6 @@ def _sizes(table: SuiteTable) -> list[int]:
 
 def suite_latex(table: SuiteTable) -> str:
     """Return a table for a paper: booktabs, the best mean of each column bold, the second underlined, letters."""
-    signs, places_of = letters(len(table.rows)), _places(table)
-    ranked = [
-        (row.system, row.macro.mean, standing.rank) for row in table.rows if row.macro and (standing := row.standing)
-    ]
-    macro_places = shown_places([mean for _, mean, _ in ranked], [rank for _, _, rank in ranked])
-    macro_place_of = {system: place for (system, _, _), place in zip(ranked, macro_places, strict=True)}
-    lines = []
-    for number, row in enumerate(table.rows):
-        cells = [
-            "--" if cell is None else latex_mean(cell.mean, place)
-            for cell, place in zip(row.cells, places_of[number], strict=True)
-        ]
-        standing = row.standing
-        macro = "--" if row.macro is None else latex_mean(row.macro.mean, macro_place_of.get(row.system, 0))
-        cells.append(macro if standing is None else macro + superscript(standing, signs))
-        sign = f"({signs[number]}) " if any(other.standing is not None for other in table.rows) else ""
-        lines.append(rf"{sign}{latex_text(row.system)} & {' & '.join(cells)} \\")
     n = ", ".join(f"{latex_text(name)}: {n}" for name, n in zip(table.datasets, _sizes(table), strict=True))
     caption = (
         f"{latex_text(familiar_name(table.metric))} on suite {latex_text(table.suite)} (queries: {n}). "
@@ -443,13 +429,4 @@ def suite_latex(table: SuiteTable) -> str:
         "significantly worse (two-sided paired t-test for other queries of these datasets, Holm-corrected over all "
         "pairs, $p < 0.05$)."
     )
-    heads = ["System", *map(latex_text, table.datasets), "Macro"]
-    return latex_table(caption, "l" + "r" * len(table.datasets) + "l", heads, lines)
-
-
-def _mean(estimate: Estimate | None) -> str:
-    return UNDEFINED if estimate is None else points(estimate.mean)
-
-
-def _interval(estimate: Estimate | None) -> str:
-    return UNDEFINED if estimate is None else interval(estimate.ci)
+    return table_latex(suite_wide_table(table), caption)

@@ -28,7 +28,11 @@ def _published_shape(beside: PublishedMean) -> Mapping[str, object]:
 
 def reproduction_said(reproduction: Reproduction | PublishedMean) -> Said:
     """Return the output for a reproduction; CSV has a row per metric, without the numbers of lists."""
-    return Said(reproduction, lambda: [reproduction_report(reproduction)], lambda: reproduction_rows(reproduction))
+    return Said(
+        reproduction,
+        lambda: [reproduction_report(reproduction)],
+        lambda: Table.of_rows(reproduction_rows(reproduction)),
+    )
 
 
 def reproduction_rows(reproduction: Reproduction | PublishedMean) -> list[dict[str, Any]]:

@@ -138,7 +138,7 @@ def show_as(format: ShowFormat, shown: ShownRun, **paper: Unpack[Paper]) -> str:
     parts = [rows_as(format, ["", shown.run], told, **paper), means]
     tables = group_tables(shown)
     if tables:
-        parts.append(Said(shown, lambda: [Report(tables=tables)], list).in_format(format, **paper))
+        parts.append(Said(shown, lambda: [Report(tables=tables)], lambda: Table((), ())).in_format(format, **paper))
     return "\n".join(parts)
 
 
@@ -160,7 +160,7 @@ def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str
         "git_commit": not any(run.git_commit for run in listed.runs),
         "tags": not any(run.tags for run in listed.runs),
     }
-    heads = [replace(head, is_spare=nothing.get(head.name, False)) for head in heads]
+    heads = [replace(head, is_spare=nothing.get(head.key, False)) for head in heads]
     rows = [
         (
             *(run.name, run.id, run.dataset),

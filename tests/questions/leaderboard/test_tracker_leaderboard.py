@@ -66,9 +66,9 @@ def test_every_number_is_that_of_scipy(ten: nt.Tracker) -> None:
         values = results(ten, board["metric"])
         p_values = {}
         for pair in board["pairs"]:
-            a, b = values[pair["a"]], values[pair["b"]]
+            a, b = values[pair["candidate"]], values[pair["baseline"]]
             test = scipy.stats.ttest_rel(a, b)
-            p_values[pair["a"], pair["b"]] = test.pvalue
+            p_values[pair["candidate"], pair["baseline"]] = test.pvalue
             assert pair["delta"] == pytest.approx(a.mean() - b.mean(), abs=1e-12)
             assert pair["p_value"] == pytest.approx(test.pvalue, rel=1e-9)
             assert pair["ci"] == pytest.approx(list(test.confidence_interval()), abs=1e-9)
@@ -77,13 +77,13 @@ def test_every_number_is_that_of_scipy(ten: nt.Tracker) -> None:
         steps = [min(1, p_values[pair] * (len(order) - place)) for place, pair in enumerate(order)]
         holm = dict(zip(order, np.maximum.accumulate(steps), strict=True))
         for pair in board["pairs"]:
-            assert pair["p_adjusted"] == pytest.approx(holm[pair["a"], pair["b"]], rel=1e-9)
+            assert pair["p_adjusted"] == pytest.approx(holm[pair["candidate"], pair["baseline"]], rel=1e-9)
         better = {name: set() for name in NAMES}
         for (a, b), p in holm.items():
             if p < 0.05:
                 winner, loser = (a, b) if values[a].mean() > values[b].mean() else (b, a)
                 better[winner].add(loser)
-        for row in board["standings"]:
+        for row in board["rows"]:
             interval = scipy.stats.t.interval(0.95, 49, values[row["run"]].mean(), scipy.stats.sem(values[row["run"]]))
             assert row["ci"] == pytest.approx([max(interval[0], 0), min(interval[1], 1)], abs=1e-12)
             assert set(row["better_than"]) == better[row["run"]]
@@ -110,7 +110,7 @@ def test_ranx_calls_the_same_runs_better_without_correction(ten: nt.Tracker) -> 
     runs = [ranx.Run(nested(frame_of(number), "score", float), name=name) for number, name in enumerate(NAMES)]
     theirs = ranx.compare(qrels, runs, metrics=["ndcg@10"], max_p=0.05, stat_test="student").to_dict()
     for pair in board["pairs"]:
-        a, b = (pair["a"], pair["b"]) if pair["delta"] > 0 else (pair["b"], pair["a"])
+        a, b = (pair["candidate"], pair["baseline"]) if pair["delta"] > 0 else (pair["baseline"], pair["candidate"])
         significant = theirs[a]["comparisons"][b]["ndcg@10"] < 0.05
         assert theirs[a]["comparisons"][b]["ndcg@10"] == pytest.approx(pair["p_value"], rel=1e-6, abs=1e-12)
         assert significant == (pair["p_value"] < 0.05)
@@ -137,7 +137,7 @@ def test_slices_are_boards_of_their_groups(ten: nt.Tracker) -> None:
     assert [(one["value"], one["n"]) for one in found["slices"]] == [("short", 40), ("long", 10)]
     values = results(ten, "ndcg@10")
     long = values[[int(name[1:]) % 5 == 0 for name in values.index]]
-    for row in found["slices"][1]["standings"]:
+    for row in found["slices"][1]["rows"]:
         assert row["mean"] == pytest.approx(long[row["run"]].mean(), abs=1e-12)
 
 
@@ -158,7 +158,7 @@ def test_lower_is_better_where_the_metric_says_so(ten: nt.Tracker) -> None:
         ten.log_results(values, name=name, metric="external:latency", dataset="shop", **limits)
     found = ten.leaderboard(*NAMES[:3], metrics="external:latency").to_dict()
     assert [one["name"] for one in found["runs"]] == ["run-0", "run-1", "run-2"]
-    assert [one["rank"] for one in found["metrics"][0]["standings"]] == [1, 2, 3]
+    assert [one["rank"] for one in found["metrics"][0]["rows"]] == [1, 2, 3]
 
 
 def test_runs_that_lack_the_metric(ten: nt.Tracker) -> None:
@@ -246,7 +246,7 @@ def test_of_many_runs_the_pairs_with_the_best_are_kept(database_url: str) -> Non
     values = np.random.default_rng(1).random((60, 30))
     board = metric_board("m", [f"r{place}" for place in range(60)], values)
     best = f"r{int(values.mean(axis=1).argmax())}"
-    assert {pair.a for pair in board.pairs} == {best}
+    assert {pair.candidate for pair in board.pairs} == {best}
     assert len(board.pairs) == 59
     assert all(one.rank_low <= one.rank <= one.rank_high for one in board.standings)
     assert sum(len(one.better_than) for one in board.standings) == sum(one.rank_low - 1 for one in board.standings), (
@@ -274,7 +274,7 @@ def test_wins_are_those_of_compare_and_small_slices_are_told(ten: nt.Tracker) ->
     board = ten.leaderboard(metrics="ndcg@10")
     pairs = board.to_dict()["metrics"][0]["pairs"]
     for pair in pairs[:5]:
-        found = ten.compare(pair["b"], pair["a"], metrics="ndcg@10").comparisons[0].metrics[0]
+        found = ten.compare(pair["baseline"], pair["candidate"], metrics="ndcg@10").comparisons[0].metrics[0]
         assert (pair["wins"], pair["ties"], pair["losses"]) == (found.wins, found.ties, found.losses)
     keys = [group.key for group in ten.groups("shop")]
     device = ["tv" if place == 3 else "phone" for place in range(len(keys))]
