@@ -112,12 +112,11 @@ def compare(
         options.show_answer(versions_said(versions), format)
     else:
         from ndcg_tracker.compare.say import comparison_said
-        from ndcg_tracker.compare.say_latex import with_latex
 
         version = None if labels is None else labels_version(labels, or_all=True)
         with options.tracker() as tracker:
             comparisons = asked.of(tracker.compare, top=10 if top is None else top, labels=version).comparisons
         of_pairs = comparison_said(*comparisons, spelled=options.as_option)
-        options.show_answer(with_latex(of_pairs, *comparisons), format)
+        options.show_answer(of_pairs, format)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)

@@ -34,7 +34,6 @@ from ndcg_tracker.compare.results import (
 )
 from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
-from ndcg_tracker.compare.say_latex import with_latex
 from ndcg_tracker.compare.slices import AttributeValues, attribute_values
 from ndcg_tracker.errors import (
     InputError,
@@ -551,7 +550,7 @@ class ComparisonResult(Answer):
         return in_words(note for comparison in self.comparisons for note in comparison.notes)
 
     def _said(self) -> Said:
-        return with_latex(comparison_said(*self.comparisons), *self.comparisons)
+        return comparison_said(*self.comparisons)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.

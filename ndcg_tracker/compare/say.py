@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ndcg_tracker.compare.results import (
@@ -13,73 +14,56 @@ from ndcg_tracker.compare.results import (
     GroupCounts,
     GroupDelta,
     MetricComparison,
-    OpenVerdict,
     Verdict,
 )
 from ndcg_tracker.compare.say_drawn import (
     CHECK_LEGEND,
     check_facts,
-    check_table,
     checked_by,
     favours,
     few_words,
-    is_drawn,
 )
 from ndcg_tracker.compare.say_tables import (
     IDENTICAL,
-    VERDICT_STYLES,
+    Row,
     canonical_names,
-    delta_cell,
     detectable_cell,
     detectable_legend,
     equivalence_tables,
     evidence_words,
     facts,
     group_tables,
-    is_judged,
-    marks_of,
+    rows_table,
     slice_tables,
     tie_tables,
-    told_in_table,
 )
-from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import WIDTH, Column, Line, Report, Table, columns, marks
-from ndcg_tracker.render.terminal import Painted, Style, display_width, shortened, shortened_inside, visible
+from ndcg_tracker.render.latex import latex_text, table_latex
+from ndcg_tracker.render.report import WIDTH, Column, Line, Report, Table
+from ndcg_tracker.render.terminal import display_width, shortened, visible
 from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import MINOR, Note, few_differences, renamed, sentence, told
 from ndcg_tracker.words.sentences import T_INTERVAL, low_information
 from ndcg_tracker.words.texts import (
-    UNDEFINED,
-    between,
     counted,
-    interval,
     judge_words,
-    p_short,
     p_text,
     percent,
     points,
     queries,
     short,
 )
+from ndcg_tracker.words.verdicts import MARKS
 
-SIGNS: Mapping[Verdict | None, str] = {
-    "improved": "▲",
-    "regressed": "▼",
-    "no_difference_detected": "~",
-    "identical": "=",
-    "not_comparable": "?",
-    None: "·",
-}
-"""The sign of a verdict as judged; "?" comes after it if unknown labels could change it."""
-MOVED: Mapping[Verdict | None, str] = {"regressed": "worse", "improved": "better"}
-JUDGED = "judged: share of the first ranks with a label, in the baseline and in the candidate"
+MOVED: Mapping[Verdict | None, str] = {of: MARKS[of].word for of in ("regressed", "improved")}
+JUDGED = "share of the first ranks with a label, in the baseline and in the candidate"
+EFFECT = "effect size, mean difference / standard deviation of the differences"
 REST = "statistics and groups"
 WAYS_ON = "explain why   report a page"
 _NAMED = 3  # groups on each side that one screen names
 _NAME_WIDTH = 24  # of a query
-_HEAD_WIDTH = 16  # of a run's name over a column
 
 RUN_COLUMNS = paths(
     "baseline_run=baseline_of.name baseline_run_id=baseline_of.run_id candidate_run=candidate_of.name "
@@ -128,7 +112,33 @@ def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python) -> 
         lambda: Table.of_rows(
             [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))], list(_CSV_COLUMNS)
         ),
+        {"latex": lambda: comparison_latex(*comparisons)},
     )
+
+
+def comparison_latex(*stored: Comparison) -> str:
+    """Return a table for a paper: a row per metric, or for several candidates a row per candidate and metric.
+
+    Raises: InputError for comparisons with tables that it cannot show (slices, bounds, equivalence), and for several
+    versions of the labels, whose means are not comparable.
+    """
+    asked = {
+        "by": any(each.slices is not None for each in stored),
+        "tie_bounds": any(each.tie_groups is not None for each in stored),
+        "equivalence": any(metric.equivalence is not None for each in stored for metric in each.metrics),
+    }
+    for name in (name for name, is_given in asked.items() if is_given):
+        what = f"a table for a paper cannot show {argument(name)}"
+        raise InputError(what, advice="leave it out, or choose another format")
+    if len(versions := sorted({comparison.label_set.version for comparison in stored})) > 1:
+        what = f"these runs were compared under versions {' and '.join(map(str, versions))} of the labels"
+        again = f"ndcg-track rescore --all --dataset {shlex.quote(stored[0].dataset)} --labels"
+        advice = f"choose one with {argument('labels')}, or evaluate all runs under one with: {again} {versions[-1]}"
+        raise InputError(what, advice=advice)
+    shown = tuple(for_people(comparison) for comparison in stored)
+    report = _overview(shown, in_python) if len(shown) > 1 else _report(shown[0], stored[0], shown, in_python)
+    sentences = [report.headline or "", *evidence_words(shown)]
+    return table_latex(report.tables[0], " ".join(f"{latex_text(sentence)}." for sentence in sentences))
 
 
 def comparison_object(first: Comparison, *further: Comparison) -> dict[str, Any]:
@@ -254,7 +264,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
             *canonical_names(comparison, stored),
         ],
         minor=minor,
-        details=[*_statistics(comparison, shown), *group_tables(comparison)],
+        details=[Table.of(_STATISTICS, comparison.metrics), *group_tables(comparison)],
         rest=REST,
     )
 
@@ -287,94 +297,22 @@ def _queries(metrics: Sequence[MetricComparison]) -> str:
     return queries(*dict.fromkeys((numbers[0], numbers[-1])))
 
 
-@dataclass(frozen=True, slots=True)
-class ScreenRow:
-    """A row of the table that a screen begins with: what it is about, by column, both means, and what was found.
-
-    ``span``: delta at both ends of what unjudged items may be worth. ``alone``: delta by a judge alone.
-    """
-
-    names: Sequence[str]
-    sign: str
-    style: Style | None
-    means: tuple[float | None, float | None]
-    delta: float | None
-    ci: tuple[float, float] | None
-    p_value: float | None
-    span: tuple[float | None, float | None] | None = None
-    alone: float | None = None
-    footnotes: Sequence[str] = ()
-
-    @classmethod
-    def of(cls, metric: MetricComparison, names: Sequence[str], comparisons: Sequence[Comparison]) -> ScreenRow:
-        """Return the row of a metric."""
-        return cls(
-            names,
-            sign(metric),
-            style_of(metric),
-            (metric.baseline, metric.candidate),
-            metric.delta,
-            metric.ci,
-            metric.p_adjusted,
-            span_of(metric.open),
-            None if metric.check is None else metric.check.judged.delta,
-            metric_footnotes(metric, comparisons),
-        )
-
-
-def span_of(left: OpenVerdict | None) -> tuple[float | None, float | None] | None:
-    """Return delta at both ends of what unjudged items may be worth, None if these are not known."""
-    return None if left is None or left.low is None or left.high is None else (left.low.delta, left.high.delta)
-
-
-def screen_table(names: Sequence[str], runs: Sequence[str], rows: Sequence[ScreenRow], alone: str = "") -> Table:
-    """Return the table that a screen begins with; columns in which no row has anything are left out.
-
-    ``names``: the heads of what the rows are about. ``runs``: those of the means. ``alone``: whose labels give a
-    further delta.
-    """
-    cells: list[tuple[Column, list[object]]] = []
-    for place, name in enumerate(names):
-        start = "  " if place == 0 else ""
-        texts: list[object] = [
-            Painted(f"{row.sign} {row.names[0]}", row.style) if place == 0 else row.names[place] for row in rows
-        ]
-        cells.append((Column(name, start + name, right=False), texts))
-    for place, run in enumerate(runs):
-        means = [row.means[place] for row in rows]
-        head = Column(run, shortened_inside(run, _HEAD_WIDTH), right=True)
-        cells += [(head, [points(mean) for mean in means])] if any(mean is not None for mean in means) else []
-    numbers: tuple[tuple[str, list[object]], ...] = (
-        ("delta", [Painted(points(row.delta, signed=True), row.style) for row in rows]),
-        ("95% interval", [between(row.ci) for row in rows]),
-        ("p", [p_short(row.p_value) for row in rows]),
-        ("unjudged items", [between(row.span, digits=2) if row.span else "" for row in rows]),
-        (f"{alone} alone", ["" if row.alone is None else points(row.alone, signed=True) for row in rows]),
-    )
-    cells += [(Column(name, right=True), of) for name, of in numbers if any(cell not in ("", UNDEFINED) for cell in of)]
-    footnotes: list[str] = []
-    signs = [marks(row.footnotes, footnotes) for row in rows]
-    return Table(
-        [column for column, _ in cells],
-        [list(row) for row in zip(*(of for _, of in cells), strict=True)],
-        names=tuple(range(min(len(names), 2))),
-        marks=signs,
-        footnotes=footnotes,
-    )
-
-
 def _screen_table(comparisons: Sequence[Comparison], shown: Sequence[Comparison]) -> Table:
     """Return the table of a comparison by metric, or of several candidates."""
     first, is_several = comparisons[0], len(comparisons) > 1
-    rows = []
-    for each in comparisons:
-        for metric in each.metrics:
-            row = ScreenRow.of(metric, [each.candidate.name, metric.metric][not is_several :], shown)
-            rows.append(replace(row, footnotes=[*_other_labels(metric, each, first), *row.footnotes]))
-    heads = ("run", "metric") if is_several else ("metric",)
-    check = first.metrics[0].check
+    rows = [
+        Row.of(
+            metric,
+            [each.candidate.name, metric.metric][not is_several :],
+            [*_other_labels(metric, each, first), *metric_footnotes(metric, shown)],
+        )
+        for each in comparisons
+        for metric in each.metrics
+    ]
+    heads, check = ("run", "metric") if is_several else ("metric",), first.metrics[0].check
     alone = "" if check is None else "unjudged as 0," if check.aim == "holes" else judge_words(first.label_set.judge)
-    return screen_table(heads, (first.baseline.name, "mean" if is_several else first.candidate.name), rows, alone)
+    runs = (first.baseline.name, "mean" if is_several else first.candidate.name)
+    return rows_table(rows, heads, runs, alone=alone)
 
 
 def _extremes(comparison: Comparison) -> list[Line]:
@@ -494,35 +432,6 @@ def found(name: str, verdict: Verdict | None, delta: float, *, is_low: bool, is_
     return f"no difference detected in {name} ({points(delta, signed=True)}{few}){open_words([is_open])}"
 
 
-def style_of(metric: MetricComparison) -> Style | None:
-    """Return the style of a metric's verdict, None for an open one."""
-    return VERDICT_STYLES.get(metric.told)
-
-
-def sign(metric: MetricComparison) -> str:
-    """Return the sign of a metric's verdict as judged, with "?" if it is open; "?" also if nothing could be tested."""
-    judged = SIGNS[metric.verdict if is_judged(metric) else "not_comparable"]
-    return f"{judged}?" if metric.is_open and judged != "?" else judged
-
-
-def _statistics(comparison: Comparison, comparisons: Sequence[Comparison]) -> list[Table]:
-    """Return the table of the further evidence that at least one metric has; of drawn answers, both differences."""
-    if is_drawn(comparison):
-        return [check_table(comparison, lambda metric: metric_footnotes(metric, comparisons))]
-    evidence: list[tuple[str, Callable[[MetricComparison], str | None]]] = [
-        ("better", lambda metric: None if metric.wins is None else f"{metric.wins:,}"),
-        ("same", lambda metric: None if metric.ties is None else f"{metric.ties:,}"),
-        ("worse", lambda metric: None if metric.losses is None else f"{metric.losses:,}"),
-        ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else None),
-        ("detectable", detectable_cell),
-        ("judged", judged_cell),
-    ]
-    metrics = comparison.metrics
-    shown = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
-    rows = [[metric.metric, *(cell(metric) or UNDEFINED for _, cell in shown)] for metric in metrics]
-    return [Table(columns("metric", *(f">{name}" for name, _ in shown)), rows)] if shown else []
-
-
 def judged_cell(metric: MetricComparison) -> str | None:
     """Return the judged shares of the first ranks of both runs, None if they are about the same."""
     share = metric.judged
@@ -531,16 +440,17 @@ def judged_cell(metric: MetricComparison) -> str | None:
     return f"{percent(share.baseline)}, {percent(share.candidate)}"
 
 
-def metric_cells(metric: MetricComparison) -> list[object]:
-    """Return the row of one metric: its means, what changed, between which values, and the p-value."""
-    return [
-        metric.metric,
-        points(metric.baseline),
-        points(metric.candidate),
-        delta_cell(metric.delta, told_in_table(metric)),
-        interval(metric.ci, signed=True),
-        p_text(metric.p_adjusted),
-    ]
+_STATISTICS = (
+    Column("metric", "metric", "id"),
+    Column("wins", "better", "count"),
+    Column("ties", "same", "count"),
+    Column("losses", "worse", "count"),
+    Column("alone", "alone", "interval", "the 95% interval by the judge alone", of="check.judged.ci", signed=True),
+    Column("d_z", "d_z", "mean", EFFECT, of="effect_size", signed=True, digits=2),
+    Column("detectable", "detectable", "text", of=detectable_cell, right=True),
+    Column("judged", "judged", "text", JUDGED, of=judged_cell, right=True),
+)
+"""The further evidence of a metric."""
 
 
 def _other_labels(metric: MetricComparison, comparison: Comparison, first: Comparison) -> list[str]:
@@ -614,13 +524,8 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
     lines = evidence_words(comparisons)
     if any(metric.is_drawn for metric in metrics):
-        return ["; ".join([CHECK_LEGEND, *marks_of(metrics)]), *lines[1:]]
-    if all(metric.p_value is None for metric in metrics):
-        return lines
-    lines.append("d_z: effect size, mean difference / standard deviation of the differences")
+        return [CHECK_LEGEND, *lines[1:]]
     lines += detectable_legend(metrics)
-    if any(judged_cell(metric) is not None for metric in metrics):
-        lines.append(JUDGED)
     if any(_could_bet(metric) for metric in metrics):
         wide = f"{argument('ci', 'betting')}: an interval that allows for rare, large differences"
         lines.append(worded(wide, spelled))

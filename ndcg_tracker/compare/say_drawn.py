@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
-from ndcg_tracker.compare.drawn import DrawnCheck, Estimate, named
+from ndcg_tracker.compare.drawn import DrawnCheck, named
 from ndcg_tracker.compare.results import Comparison, MetricComparison
-from ndcg_tracker.compare.say_tables import delta_cell, told_in_table
 from ndcg_tracker.render.formats import fields_of, shape_of
-from ndcg_tracker.render.report import Table, columns, marks
-from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p_text, points
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, points
 
 CHECK_LEGEND = (
     "delta: the mean difference; checked: by people's answers in drawn queries, the others estimated from these; its "
@@ -31,36 +29,6 @@ def checked_by(comparison: Comparison) -> str:
 def is_drawn(comparison: Comparison) -> bool:
     """Return whether only drawn queries are exact, so that the means of runs are not known."""
     return any(metric.is_drawn for metric in comparison.metrics)
-
-
-def check_table(comparison: Comparison, footnotes_of: Callable[[MetricComparison], Sequence[str]]) -> Table:
-    """Return the table of two differences per metric; ``footnotes_of``: the footnotes of the one that decides."""
-    rows: list[list[object]] = []
-    beside, footnotes = list[str](), list[str]()
-    for metric in comparison.metrics:
-        check = metric.check
-        decided = [
-            delta_cell(metric.delta, told_in_table(metric)),
-            interval(metric.ci, signed=True),
-            p_text(metric.p_adjusted),
-        ]
-        told = ("as labelled", "as labelled") if check is None else _both(comparison, check)
-        if check is not None:
-            rows.append([metric.metric, told[0], *_cells(check.judged)])
-            beside.append("")
-        rows.append([metric.metric if check is None else "", told[1], *decided])
-        beside.append(marks(footnotes_of(metric), footnotes))
-    return Table(columns("metric", "labels", ">delta", ">95% interval", ">p"), rows, marks=beside, footnotes=footnotes)
-
-
-def _both(comparison: Comparison, check: DrawnCheck) -> tuple[str, str]:
-    if check.aim == "holes":
-        return "unjudged as 0", "with drawn answers"
-    return f"{judge_words(comparison.label_set.judge)} alone", f"checked by {check.checked_by!r}"
-
-
-def _cells(estimate: Estimate) -> list[object]:
-    return [points(estimate.delta, signed=True), interval(estimate.ci, signed=True), p_text(estimate.p_value)]
 
 
 def few_words(check: DrawnCheck | None) -> str:

@@ -10,35 +10,31 @@ from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, SuiteNote, verdict_of
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import (
-    SIGNS,
     WAYS_ON,
-    ScreenRow,
     comparison_reports,
     found,
     metric_footnotes,
     moves_words,
     open_words,
-    screen_table,
-    span_of,
 )
-from ndcg_tracker.compare.say_latex import suite_comparison_latex
 from ndcg_tracker.compare.say_tables import (
-    VERDICT_STYLES,
-    delta_cell,
+    Row,
     in_neither,
     interval_name,
     is_judged,
-    mark_legends,
     rare_loss_words,
+    rows_table,
+    span_of,
     test_name,
 )
 from ndcg_tracker.errors import Spelling, in_python, worded
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.html import Spec
-from ndcg_tracker.render.report import Report, Table, columns, marks
+from ndcg_tracker.render.latex import latex_text, table_latex
+from ndcg_tracker.render.report import Column, Report, Table
 from ndcg_tracker.words.notes import Told, told
-from ndcg_tracker.words.texts import counted, interval, p_text, points, queries
+from ndcg_tracker.words.texts import counted, p_text, queries
 
 OTHER_QUERIES = "other queries of these datasets"
 OTHER_DATASETS = "other datasets like these"
@@ -60,6 +56,17 @@ def suite_comparison_said(
         lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled),
         lambda: Table.of_rows([row for comparison in comparisons for row in delta_rows(comparison)]),
         further={"latex": lambda: "\n".join(map(suite_comparison_latex, comparisons))},
+    )
+
+
+def suite_comparison_latex(comparison: SuiteComparison) -> str:
+    """Return two tables for a paper: all datasets together and each, and what the means generalize to."""
+    report = suite_comparison_report(comparison)
+    tables = (*report.tables, *report.details)
+    captions = ([report.headline or "", *report.legends], ["all datasets"])
+    return "\n".join(
+        table_latex(table, " ".join(f"{latex_text(sentence)}." for sentence in sentences))
+        for table, sentences in zip(tables, captions, strict=True)
     )
 
 
@@ -110,9 +117,9 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
         f"{who} against {first.baseline} on suite {first.suite} ({_queries_of(first)}): {told}"
         + open_words([comparison.is_open for comparison in comparisons], what),
         is_headline_wrapped=True,
-        tables=[screen_table(("run", "metric"), (first.baseline, "mean"), rows)],
+        tables=[rows_table(rows, ("run", "metric"), (first.baseline, "mean"))],
         legend=[
-            "; ".join(["delta: candidate - baseline", *mark_legends([comparison.told for comparison in comparisons])]),
+            "delta: candidate - baseline",
             f"p: t-test of the macro mean, Holm-corrected for {len(rows)} tests at once",
             "macro: each dataset counts once",
         ],
@@ -134,48 +141,46 @@ def macro_means(comparison: SuiteComparison) -> tuple[float, float]:
     )
 
 
-def _macro_row(comparison: SuiteComparison, names: Sequence[str]) -> ScreenRow:
+def _macro_row(comparison: SuiteComparison, names: Sequence[str]) -> Row:
     """Return the row of all datasets together."""
-    macro, judged = comparison.macro, SIGNS[comparison.verdict]
-    return ScreenRow(
-        names,
-        f"{judged}?" if comparison.is_open else judged,
-        VERDICT_STYLES.get(comparison.told),
-        macro_means(comparison),
-        macro.mean,
-        macro.ci,
-        comparison.p_adjusted,
-        span_of(comparison.open),
-        footnotes=["low information: not a safe verdict"] if comparison.has_low_information else (),
-    )
+    macro, left = comparison.macro, "unjudged" if comparison.is_open else None
+    found = (macro.mean, macro.ci, comparison.p_adjusted, span_of(comparison.open))
+    few = ["low information: not a safe verdict"] if comparison.has_low_information else ()
+    return Row(names, comparison.verdict, left, macro_means(comparison), *found, footnotes=few)
 
 
-def suite_screen(comparison: SuiteComparison) -> Table:
+def suite_table(comparison: SuiteComparison) -> Table:
     """Return the table that a screen begins with: all datasets together, then each."""
     rows = [_macro_row(comparison, ("macro",))]
     for delta in comparison.deltas:
+        row = Row.of(delta.metric, (delta.dataset,), metric_footnotes(delta.metric))
         means = (delta.baseline_mean, delta.candidate_mean)
-        of_dataset = ScreenRow.of(delta.metric, (delta.dataset,), ())
-        rows.append(replace(of_dataset, means=means, ci=delta.ci, p_value=delta.p_adjusted))
-    return screen_table(("dataset",), (comparison.baseline, comparison.candidate), rows)
+        verdict = delta.verdict if is_judged(delta.metric) else row.verdict
+        row = replace(row, verdict=verdict, means=means, ci=delta.ci, p_value=delta.p_adjusted, n=delta.n)
+        rows.append(row)
+    metrics = [delta.metric for delta in comparison.deltas]
+    tests = " and ".join(dict.fromkeys(map(test_name, metrics)))
+    intervals = " and ".join(dict.fromkeys(map(interval_name, metrics)))
+    legend = [f"95% interval of a dataset: {intervals}; p: {tests}, Holm-corrected for the datasets at once"]
+    return rows_table(rows, ["dataset"], (comparison.baseline, comparison.candidate), legend=legend)
+
+
+_TOGETHER = (
+    Column("mean", "mean", "text", of="0"),
+    Column("question", "generalizes to", "text", of="1"),
+    Column("delta", "delta", "delta", of="2.mean"),
+    Column("ci", "95% interval", "interval", of="2.ci", signed=True),
+    Column("p", "p", "p", of="2.p_value", digits=2),
+)
 
 
 def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_python) -> Report:
     """Return the report of a comparison on a suite."""
-    together: list[list[object]] = [
-        [
-            name,
-            question,
-            points(estimate.mean, signed=True),
-            interval(estimate.ci, signed=True),
-            p_text(estimate.p_value),
-        ]
-        for name, question, estimate in (
-            ("macro", OTHER_QUERIES, comparison.macro),
-            ("macro", OTHER_DATASETS, comparison.over_datasets),
-            ("micro", OTHER_QUERIES, comparison.micro),
-        )
-    ]
+    together = (
+        ("macro", OTHER_QUERIES, comparison.macro),
+        ("macro", OTHER_DATASETS, comparison.over_datasets),
+        ("micro", OTHER_QUERIES, comparison.micro),
+    )
     n, of = len(comparison.deltas), len(comparison.deltas) + len(comparison.missing)
     where = f"suite {comparison.suite}" if n == of else f"{n} of the {of} datasets of suite {comparison.suite}"
     facts = _facts(comparison, spelled)
@@ -186,17 +191,14 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
     return Report(
         f"{who}: {verdict_on_suite(comparison)}",
         is_headline_wrapped=True,
-        tables=[suite_screen(comparison)],
+        tables=[suite_table(comparison)],
         notes=suite_notes(comparison.notes),
         also=WAYS_ON,
         legend=[
             "macro: each dataset counts once; the first macro row gives the verdict; micro: each query counts once"
         ],
         facts=facts,
-        details=[
-            delta_table(comparison),
-            Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
-        ],
+        details=[Table.of(_TOGETHER, together, "all datasets")],
         rest="statistics and datasets",
     )
 
@@ -226,41 +228,6 @@ def rare_loss_fact(comparison: SuiteComparison) -> list[tuple[str, str]]:
         return []
     of_clusters = comparison.deltas[0].metric.clusters is not None
     return [("rare loss", rare_loss_words(comparison.rare_loss, of_clusters=of_clusters))]
-
-
-def delta_table(comparison: SuiteComparison) -> Table:
-    """Return the table of the comparisons on each dataset."""
-    footnotes, metrics = list[str](), [delta.metric for delta in comparison.deltas]
-    verdicts = [delta.told if is_judged(delta.metric) else None for delta in comparison.deltas]
-    rows: list[list[object]] = [
-        [
-            delta.dataset,
-            f"{delta.n:,}",
-            points(delta.baseline_mean),
-            points(delta.candidate_mean),
-            delta_cell(delta.delta, told),
-            interval(delta.ci, signed=True),
-            p_text(delta.p_adjusted),
-            f"{delta.wins:,}/{delta.ties:,}/{delta.losses:,}",
-        ]
-        for delta, told in zip(comparison.deltas, verdicts, strict=True)
-    ]
-    tests = " and ".join(dict.fromkeys(map(test_name, metrics)))
-    intervals = " and ".join(dict.fromkeys(map(interval_name, metrics)))
-    what = "; ".join(["delta: candidate - baseline, in absolute points", *mark_legends(verdicts)])
-    if intervals != "paired t":
-        what += f"; 95% interval: {intervals}"
-    heads = columns("dataset", ">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">w/t/l")
-    heads = (*heads[:-1], replace(heads[-1], is_spare=True))
-    return Table(
-        heads,
-        rows,
-        names=(0,),
-        legend=[f"{what}; p: {tests}, Holm-corrected for the datasets at once"],
-        marks=[marks(metric_footnotes(metric), footnotes) for metric in metrics],
-        footnotes=footnotes,
-        n_below=3,
-    )
 
 
 def suite_notes(notes: Sequence[SuiteNote]) -> list[Told]:

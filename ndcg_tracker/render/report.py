@@ -16,7 +16,7 @@ from urllib.parse import quote
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.terminal import Painted, shortened, visible
 from ndcg_tracker.words.notes import Told
-from ndcg_tracker.words.texts import UNDEFINED, Text, interval, p_text, percent, points
+from ndcg_tracker.words.texts import UNDEFINED, Text, between, interval, p_short, p_text, percent, points
 from ndcg_tracker.words.verdicts import NO_MARK, Mark, mark_of, marks_legend
 
 Format = Literal["text", "json", "markdown", "csv"]
@@ -360,8 +360,8 @@ _TOLD: Mapping[Kind, Callable[[Any, Column], str]] = {
         value, signed=column.signed, digits=4 if column.digits is None else column.digits
     ),
     "delta": lambda value, column: points(value, signed=True),
-    "interval": lambda value, column: interval(value, signed=column.signed),
-    "p": lambda value, column: p_text(value),
+    "interval": lambda value, column: between(value, digits=column.digits or 4) if column.signed else interval(value),
+    "p": lambda value, column: p_short(value) if column.digits else p_text(value),
     "count": lambda value, column: f"{value:,}",
     "share": lambda value, column: percent(value),
 }

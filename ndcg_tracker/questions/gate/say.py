@@ -35,7 +35,7 @@ from ndcg_tracker.questions.gate.gather_policy import reset_command, rules_words
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Drift, Gated, Look
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Line, Report, Table, columns
+from ndcg_tracker.render.report import Column, Line, Report, Table
 from ndcg_tracker.render.terminal import Painted, Style, shortened, visible
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
@@ -507,17 +507,6 @@ def _more(rows: Sequence[object]) -> str:
 
 def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Table:
     """Return the decision on each slice, the worst first; ``title``: what slices are called here."""
-    rows: list[list[object]] = [
-        [
-            NO_VALUE if row.value is None else row.value,
-            f"{row.n:,}",
-            points(row.delta, signed=True),
-            points(row.lower, signed=True),
-            points(row.upper, signed=True),
-            Painted(row.status, _SLICE_STYLES.get(row.status)),
-        ]
-        for row in slices.rows
-    ]
     least, most = sides.levels
     legend = [
         f"{sides.least}: with {least} confidence; {sides.most}: with {most}, Holm-corrected for the {title} at once"
@@ -527,13 +516,16 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
     if slices.n_small:
         small = counted(slices.n_small, title.removesuffix("s"))
         legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} groups not judged")
-    heads = columns(slices.attribute, ">n", ">delta", ">at least", ">at most", "finding")
-    return Table(
-        heads,
-        rows,
-        f"{title}, each allowed a {'drop' if sides.is_higher else 'rise'} of {shown_margin(slices.margin)}",
-        legend=legend,
+    columns = (
+        Column("value", slices.attribute, "id", of=lambda row: NO_VALUE if row.value is None else row.value),
+        Column("n", "n", "count"),
+        Column("delta", "delta", "delta"),
+        Column("lower", "at least", "delta"),
+        Column("upper", "at most", "delta"),
+        Column("finding", "finding", of=lambda row: Painted(row.status, _SLICE_STYLES.get(row.status)), right=False),
     )
+    allowed = f"{title}, each allowed a {'drop' if sides.is_higher else 'rise'} of {shown_margin(slices.margin)}"
+    return Table.of(columns, slices.rows, allowed, legend=legend)
 
 
 def recorded_reason(gated: Gated | SuiteGated) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ndcg_tracker.compare.say_suite import delta_table, macro_means, rare_loss_fact, suite_notes
+from ndcg_tracker.compare.say_suite import macro_means, rare_loss_fact, suite_notes, suite_table
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated
@@ -66,7 +66,7 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
     finding = SENTENCES[decision.decision].format(comparison.candidate, comparison.baseline, where)
     rules = f"(macro {familiar_name(comparison.metric)}, margin {shown_margin(decision.margin)})"
     slices = decision.slices
-    tables = [delta_table(comparison)]
+    tables = [suite_table(comparison)]
     if slices is not None and slices.rows:
         tables.append(slice_table(slices, Sides(decision), "datasets"))
     low, rare = decision.low_information, comparison.rare_loss

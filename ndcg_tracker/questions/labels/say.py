@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -10,14 +10,11 @@ from ndcg_tracker.compare.results import Comparison, LabelSetRef
 from ndcg_tracker.compare.say import (
     for_people,
     legend,
-    metric_cells,
     metric_footnotes,
     metric_rows,
     runs,
-    sign,
-    style_of,
 )
-from ndcg_tracker.compare.say_tables import whose
+from ndcg_tracker.compare.say_tables import Row, rows_table, whose
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     DrawnAnswers,
@@ -33,11 +30,12 @@ from ndcg_tracker.questions.labels.decide import (
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import Said, as_object, fields_of, rows_as, shape_of
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Column, Format, Paper, Report, Table, columns, heading, marks, to_the_second
+from ndcg_tracker.render.report import Column, Format, Paper, Report, Table, columns, heading, to_the_second
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.similarity import SignedError
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, counted, in_a_row, interval, judge_words, percent, points
+from ndcg_tracker.words.verdicts import MARKS
 
 MOST_GRADES = 12
 """With more grades than this, their number is shown instead of each grade."""
@@ -359,31 +357,18 @@ def _versions_report(
         outcome = "nothing to compare it with" if conclusions else "no metric is tested"
     else:
         outcome = "the verdict is the same under each" if of_judges else "the conclusion is the same under each"
-    whose = ["judge"] if any(judges) else []
-    heads = columns(*whose, ">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
-    heads = tuple(replace(head, is_spare=head.key in ("baseline", "candidate")) for head in heads)
-    footnotes: list[str] = []
     rows = [
-        (
-            comparison.label_set,
-            [
-                Painted(f"{sign(metric)} {_verdict(metric.told)}", style_of(metric)),
-                *metric_cells(metric),
-            ],
-            marks(metric_footnotes(metric, [comparison]), footnotes),
-        )
-        for comparison in of_run
-        for metric in comparison.metrics
+        (of.label_set, Row.of(metric, [*_whose(of.label_set, judges), metric.metric], metric_footnotes(metric, [of])))
+        for of in of_run
+        for metric in of.metrics
     ]
-    rows += [(labels, ["not evaluated", *[UNDEFINED] * (len(heads) - 2 - len(whose))], "") for labels in lacking]
+    rows += [
+        (labels, Row([*_whose(labels, judges), "not evaluated"], None, None, (None, None), None, None, None))
+        for labels in lacking
+    ]
     rows.sort(key=lambda row: (list(judges).index(row[0].judge), row[0].version))
-    table = Table(
-        heads,
-        [[*(labels.judge or "unnamed" for _ in whose), f"{labels.version}", *cells] for labels, cells, _ in rows],
-        names=(2 + len(whose),),
-        marks=[signs for _, _, signs in rows],
-        footnotes=footnotes,
-    )
+    heads = [*(["judge"] if any(judges) else []), "labels", "metric"]
+    table = rows_table([row for _, row in rows], heads, (of_run[0].baseline.name, of_run[0].candidate.name))
     under = f"{counted(len(of_run), 'version')} of the labels"
     under += f" of {counted(len({of.label_set.judge for of in of_run}), 'judge')}" if of_judges else ""
     first = of_run[0]
@@ -396,8 +381,12 @@ def _versions_report(
     )
 
 
+def _whose(labels: LabelSetRef, judges: Iterable[str]) -> list[str]:
+    return [*([labels.judge or "unnamed"] if any(judges) else []), f"{labels.version}"]
+
+
 def _verdict(verdict: str | None, *, low: bool = False) -> str:
-    words = "shown only" if verdict is None else verdict.replace("_", " ")
+    words = "shown only" if verdict is None else MARKS[verdict].word
     return words + (" (low information)" if low else "")
 
 
