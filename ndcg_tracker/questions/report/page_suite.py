@@ -68,11 +68,11 @@ def suite_on_page(suite: SuiteOverview) -> tuple[Spec, Sequence[Bar], dict[str, 
 
 def _verdict(comparison: SuiteComparison, suite: SuiteOverview) -> tuple[str, str]:
     """Return the verdict on a candidate and metric, and the numbers that it rests on."""
-    from ndcg_tracker.compare.say_suite import verdict_on_suite
-
     macro = comparison.macro
     p = p_text(comparison.p_adjusted) + (" (Holm-corrected over all of these)" if len(suite.comparisons) > 1 else "")
     whose = "" if len(suite.candidates) == 1 else f"{visible(comparison.candidate)}: "
     numbers = f"{points(macro.mean, signed=True)}, 95% interval {interval(macro.ci, signed=True)}, p {p}"
-    verdict = answered(comparison.told, verdict_on_suite(comparison), is_doubtful=comparison.has_low_information)
+    told = "unjudged" if comparison.is_open else comparison.verdict
+    verdict = f"macro {familiar_name(comparison.metric)}: "
+    verdict += answered(told, macro.mean, is_doubtful=comparison.has_low_information)
     return whose + verdict, numbers
