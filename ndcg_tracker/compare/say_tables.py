@@ -278,7 +278,7 @@ def group_tables(comparison: Comparison) -> list[Table]:
     """Return the tables of the worst and the best groups, without empty tables."""
     metric = comparison.metrics[0].metric
     tables = {f"worst groups in {metric}": comparison.worst, f"best groups in {metric}": comparison.best}
-    return [Table.of(_OF_GROUPS, groups, title, n_below=3) for title, groups in tables.items() if groups]
+    return [Table.of(_OF_GROUPS, groups, title) for title, groups in tables.items() if groups]
 
 
 def _of_move(tell: Callable[[ItemMove], object]) -> Callable[[GroupDelta], object]:

@@ -145,7 +145,6 @@ class Table:
     ``marks``: the signs of each row's footnotes. ``footnotes``: below the table, in the order of their signs.
     ``legend``: how to read the table. ``after``: a line below it. ``names``: the one or two columns of names, which are
     cut if a line of text would be too long. ``titles``: the name columns that are cut at their end rather than inside.
-    ``n_below``: how many of the last columns move to a second line before names are cut.
     """
 
     columns: Sequence[Column]
@@ -157,7 +156,6 @@ class Table:
     after: str = ""
     names: tuple[int, ...] = (0,)
     titles: tuple[int, ...] = ()
-    n_below: int = 0
 
     @classmethod
     def of(cls, columns: Sequence[Column], objects: Iterable[Any], title: str = "", **more: Any) -> Table:

@@ -27,8 +27,6 @@ CELL_WIDTH = 60
 _ENDLESS = 1 << 30
 _LEAST_NAME = 12
 _LONGER = 4  # times as much of a cell is shown where its text is broken into lines
-_GOOD_NAME = 24
-_INDENT = "    "
 _HANGING = 8
 _STYLES: dict[str, Style] = {"bad": "bad", "ok": "good"}
 _Cells = Sequence[Sequence[Painted]]
@@ -151,35 +149,11 @@ def _table(table: Table, page: _Page) -> list[str]:
 
 
 def _rows(table: Table, page: _Page) -> list[str]:
-    """Return the lines of a table; if names would be cut short, its last columns go below the others."""
-    narrowed = _narrowed(table, page.width) if page.is_terminal else table
-    if not table.n_below or _line_width(shown(narrowed), WIDTH) <= page.width:
-        table = narrowed
+    """Return the lines of a table, whose names are cut if a line would be too long."""
+    table = _narrowed(table, page.width) if page.is_terminal else table
     shown_table = shown(table)
-    right, n_below = (
-        shown_table.right,
-        table.n_below + (len(shown_table.headings) - len(table.columns) if table.n_below else 0),
-    )
     cells = [[Painted(heading) for heading in shown_table.headings], *shown_table.rows]
-    first = len(shown_table.headings) - n_below
-    if not n_below or _has_room(cells, right, table.names, page.width):
-        return _cut(cells, right, table.names, table.titles, page, page.width)
-    names = [place for place in table.names if place < first]
-    above = _cut([row[:first] for row in cells], right[:first], names, table.titles, page, page.width)
-    names, titles = ([place - first for place in of if place >= first] for of in (table.names, table.titles))
-    below = _cut([row[first:] for row in cells], right[first:], names, titles, page, page.width - len(_INDENT))
-    return [
-        line for upper, lower in zip(above, below, strict=True) for line in (upper, _INDENT + lower) if line.strip()
-    ]
-
-
-def _has_room(cells: _Cells, right: Sequence[bool], names: Sequence[int], width: int) -> bool:
-    """Whether every name keeps enough columns to be distinguished from the others."""
-    wanted, shares = _name_widths(cells, names), _name_shares(cells, right, names, width)
-    rest = width - _width_without(cells, right, names)
-    return sum(shares) <= rest and all(
-        share >= min(want, _GOOD_NAME) for share, want in zip(shares, wanted, strict=True)
-    )
+    return _cut(cells, shown_table.right, table.names, table.titles, page, page.width)
 
 
 def _cut(

@@ -315,11 +315,8 @@ def _outcome(decision: GateDecision) -> str:
     sides = Sides(decision)
     change = "drop" if sides.is_higher else "rise"
     more = f"{change} of more than {shown_margin(decision.margin)}" if decision.margin else change
-    if decision.decision == "pass":
-        return f"no {more}"
-    if decision.decision == "fail":
-        return f"all of that is {sides.worse} 0"
-    return f"neither a {more} nor no {change} can be ruled out"
+    told = {"pass": f"no {more}", "fail": f"all of that is {sides.worse} 0"}
+    return told.get(decision.decision, f"neither a {more} nor no {change} can be ruled out")
 
 
 def reason(decision: GateDecision) -> str:
@@ -330,16 +327,8 @@ def reason(decision: GateDecision) -> str:
     """
     if only := _only_reason(decision):
         return only
-    if decision.scope == "set":
-        return "; ".join([delta_words(decision), *_clauses(decision)])
-    of_mean = decision.of_metric or decision.decision
-    of_mean = of_mean if decision.of_mean is None else decision.of_mean
-    of_whole = of_mean if decision.slices is None else decision.slices.of_whole
-    allowed = allowed_words(decision) or "the data set no bound"
     ways = to_decide(decision)
-    parts = [f"{allowed}: {_outcome(replace(decision, decision=of_whole))}", *_clauses(decision)]
-    parts += [] if of_whole == "pass" else [_few_words(decision), _open_share(decision)]
-    return "; ".join(filter(None, [*parts, f"to decide: {ways}" if ways else ""]))
+    return "; ".join(filter(None, [delta_words(decision), why_words(decision), f"to decide: {ways}" if ways else ""]))
 
 
 def _fallen(gated: Gated) -> list[Line]:

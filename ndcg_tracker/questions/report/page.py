@@ -274,8 +274,8 @@ class _PairOnPage:
         cards = _cards(pair, report, first, baseline, candidate)
         lacks_items = [note for note in pair.comparison.notes if note.kind in ("pruned", "without_items")]
         groups, words = _groups_on_page(pair.groups)
-        named = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
-        counts = [(name, n) for name, n in named if n is not None]
+        named = (("queries better", first.wins), ("the same", first.ties), ("worse", first.losses))
+        counts = [f"{n:,} {name}" for name, n in named if n is not None]
         colored = chart_groups.colored(pair.groups)
         slices = [slices_told(name, rows) for name, rows in pair.slices.items()]
         decision = report.decisions.get(pair.comparison.candidate.name)
@@ -301,8 +301,7 @@ class _PairOnPage:
             "further": [*favours(comparison), *map(finding, comparison.metrics[1:])],
             "decision": "" if decision is None else decided(decision, apart),
             "decided": "" if decision is None or apart else DECISION_LOOKS.get(decision.decision, ""),
-            "share": _share(counts),
-            "counts": " · ".join(f"{n:,} {'the same' if name == 'same' else name}" for name, n in counts),
+            "counts": " · ".join(counts),
             "colors": list(colored),
             "attributes": list(groups["attributes"]),
             "groups_words": words,
@@ -481,19 +480,6 @@ def _groups_on_page(groups: EveryGroup) -> tuple[dict[str, Any], str]:
         "attributes": attributes,
     }
     return on_page, words
-
-
-def _share(counts: Sequence[tuple[str, int]]) -> Markup:
-    """Return the bar of better, same and worse."""
-    from markupsafe import Markup
-
-    total = sum(n for _, n in counts) or 1
-    pieces, start = [], 0.0
-    for name, n in counts:
-        width = 1000 * n / total
-        pieces.append(f'<rect class="fill-{name}" x="{start:.2f}" y="0" width="{width:.2f}" height="10"/>')
-        start += width
-    return Markup(f'<svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">{"".join(pieces)}</svg>')
 
 
 def _overview(report: RunsReport) -> dict[str, Card]:
