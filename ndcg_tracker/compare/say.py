@@ -28,7 +28,6 @@ from ndcg_tracker.compare.say_tables import (
     Row,
     canonical_names,
     detectable_cell,
-    detectable_legend,
     equivalence_tables,
     evidence_words,
     facts,
@@ -59,6 +58,7 @@ from ndcg_tracker.words.verdicts import MARKS
 
 MOVED: Mapping[Verdict | None, str] = {of: MARKS[of].word for of in ("regressed", "improved")}
 JUDGED = "share of the first ranks with a label, in the baseline and in the candidate"
+DETECTABLE = "the smallest difference that would be detected with 80% power; none: not even the largest possible one"
 EFFECT = "effect size, mean difference / standard deviation of the differences"
 REST = "statistics and groups"
 WAYS_ON = "explain why   report a page"
@@ -246,7 +246,6 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
     minor = [told(note) for note in comparison.notes if note.kind in MINOR]
     return Report(
         headline(comparison),
-        is_headline_wrapped=True,
         tables=[
             _screen_table([comparison], shown),
             *equivalence_tables(comparison),
@@ -279,8 +278,7 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {judged_dataset(first)}"
     favoured = [f"{each.candidate.name}: {favour}" for each in comparisons for favour in favours(each)]
     return Report(
-        f"{title} ({_queries(metrics)}): {tally(metrics, 'comparison')}",
-        is_headline_wrapped=True,
+        f"{title} ({queries(first.groups.paired)}): {tally(metrics, 'comparison')}",
         tables=[_screen_table(comparisons, comparisons)],
         lines=[Line("", favour) for favour in favoured],
         notes=[replace(note, sentence=f"{note.sentence}{f' (and {n} more)' if n else ''}") for note, n in notes],
@@ -289,12 +287,6 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
         rest="the page of each",
         is_overview=not any(each.slices or each.tie_groups or equivalence_tables(each) for each in comparisons),
     )
-
-
-def _queries(metrics: Sequence[MetricComparison]) -> str:
-    """Return the number of queries that count, of several metrics the smallest and the largest."""
-    numbers = sorted({metric.n for metric in metrics})
-    return queries(*dict.fromkeys((numbers[0], numbers[-1])))
 
 
 def _screen_table(comparisons: Sequence[Comparison], shown: Sequence[Comparison]) -> Table:
@@ -364,7 +356,7 @@ def headline(comparison: Comparison) -> str:
         told = finding(comparable[0]) if len(comparable) == 1 else tally(comparable)
         if len(comparable) < len(metrics):
             told += f", {len(metrics) - len(comparable)} more cannot be compared"
-    return f"{runs(comparison)} ({_queries(comparison.metrics)}): {told}"
+    return f"{runs(comparison)} ({queries(comparison.groups.paired)}): {told}"
 
 
 def tally(metrics: Sequence[MetricComparison], what: str = "metric") -> str:
@@ -447,7 +439,7 @@ _STATISTICS = (
     Column("losses", "worse", "count"),
     Column("alone", "alone", "interval", "the 95% interval by the judge alone", of="check.judged.ci", signed=True),
     Column("d_z", "d_z", "mean", EFFECT, of="effect_size", signed=True, digits=2),
-    Column("detectable", "detectable", "text", of=detectable_cell, right=True),
+    Column("detectable", "detectable", "text", DETECTABLE, of=detectable_cell, right=True),
     Column("judged", "judged", "text", JUDGED, of=judged_cell, right=True),
 )
 """The further evidence of a metric."""
@@ -525,7 +517,6 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     lines = evidence_words(comparisons)
     if any(metric.is_drawn for metric in metrics):
         return [CHECK_LEGEND, *lines[1:]]
-    lines += detectable_legend(metrics)
     if any(_could_bet(metric) for metric in metrics):
         wide = f"{argument('ci', 'betting')}: an interval that allows for rare, large differences"
         lines.append(worded(wide, spelled))

@@ -116,7 +116,6 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
     return Report(
         f"{who} against {first.baseline} on suite {first.suite} ({_queries_of(first)}): {told}"
         + open_words([comparison.is_open for comparison in comparisons], what),
-        is_headline_wrapped=True,
         tables=[rows_table(rows, ("run", "metric"), (first.baseline, "mean"))],
         legend=[
             "delta: candidate - baseline",
@@ -190,7 +189,6 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
     who = f"{comparison.candidate} against {comparison.baseline} on {where} ({_queries_of(comparison)})"
     return Report(
         f"{who}: {verdict_on_suite(comparison)}",
-        is_headline_wrapped=True,
         tables=[suite_table(comparison)],
         notes=suite_notes(comparison.notes),
         also=WAYS_ON,

@@ -44,7 +44,6 @@ _INTERVALS = {
     "bootstrap": "bootstrap (BCa: corrected for bias and skewness)",
     "betting": "betting (valid at any n)",
 }
-_UNDETECTABLE = "none"
 _HEAD_WIDTH = 16  # of a run's name over a column
 
 
@@ -108,7 +107,7 @@ def rows_table(
         *(Column(head, head, "id", of=f"names.{place}") for place, head in enumerate(heads)),
         Column("n", "n", "count"),
         *(
-            Column(key, shortened_inside(run, _HEAD_WIDTH), "mean", of=f"means.{place}")
+            Column(key, shortened_inside(run, _HEAD_WIDTH), "mean", of=f"means.{place}", is_spare=True)
             for place, (key, run) in enumerate(zip(("baseline", "candidate"), runs, strict=True))
         ),
         Column("delta", "delta", "delta", marked_by=("verdict", "open")),
@@ -154,15 +153,7 @@ def detectable_cell(metric: MetricComparison) -> str | None:
     """Return the detectable difference, None if one was detected; "none": not even the largest is detectable."""
     if metric.verdict != "no_difference_detected" or metric.p_value is None or metric.is_drawn:
         return None
-    return _UNDETECTABLE if metric.detectable_delta is None else points(metric.detectable_delta)
-
-
-def detectable_legend(metrics: Sequence[MetricComparison]) -> list[str]:
-    """Return how to read these cells, nothing if no metric has one."""
-    cells = [cell for metric in metrics if (cell := detectable_cell(metric)) is not None]
-    none = f"; {_UNDETECTABLE!r}: not even the largest possible one would be" if _UNDETECTABLE in cells else ""
-    told = f"detectable: the smallest difference that would be detected with 80% power; shown if none was{none}"
-    return [told] if cells else []
+    return "none" if metric.detectable_delta is None else points(metric.detectable_delta)
 
 
 def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
@@ -231,17 +222,7 @@ def _slices_found(slices: Sequence[SliceComparison]) -> str:
         if (number := sum(row.verdict == verdict for row in slices))
     ]
     n_untested = sum(row.is_untested for row in slices)
-    if n_untested and n_untested == len(slices):
-        return ", ".join(filter(None, ["not tested", why_untested(slices)]))
     return ", ".join([*(moved or ["no difference detected"]), *([f"{n_untested} not tested"] if n_untested else [])])
-
-
-def why_untested(slices: Sequence[SliceComparison]) -> str:
-    """Return why no test can judge any of these slices, "" where the reasons differ."""
-    notes = [row.warning for row in slices if row.is_untested and row.warning is not None]
-    units = {"cluster" if note.facts.get("of_clusters") else "group" for note in notes}
-    is_alone = len(units) == 1 and all(note.kind == "one_group" for note in notes)
-    return f"each is one {units.pop()}" if is_alone else ""
 
 
 def _slice_legend(slices: Sequence[SliceComparison], first: MetricComparison) -> list[str]:

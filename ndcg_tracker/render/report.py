@@ -406,7 +406,7 @@ class Report:
     """One report; nothing in it is escaped yet. It begins with one screen, and the rest comes on request.
 
     The screen: ``headline``: the finding in a sentence. ``verdict``: a word before it. ``asides``: texts after it, such
-    as a sparkline. ``is_headline_wrapped``: whether text wraps a long headline. ``under``: lines right below it.
+    as a sparkline. ``under``: lines right below it.
     ``sentences``: the sentences after it. ``remarks``: further notes on the tables. ``lines``: lines below these.
     ``also``: other commands that tell more.
 
@@ -420,7 +420,6 @@ class Report:
     headline: str | None = None
     verdict: Painted | None = None
     asides: Sequence[str] = ()
-    is_headline_wrapped: bool = False
     under: Sequence[Line] = ()
     sentences: Sequence[str] = ()
     tables: Sequence[Table] = ()

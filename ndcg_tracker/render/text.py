@@ -102,11 +102,12 @@ def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -
     head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
     parts = [head]
-    parts += [_table(table.for_people, page) for table in report.tables]
+    is_screen = detail == "screen"
+    parts += [_table(table.for_people, page, is_screen=is_screen) for table in report.tables]
     parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
     parts.append([line for told in report.lines for line in _line(told, page)])
     parts.append(_notes(report.notes, page))
-    if detail == "screen":
+    if is_screen:
         return parts
     legend = [*report.legends, *(report.styles if page.color else ())]
     parts.append([] if is_legend_known else page.dim(legend))
@@ -129,23 +130,21 @@ def _headline(report: Report, page: _Page) -> list[str]:
         return []
     if report.verdict is not None:
         start = f"{visible(report.verdict.text)}: "
-        first, *further = wrapped(
-            visible(report.headline), page.width if page.is_terminal else _ENDLESS, start, indent=0
-        )
+        first, *further = wrapped(visible(report.headline), page.width, start, indent=0)
         return [page.painted(report.verdict.text, report.verdict.style) + ": " + first[len(start) :], *further]
-    if report.is_headline_wrapped or (page.is_terminal and not report.asides):
+    if not report.asides:
         return [painted(line, "bold", color=page.color) for line in wrapped(visible(report.headline), page.width)]
     return ["  ".join([page.painted(report.headline, "bold"), *map(visible, report.asides)]).rstrip(" ")]
 
 
-def _table(table: Table, page: _Page) -> list[str]:
+def _table(table: Table, page: _Page, *, is_screen: bool = False) -> list[str]:
     """Return a table with its title, its footnotes and how to read it."""
     lines = [page.painted(table.title, "bold")] if table.title else []
     lines += _rows(table, page) if table.rows else []
     for number, note in enumerate(table.footnotes, 1):
         lines += wrapped(visible(note), page.width, f"{mark(number)} ")
     lines += wrapped(visible(table.after), page.width if page.is_terminal else _ENDLESS) if table.after else []
-    return lines + page.dim(table.legend)
+    return lines if is_screen else lines + page.dim(table.legend)
 
 
 def _rows(table: Table, page: _Page) -> list[str]:

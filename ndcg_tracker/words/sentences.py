@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, queries, shown
+from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, queries, short, shown
 
 T_INTERVAL = "the t interval"
 _SLICES_NAMED = 5
@@ -210,11 +210,10 @@ def named_slices(slices: Sequence[tuple[str, str | None, float, int]]) -> str:
     ``slices``: of each slice its attribute, its value, its delta and its number of groups.
 
     >>> named_slices([("product", "tent", -0.25, 10), ("product", None, -0.125, 1)])
-    "product='tent' (-0.2500, 10 groups), no product (-0.1250, 1 group)"
+    "product='tent' (-0.25, 10 queries), no product (-0.13, 1 query)"
     """
     named = [
-        f"{f'no {attribute}' if value is None else f'{attribute}={shown(value)}'} "
-        f"({points(delta, signed=True)}, {counted(n, 'group')})"
+        f"{f'no {attribute}' if value is None else f'{attribute}={shown(value)}'} ({short(delta)}, {queries(n)})"
         for attribute, value, delta, n in slices[:_SLICES_NAMED]
     ]
     return ", ".join(named) + (f" and {len(slices) - _SLICES_NAMED} more" if len(slices) > _SLICES_NAMED else "")

@@ -72,13 +72,13 @@ def short(difference: float) -> str:
     return points(difference, signed=True, digits=2 if abs(difference) >= _LARGE else 4)
 
 
-def queries(*numbers: int) -> str:
-    """Return one number of queries, or the smallest and the largest.
+def queries(n: int) -> str:
+    """Return a number of queries.
 
-    >>> queries(1), queries(1200), queries(28, 30)
-    ('1 query', '1,200 queries', '28 to 30 queries')
+    >>> queries(1), queries(1200)
+    ('1 query', '1,200 queries')
     """
-    return f"{' to '.join(f'{n:,}' for n in numbers)} {'query' if numbers == (1,) else 'queries'}"
+    return f"{n:,} {'query' if n == 1 else 'queries'}"
 
 
 def p_short(p_value: float | None) -> str:

@@ -21,7 +21,6 @@ from ndcg_tracker.compare.say_tables import (
     rare_loss_words,
     requests,
 )
-from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
     FEWEST_IN_SLICE,
@@ -41,18 +40,18 @@ from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
 from ndcg_tracker.storage.records import PolicyRecord
 from ndcg_tracker.words.notes import MINOR, Note, Told, command_line, sentence, told
+from ndcg_tracker.words.sentences import named_slices
 from ndcg_tracker.words.texts import (
     UNDEFINED,
+    between,
     clustered_by,
     counted,
     judge_words,
     ordinal,
-    percent,
     percent_of,
     points,
     queries,
     sample_command,
-    short,
     short_name,
     shown,
     shown_margin,
@@ -303,11 +302,7 @@ def _few_words(decision: GateDecision) -> str:
 def _open_share(decision: GateDecision) -> str:
     """Return how much of the first ranks is unjudged, "" if it leaves nothing open."""
     left = decision.open
-    if left is None or left.low is None or left.low == left.high:
-        return ""
-    where = "of the lists" if left.share.cutoff is None else f"of the top {left.share.cutoff}"
-    lacking = [UNDEFINED if of is None else f"{1 - of:.0%}" for of in (left.share.candidate, left.share.baseline)]
-    return f"{lacking[0]} {where} is unjudged (baseline {lacking[1]})"
+    return "" if left is None or left.low is None or left.low == left.high else _share(left)
 
 
 def _outcome(decision: GateDecision) -> str:
@@ -337,15 +332,8 @@ def _fallen(gated: Gated) -> list[Line]:
     if not rows:
         return []
     command = next(note.command for note in gated.comparison.notes if note.kind.endswith("slices_regressed"))
-    named = [
-        f"{row.attribute}={shown(row.value or '')} ({short(row.delta)}, {queries(row.n)})"
-        for row in rows[:_FALLEN_NAMED]
-    ]
-    more = f" and {len(rows) - _FALLEN_NAMED} more" if len(rows) > _FALLEN_NAMED else ""
-    return [Line("  fell: ", f"{', '.join(named)}{more}", command_line(command))]
-
-
-_FALLEN_NAMED = 2
+    named = named_slices([(row.attribute, row.value, row.delta, row.n) for row in rows])
+    return [Line("  fell: ", named, command_line(command))]
 
 
 def _worst_loss(gated: Gated) -> list[Line]:
@@ -414,26 +402,24 @@ def _wider_margin(decision: GateDecision) -> str:
     return "" if decision.margin_needed is None else f"a margin above {decision.margin_needed:.4g} (PASS)"
 
 
-def unjudged_words(left: OpenLabels) -> str:
-    """Return how much of the first ranks is unjudged, and how far it leaves delta open.
-
-    >>> from ndcg_tracker.compare.results import JudgedShare
-    >>> unjudged_words(OpenLabels(JudgedShare(10, 0.98, 0.71), low=-0.25, high=0.5))
-    "29.0% of the candidate's first 10 items are unjudged (baseline 2.0%): delta is between -0.2500 and +0.5000"
-    """
-    share = left.share
-    where = "items" if share.cutoff is None else f"first {counted(share.cutoff, 'item')}"
-    lacking = [None if side is None else 1 - side for side in (share.candidate, share.baseline)]
-    unjudged = f"{percent(lacking[0])} of the candidate's {where} are unjudged (baseline {percent(lacking[1])})"
-    return f"{unjudged}: delta is between {points(left.low, signed=True)} and {points(left.high, signed=True)}"
-
-
 def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
     """Return how far unjudged items leave delta open, as a pair of a name and its value."""
     left = decision.open
     if left is None or left.low is None:
         return []
-    return [("unjudged", unjudged_words(left))]
+    return [("unjudged", f"{_share(left)}: could move delta to between {between((left.low, left.high))}")]
+
+
+def _share(left: OpenLabels) -> str:
+    """Return how much of the first ranks is unjudged.
+
+    >>> from ndcg_tracker.compare.results import JudgedShare
+    >>> _share(OpenLabels(JudgedShare(10, 0.98, 0.71)))
+    '29% of the top 10 is unjudged (baseline 2%)'
+    """
+    where = "of the lists" if left.share.cutoff is None else f"of the top {left.share.cutoff}"
+    lacking = [UNDEFINED if of is None else f"{1 - of:.0%}" for of in (left.share.candidate, left.share.baseline)]
+    return f"{lacking[0]} {where} is unjudged (baseline {lacking[1]})"
 
 
 class Sides:
@@ -479,14 +465,12 @@ def _of_slices(slices: GateSlices, sides: Sides) -> str:
         named = ", ".join(_slice_name(slices, row) for row in is_open[:SLICES_NAMED]) + _more(is_open)
         clauses.append(f"not shown to be {sides.better} {sides.allowed(slices.margin)}: {named}")
     if slices.regressed:
-        named = ", ".join(
-            f"{_slice_name(slices, row)} ({counted(row.n, 'group')})" for row in slices.regressed[:SLICES_NAMED]
-        )
-        clauses.append(f"regressed by compare's test: {named}{_more(slices.regressed)}")
+        named = named_slices([(row.attribute, row.value, row.delta, row.n) for row in slices.regressed])
+        clauses.append(f"regressed by compare's test: {named}")
     return "; ".join(clauses)
 
 
-def _slice_name(slices: GateSlices, row: SliceDecision | RegressedSlice) -> str:
+def _slice_name(slices: GateSlices, row: SliceDecision) -> str:
     return f"{slices.attribute}={shown(row.value)}" if row.value is not None else f"no {slices.attribute}"
 
 
@@ -604,8 +588,6 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     elif 0 < decision.drawn_look <= len(LEVELS_OF_LOOKS):
         level = LEVELS_OF_LOOKS[decision.drawn_look - 1]
         pairs.append(("look", f"{decision.drawn_look} of {len(LEVELS_OF_LOOKS)} by drawn answers, level {level:g}"))
-    if ways := to_decide(decision):
-        pairs.append(("to decide", ways))
     if gated.drift is not None:
         pairs += [("drift", clause) for clause in drifted(gated.drift)]
     pairs.append(("decision", f"the {ordinal(gated.number)} of this gate"))

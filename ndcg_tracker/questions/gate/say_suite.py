@@ -22,7 +22,6 @@ from ndcg_tracker.questions.gate.say import (
     reason,
     recorded_as,
     slice_table,
-    to_decide,
     unjudged_fact,
     verdict_words,
     why_words,
@@ -100,8 +99,6 @@ def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
         ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}; each dataset counts once"),
     ]
     pairs += rare_loss_fact(comparison)
-    if to_decide(decision):
-        pairs.append(("to decide", to_decide(decision)))
     pairs.append(("decision", f"the {ordinal(gated.number)} of this gate"))
     return pairs
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison
 from ndcg_tracker.compare.say import MOVED, finding, n_tested
-from ndcg_tracker.compare.say_tables import Row, left_open, span_of, why_untested
+from ndcg_tracker.compare.say_tables import NO_VALUE, Row, left_open, span_of
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.words.notes import few_differences
-from ndcg_tracker.words.texts import UNDEFINED, between, p_text, plural, points, short
+from ndcg_tracker.words.texts import between, p_text, points, short
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DecisionRecord
@@ -104,34 +103,11 @@ def picture(comparison: Comparison) -> list[dict[str, object]]:
 _NAMED = 5  # slices that the first screen names
 
 
-def slices_told(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, Any]:
-    """Return which slices by an attribute regressed, the worst first, and how many improved.
-
-    The groups without a value are not a slice; if they regressed, this comes last.
-    """
-    with_value = [row for row in rows if row.value is not None]
-    regressed = [row for row in with_value if row.verdict == "regressed"]
-    n_improved, n_more = sum(row.verdict == "improved" for row in with_value), len(regressed) - _NAMED
-    others = [row for row in rows if row.value is None and row.verdict == "regressed"]
-    after, n_untested = [f"{n_improved} improved"] if n_improved else [], sum(row.is_untested for row in with_value)
-    after += [f"{n_untested} not tested"] if 0 < n_untested < len(with_value) else []
-    after += [f"the groups without a value regressed: {_size(row)}" for row in others]
-    of_all = f"{len(regressed) or 'None'} of {len(with_value):,} {plural(attribute)}"
-    untested = ": ".join(filter(None, [f"{of_all} could be tested", why_untested(with_value)]))
-    return {
-        "words": untested
-        if n_untested == len(with_value)
-        else f"{of_all} {'regressed' if regressed else 'is shown to have regressed'}",
-        "regressed": bool(regressed),
-        "named": [{"value": row.value, "delta": _size(row)} for row in regressed[:_NAMED]],
-        "after": "; ".join([f" and {n_more} more" if n_more > 0 else "", *after]),
-        "doubt": next((few_differences(row.warning) for row in (*regressed, *others) if row.warning is not None), ""),
-    }
-
-
-def _size(row: SliceComparison) -> str:
-    """Return the difference of a slice in as few digits as possible."""
-    return UNDEFINED if row.delta is None else short(row.delta)
+def fallen(slices: Mapping[str, Sequence[SliceComparison]]) -> list[dict[str, str]]:
+    """Return the slices that regressed, the worst first: those of the first attribute that has such."""
+    found = ([of for of in rows if of.verdict == "regressed"] for rows in slices.values())
+    rows = next(filter(None, found), [])
+    return [{"value": of.value or NO_VALUE, "delta": short(of.delta or 0.0)} for of in rows[:_NAMED]]
 
 
 def decided(decision: DecisionRecord, apart: Apart | None) -> str:

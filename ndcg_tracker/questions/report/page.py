@@ -24,9 +24,9 @@ from ndcg_tracker.questions.report.first_screen import (
     answer,
     decided,
     explained,
+    fallen,
     p_words,
     picture,
-    slices_told,
 )
 from ndcg_tracker.questions.report.page_suite import SuiteOverview, suite_on_page, suite_titles
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
@@ -277,7 +277,6 @@ class _PairOnPage:
         named = (("queries better", first.wins), ("the same", first.ties), ("worse", first.losses))
         counts = [f"{n:,} {name}" for name, n in named if n is not None]
         colored = chart_groups.colored(pair.groups)
-        slices = [slices_told(name, rows) for name, rows in pair.slices.items()]
         decision = report.decisions.get(pair.comparison.candidate.name)
         apart = report.apart.get(pair.comparison.candidate.name)
         values = {
@@ -293,8 +292,7 @@ class _PairOnPage:
             else f"95% interval {interval(first.ci, signed=True)}, p {p_words(first, report.together(pair))}",
             "verdict": answer(first),
             "told": explained(comparison),
-            "slices": slices,
-            "fell": next((by for by in slices if by["regressed"]), None),
+            "fell": fallen(pair.slices),
             "grade": next((note for note in comparison.notes if note.kind == "unjudged_open"), None),
             "worst": "" if first.rare_loss is None else f"worst loss seen {points(first.rare_loss.worst, digits=2)}",
             "gate": "" if decision is None else f"last gate: {decision.decision.upper()} at margin {decision.margin:g}",
