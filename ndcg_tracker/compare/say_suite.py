@@ -63,7 +63,7 @@ def suite_comparison_latex(comparison: SuiteComparison) -> str:
     """Return two tables for a paper: all datasets together and each, and what the means generalize to."""
     report = suite_comparison_report(comparison)
     tables = (*report.tables, *report.details)
-    captions = ([report.headline or "", *report.legends], ["all datasets"])
+    captions = ([report.headline or "", *report.legend], ["all datasets"])
     return "\n".join(
         table_latex(table, " ".join(f"{latex_text(sentence)}." for sentence in sentences))
         for table, sentences in zip(tables, captions, strict=True)

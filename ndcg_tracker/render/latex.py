@@ -43,7 +43,7 @@ def latex_number(text: str) -> str:
     if text == UNDEFINED:
         return "--"
     shown = _POWER.sub(lambda power: f"{'' if power[1] == '1' else power[1] + TIMES}10^{{{int(power[2])}}}", text)
-    return f"${shown}$"
+    return f"${shown}$".replace(" to ", "$ to $")
 
 
 def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
@@ -75,7 +75,7 @@ def table_latex(table: Table, caption: str) -> str:
         below = len(cells) if column.kind == "mean" else below
         heads.append(latex_text(column.title or column.key) if is_named(column) else "")
         aligned += "r" if table.is_right(place) else "l"
-        if column.kind in ("interval", "p"):
+        if column.kind in ("interval", "p", "delta") and not any(text[:1] in _GLYPHS for text in told):
             cells.append(list(map(latex_number, told)))
         elif column.best:
             best = best_places([row[place] for row in table.rows], column.best)

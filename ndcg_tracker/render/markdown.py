@@ -75,8 +75,8 @@ def reports_markdown(reports: Sequence[Report], detail: Detail = "screen") -> st
 
 def _parts(report: Report, detail: Detail) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
-    parts = [[_headline(report)]] if report.headline is not None else []
-    parts.append(_listed(list(map(str, report.under))))
+    head = [_headline(report)] if report.headline is not None else []
+    parts = [[*head, *_listed(list(map(str, report.under)))]]
     parts += [[markdown_text(sentence)] for sentence in report.sentences]
     parts += [part for table in report.tables for part in _titled(table)]
     facts = [f"{name}: {value}" for name, value in report.facts]

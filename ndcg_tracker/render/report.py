@@ -398,7 +398,7 @@ class Line:
 
     def __str__(self) -> str:
         told = " ".join(f"{self.start} {self.text}".split())
-        return f"{told}: {self.command}" if self.command else told
+        return f"{told.removesuffix(':')}: {self.command}" if self.command else told
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,7 @@ def screen_lines(gated: Gated) -> list[Line]:
     lines += [Line("  ", favour) for favour in favours(comparison)]
     lines += [Line("  warning: ", warning) for warning in _warnings(gated)]
     notes = [told(note) for note in comparison.notes if note.kind not in {*MINOR, *_IN_LINES}]
-    lines += [Line("  note: ", note.sentence, note.command) for note in notes]
+    lines += [Line("  note: ", note.sentence + ":" * bool(note.command), note.command) for note in notes]
     return [*lines, Line("  ", recorded_as(gated))]
 
 

@@ -75,7 +75,7 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
         lines.append(Line("  ", rare_loss_fact(comparison)[0][1]))
     lines += do_lines(decision, None)
     notes = suite_notes(comparison.notes)
-    lines += [Line("  note: ", note.sentence, note.command) for note in notes]
+    lines += [Line("  note: ", note.sentence + ":" * bool(note.command), note.command) for note in notes]
     return Report(
         f"{finding} {rules}{', but it was overridden' if gated.acknowledgement is not None else ''}",
         verdict=Painted(verdict_words(gated), STYLES[decision.decision]),
