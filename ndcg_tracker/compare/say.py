@@ -58,7 +58,7 @@ from ndcg_tracker.words.verdicts import MARKS
 
 MOVED: Mapping[Verdict | None, str] = {of: MARKS[of].word for of in ("regressed", "improved")}
 JUDGED = "share of the first ranks with a label, in the baseline and in the candidate"
-DETECTABLE = "the smallest difference that would be detected with 80% power; none: not even the largest possible one"
+DETECTABLE = "the smallest difference detected with 80% power; none: not even the largest possible"
 EFFECT = "effect size, mean difference / standard deviation of the differences"
 REST = "statistics and groups"
 WAYS_ON = "explain why   report a page"

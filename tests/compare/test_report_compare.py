@@ -35,8 +35,7 @@ note: candidate and baseline are the same run
 
 ▼ worse, ~ no difference detected, = identical, ! cannot be compared
 d_z: effect size, mean difference / standard deviation of the differences
-detectable: the smallest difference that would be detected with 80% power; none: not even the
-largest possible one
+detectable: the smallest difference detected with 80% power; none: not even the largest possible
 delta: candidate - baseline, in absolute points
 95% interval: paired t; p: paired t-test, Holm-corrected for 2 metrics at once
 

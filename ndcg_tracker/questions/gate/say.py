@@ -246,8 +246,8 @@ def why_words(decision: GateDecision) -> str:
     if only or decision.scope == "set":
         return only
     clauses = _clauses(decision)
-    if decision.decision == "pass":
-        return "; ".join(clauses)
+    if decision.decision != "inconclusive":
+        return "; ".join(clauses or [_outcome(decision)] * (decision.decision == "fail"))
     told = ", and ".join(filter(None, (_few_words(decision), _open_share(decision))))
     return "; ".join(filter(None, [*clauses, told])) or _outcome(decision)
 
@@ -725,7 +725,8 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
 def decision_junit(case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome) -> str:
     """Return the JUnit report of a decision; ``case_names``: the class and the name of its one test case."""
     decision = gated.decision
-    message = f"{verdict_words(gated)}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
+    why = _only_reason(decision) or "; ".join(filter(None, (delta_words(decision), why_words(decision))))
+    message = f"{verdict_words(gated)}: {why}"
     properties = _properties(decision, gated.decision_id, gated.acknowledgement)
     case = JunitCase(*case_names, decision.decision.upper(), message, text, properties)
     return junit_document("ndcg-track gate", case, outcome)
