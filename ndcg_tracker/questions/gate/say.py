@@ -202,6 +202,9 @@ def screen_lines(gated: Gated) -> list[Line]:
     lines += [Line("  warning: ", warning) for warning in _warnings(gated)]
     notes = [told(note) for note in comparison.notes if note.kind not in {*MINOR, *_IN_LINES}]
     lines += [Line("  note: ", note.sentence + ":" * bool(note.command), note.command) for note in notes]
+    if gated.look is not None and gated.policy is not None:
+        words = look_words(gated.look, f"its owner restarts it with: {reset_command(gated.policy)}")
+        lines.append(Line("  look ", words))
     return [*lines, Line("  ", recorded_as(gated))]
 
 
@@ -574,7 +577,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         )
         for check in decision.limits
     ]
-    policy, look = gated.policy, gated.look
+    policy = gated.policy
     if policy is not None:
         rules = rules_words(policy.rules)
         pairs.append(
@@ -583,9 +586,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     if policy is not None and gated.restarted is not None:
         of = gated.restarted
         pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {short_name(of.reset_by)}"))
-    if look is not None and policy is not None:
-        pairs.append(("look", look_words(look, f"its owner restarts it with: {reset_command(policy)}")))
-    elif 0 < decision.drawn_look <= len(LEVELS_OF_LOOKS):
+    if 0 < decision.drawn_look <= len(LEVELS_OF_LOOKS):
         level = LEVELS_OF_LOOKS[decision.drawn_look - 1]
         pairs.append(("look", f"{decision.drawn_look} of {len(LEVELS_OF_LOOKS)} by drawn answers, level {level:g}"))
     if gated.drift is not None:
