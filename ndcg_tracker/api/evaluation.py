@@ -18,6 +18,8 @@ from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, hea
 from ndcg_tracker.ingest.documents import Collapse, Documents
 from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_frame
 from ndcg_tracker.ingest.reading import JUDGE, documents_given, in_blocks_or_whole, may_have_columns, read_labels
+from ndcg_tracker.ingest.records import by_group, frame_records
+from ndcg_tracker.ingest.spans import are_spans, span_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values, values_with_bounds
@@ -329,6 +331,9 @@ def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS, *, are_answ
     path = path_of(labels)
     if path is not None:
         return read_labels(path, columns=columns)
+    names = getattr(labels, "columns", labels if isinstance(labels, Mapping) else ())
+    if are_spans(names, columns):
+        return span_labels(frame_records(labels), columns)
     return read_label_frame(labels, columns, are_answers=are_answers)
 
 
@@ -372,7 +377,6 @@ SliceRow = tuple[str, str | None, int, float | None, float | None, float | None]
 def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: str | None = None) -> list[SliceRow]:
     """Return the rows of ``Evaluation.by``."""
     from ndcg_tracker.ingest.groups import GroupColumns, read_group_frame, read_groups
-    from ndcg_tracker.ingest.records import by_group
     from ndcg_tracker.questions.show.decide import run_slices
 
     columns, values = GroupColumns(group), by_group(groups, attribute)

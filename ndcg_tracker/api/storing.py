@@ -293,16 +293,16 @@ def add_labels(
     A file with a column ``judge`` gives each judge a version, one after the other. The result holds the first;
     its ``further`` holds the others. With ``judge`` only the rows of that judge are read.
 
-    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them. ``group``, ``item``, ``label`` and
-    ``items``: names of its columns. ``item_to_document``: see ``evaluate``. ``texts`` and
-    ``item_is_text``: see ``ingest``. ``source``: where they come from, by
-    default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as well,
-    those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version. ``replace``:
-    replace that version, even if more than a tenth of its groups then have no labels (ConflictError without it).
-    ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of the result has
-    the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge whose version they
-    extend. ``from_runs``: names of the runs that users were shown, whose logs these labels come from. ``where``: only
-    the rows of a file with these values in these columns.
+    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; with columns ``document``, ``start`` and
+    ``end`` instead of items, gold spans. ``group``, ``item``, ``label`` and ``items``: names of its columns.
+    ``item_to_document``: see ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come
+    from, by default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as
+    well, those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version.
+    ``replace``: replace that version, even if more than a tenth of its groups then have no labels (ConflictError
+    without it). ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of the
+    result has the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge whose
+    version they extend. ``from_runs``: names of the runs that users were shown, whose logs these labels come from.
+    ``where``: only the rows of a file with these values in these columns.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
     from ndcg_tracker.ingest.columns import Columns

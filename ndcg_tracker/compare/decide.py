@@ -19,6 +19,7 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     JudgedShare,
     LabelSetRef,
+    ListedShare,
     MetricComparison,
     NotComparable,
     OpenDeltas,
@@ -138,6 +139,7 @@ class ComparedRuns:
     dataset: str
     label_set: LabelSetRef
     coverage: tuple[JudgedShare, ...] = ()
+    listed: tuple[ListedShare, ...] = ()
     notes: tuple[Note, ...] = ()
     are_labels_asked: bool = False
 
@@ -180,6 +182,7 @@ def compare_runs(
         best=extreme_groups(first, group_names, top=top, sign=1),
         notes=(*runs_notes, *_equal_metrics(results, metrics)),
         coverage=runs.coverage,
+        listed=runs.listed,
         slices=None if by is None else worst_first(_sliced(first, by), first.direction),
         slice_attribute=None if by is None else by.attribute,
         are_labels_asked=runs.are_labels_asked or any(note.kind == "newer_labels" for note in runs.notes),

@@ -30,6 +30,7 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     GroupTieBounds,
     JudgedShare,
+    ListedShare,
     most_telling,
 )
 from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
@@ -309,6 +310,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
     results, more, coverage = _stored(tx, both, options, pruned)
+    listed: tuple[ListedShare, ...] = ()
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(of_metric, clusters) for of_metric in results]
@@ -320,7 +322,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         more += [note for _, notes in answered[:1] for note in notes]
         more += old_designs_note(tx, both, answers) if both.checked_by is not None else []
     if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
-        results, of_labels = coverage_by_labels(
+        results, of_labels, listed = coverage_by_labels(
             tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable
         )
         if any(note.kind == "other_ids" for note in of_labels):  # which says why far fewer are judged
@@ -333,6 +335,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             both.baseline.run.dataset,
             label_set_ref(label_set),
             coverage=coverage,
+            listed=listed,
             notes=(*both.notes(), *pruned, *more),
             are_labels_asked=options.labels is not None,
         ),

@@ -158,14 +158,25 @@ def _is_tested(metric: Metric) -> bool:
 
 
 def compared_pairs(
-    tx: ReadTransaction, systems: tuple[str, str], pairs: Mapping[str, RunPair], options: CompareOptions
+    tx: ReadTransaction,
+    systems: tuple[str, str],
+    pairs: Mapping[str, RunPair],
+    options: CompareOptions,
+    *,
+    with_other_ids: bool = False,
 ) -> dict[str, ComparedPair]:
-    """Return the comparison on each dataset (NotComparableError where two runs cannot be compared)."""
+    """Return the comparison on each dataset (NotComparableError where two runs cannot be compared).
+
+    ``with_other_ids``: also where labels do not reach both runs, for a gate, which then decides nothing.
+    """
     compared = {}
     for dataset, both in pairs.items():
         of_dataset = replace(options, dataset=dataset, metrics=both.metrics)
         pair = compared_pair(tx, both, of_dataset, asked_attributes(tx, both.baseline.run, of_dataset))
-        without = next((of for of in pair.comparison.metrics if of.delta is None or of.has_other_ids), None)
+        without = next(
+            (of for of in pair.comparison.metrics if of.delta is None or (of.has_other_ids and not with_other_ids)),
+            None,
+        )
         if without is not None:
             why = NOT_COMPARABLE[without.not_comparable or "no_group"]
             command = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", dataset)

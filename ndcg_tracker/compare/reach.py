@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop
+from ndcg_tracker.compare.results import JudgedShare, ListedShare, OpenDeltas, OpenStop
 from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import span_of
 from ndcg_tracker.words.notes import Fact, Note, carry_command
 
 if TYPE_CHECKING:
@@ -50,8 +52,8 @@ def coverage(
     worth: Unjudged | None,
     *,
     is_stable: bool,
-) -> tuple[list[PairedResults], list[Note]]:
-    """Return the results with what the labels of two runs or arms leave open, and notes on the labels.
+) -> tuple[list[PairedResults], list[Note], tuple[ListedShare, ...]]:
+    """Return the results with what the labels of two runs or arms leave open, notes on the labels, and who lists them.
 
     Each metric is covered, open within a range (``OpenDeltas``), or not reached by them (``PairedResults.unreached``):
     one run has other ids; or, for a gate, others labelled or were shown what one run ranks first.
@@ -64,10 +66,10 @@ def coverage(
     ids = results[own.index(True)].pairing.group_ids if any(own) else None
     told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=is_stable)
     origin = sides.origin_notes(both.metric.cutoff) if ids is not None else []
-    notes = [*origin, *told]
+    notes = [*origin, *told, *sides.spans_notes()]
     is_other = bool(told) and told[0].kind == "other_ids"
     if worth == "zero" and not is_other:
-        return list(results), notes
+        return list(results), notes, sides.listed
     unreached = next(iter([*(told if is_other else []), *origin]), None)
     found = []
     for metric, of, is_own in zip(both.metrics, results, own, strict=True):
@@ -76,7 +78,7 @@ def coverage(
             found.append(replace(of, unreached=unreached, open=left))
         else:  # drawn answers settle what labels leave open
             found.append(of)
-    return found, notes
+    return found, notes, sides.listed
 
 
 def _open(
@@ -168,6 +170,33 @@ class _Sides:
             found += [notes for notes in told if notes and (place == 0 or notes[0].kind != "part_missing")]
         return min(found, key=lambda notes: notes[0].kind == "part_missing", default=[])
 
+    @property
+    def listed(self) -> tuple[ListedShare, ...]:
+        """The shares of the labelled and relevant items of shared groups that both list; () if no item was read."""
+        if "judged" not in vars(self):
+            return ()
+        each = [[run.ranking for run in of_arm] for of_arm in self.judged]
+        is_shared = np.all(
+            [places_of(self.labels.group_keys, run.group_keys) >= 0 for of_arm in each for run in of_arm], axis=0
+        )
+        found = [[places_of(self.labels.item_keys, run.item_keys) >= 0 for run in of_arm] for of_arm in each]
+        labelled = is_shared[group_codes(self.labels.offsets)]
+        chosen = {"labelled": labelled, "relevant": labelled & (self.labels.grades > 0)}
+        return tuple(
+            ListedShare(of, *(float(np.mean([of_run[some].mean() for of_run in of_arm])) for of_arm in found))
+            for of, some in chosen.items()
+            if some.any()
+        )
+
+    def spans_notes(self) -> list[Note]:
+        """Return a note on each run with chunks that have several gold spans of their group, of which one counts."""
+        same = self.labels.same_items if "labels" in vars(self) else None  # else all first items are judged
+        if same is None or not same.spans:
+            return []
+        runs = [side.run for of_arm in self.both.sides_of for side in of_arm]
+        n_beside = {run.name: same.n_beside(self.tx.runs.ranking(run.id), self.labels) for run in runs}
+        return [Note("spans_beside", {"n": n, "run": name}) for name, n in n_beside.items() if n]
+
     def origin_notes(self, cutoff: int | None) -> list[Note]:
         """Return notes where other judges labelled what one run ranks first, or only the other run was ever shown."""
         every = {of.version: of for of in self.tx.labels.sets(self.both.dataset_id, None)}
@@ -221,9 +250,10 @@ class Vanished:
 
     @classmethod
     def between(cls, before: JudgedRanking, after: JudgedRanking) -> Vanished:
-        """Return the items of ``before`` that vanished from ``after``, in the groups of both."""
-        stays = places_of(before.ranking.item_keys, after.ranking.item_keys) >= 0
-        is_new = _is_unlabelled(after) & (places_of(after.ranking.item_keys, before.ranking.item_keys) < 0)
+        """Return the items of ``before`` that vanished from ``after``, in the groups of both; of spans, documents."""
+        old, keys = _ids(before), _ids(after)
+        stays = places_of(old, keys) >= 0
+        is_new = _is_unlabelled(after) & (places_of(keys, old) < 0)
         unlabelled, ranks, codes = _is_unlabelled(before), _ranks(before), group_codes(before.ranking.offsets)
         groups = places_of(before.ranking.group_keys, after.ranking.group_keys)
         had = ~unlabelled & (ranks < FIRST) & (groups[codes] >= 0)
@@ -235,13 +265,12 @@ class Vanished:
         counts = gone.size, int(had.sum())
         if not _is_many(*counts):
             return cls(*counts, 0.0, 0.0, [], [])
-        keys = after.ranking.item_keys
         new = [
             keys.take(start + np.flatnonzero(is_new[start:end])).to_list()
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
         shares = float(replaced.mean()), float(others.mean()) if others.size else 0.0
-        return cls(*counts, *shares, before.ranking.item_keys.take(gone).to_list(), new)
+        return cls(*counts, *shares, old.take(gone).to_list(), new)
 
     @property
     def are_many(self) -> bool:
@@ -261,6 +290,14 @@ class Vanished:
             for old, new in zip(self.ids, self.new, strict=True)
         ]
         return min(set.intersection(*each), default=None) if each else None
+
+
+def _ids(run: JudgedRanking) -> Keys:
+    """Return what may have been renamed: the ids of the items, or the documents of spans, which have other cuts."""
+    keys, same = run.ranking.item_keys, run.labels.same_items
+    if same is None or not same.spans:
+        return keys
+    return Keys.from_strings([(span_of(item) or (item,))[0] for item in keys.to_list()])
 
 
 def _is_unlabelled(run: JudgedRanking) -> Mask:

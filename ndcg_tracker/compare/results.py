@@ -134,6 +134,10 @@ class OpenDeltas:
     stop: OpenStop | None = None
 
 
+WIDE = 0.5
+"""Ends of a difference that are further apart than this say nothing of the runs."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenVerdict:
     """A verdict at both ends of what unjudged items may be worth: the candidate's nothing, and the baseline's nothing.
@@ -147,6 +151,12 @@ class OpenVerdict:
     high: PossibleDelta | None
     stop: OpenStop | None
     n_groups: int | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the ends are so far apart that they say nothing of the runs, and no headline names them."""
+        ends = [end.delta for end in (self.low, self.high) if end is not None and end.delta is not None]
+        return max(ends, default=0.0) - min(ends, default=0.0) > WIDE
 
     def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
         """Return the end at which the verdict differs from this one, None if it holds at both ends."""
@@ -252,6 +262,18 @@ class JudgedShare:
     def _span(self) -> JudgedSpan | None:
         is_known = self.baseline is not None and self.candidate is not None
         return JudgedSpan.of(self.cutoff, (self.baseline, self.candidate)) if is_known else None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedShare:
+    """The share of the labelled items of groups that both runs have which a run lists anywhere.
+
+    ``of``: "labelled", or "relevant" for those graded above 0. With arms, the mean over their runs.
+    """
+
+    of: str
+    baseline: float
+    candidate: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,7 +461,9 @@ class Comparison:
     """All results of the comparison of two runs of a dataset under one label set.
 
     ``groups``, ``worst`` (the largest loss first) and ``best`` (the largest gain first) belong to the first metric.
-    ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know.
+    ``coverage``: the judged share of both runs per cutoff. ``listed``: how many of the labelled and of the relevant
+    items both runs list, () if their items were not read, as where all first items are judged. ``notes``: what else to
+    know.
     ``tie_groups``: the groups that ties leave most open in the first metric, None unless requested; ``n_tie_groups``:
     how many groups they leave open in either run. ``slices``: the first metric by the values of the group attribute
     ``slice_attribute``, the worst first, None unless requested. ``texts``: of the worst and best groups that have one.
@@ -455,6 +479,7 @@ class Comparison:
     best: tuple[GroupDelta, ...] = ()
     notes: tuple[Note, ...] = ()
     coverage: tuple[JudgedShare, ...] = ()
+    listed: tuple[ListedShare, ...] = ()
     tie_groups: tuple[GroupTieBounds, ...] | None = None
     n_tie_groups: int | None = None
     slices: tuple[SliceComparison, ...] | None = None

@@ -29,9 +29,10 @@ from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
-from ndcg_tracker.ingest.records import Records, cell_id, opened_records
+from ndcg_tracker.ingest.records import Records, cell_id, opened_records, records_in
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
+from ndcg_tracker.ingest.spans import are_spans, span_labels
 from ndcg_tracker.ingest.table import (
     NO_LISTS,
     RankedTable,
@@ -178,6 +179,9 @@ def texts_given(
 def _labels_in(source: Source, reader: str | None, columns: Columns, *, are_answers: bool = False) -> LabelLists:
     head, name = _reader(source, reader, columns)
     _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
+    first = head.partition(b"\n")[0].decode(errors="replace").strip().split("\t" if name == "tsv" else ",")
+    if name in ("csv", "tsv") and columns.header is None and are_spans((cell.strip('"') for cell in first), columns):
+        return span_labels(records_in(source, source.name, "labels", reader=name), columns)
     [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
     assemble = partial(label_lists, are_answers=are_answers)
     return block.assembled(lambda rows, places: assemble(rows.as_asked(columns), places))

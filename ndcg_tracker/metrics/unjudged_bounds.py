@@ -23,7 +23,7 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.axes import gain_table
 from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, places_of
 from ndcg_tracker.rankings.keys import Keys
@@ -74,6 +74,8 @@ SUMS = ("cg", "dcg", "P", "RBP")
 """The measures that sum the worth of each item at its rank, so that each item can be graded separately."""
 SHARES = ("ndcg", "R", "AP")
 """The measures that divide such a sum by the sum of the ideal order."""
+GROWING = ("R", "AP")
+"""The measures of which the ideal grows with every relevant item, at whatever rank."""
 FIRSTS = ("RR", "Success")
 """The measures that depend only on the highest ranked relevant item."""
 
@@ -90,6 +92,7 @@ _AXES_OF_RELEVANT = {"ideal": ("judged",), "empty": ("0",)}
 _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal_order": ("gain",)}
 _DIVISOR = {"P": "cutoff", "R": "relevant", "AP": "relevant"}
 _ROUNDING = 1e-12
+_STEPS = 8  # after so many, no end of a range moves
 _MOST_COUNTS = 1 << 24
 """The largest number of counts of labels by group and grade: 0.1 GB."""
 
@@ -114,16 +117,11 @@ class UnjudgedItems:
     keys: Keys
     ideal: Floats | None
 
-    @property
-    def n_groups(self) -> int:
-        """The number of requested groups."""
-        return int(self.counts.shape[1])
-
     @cached_property
     def ideals(self) -> Floats:
         """The ideal of each group by its labels: float64, shape (n_groups,); 1 if the measure has no ideal."""
         if self.ideal is None:
-            return np.ones(self.n_groups)
+            return np.ones(self.counts.shape[1])
         reached: Floats = self.ideal[np.minimum(self.counts, self.ideal.size - 1)]
         return np.asarray(np.diff(self.gains) @ reached)
 
@@ -176,8 +174,7 @@ def unjudged_items(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
         at_least = np.cumsum(of_levels[best_first], axis=0)[n_levels - 1]
         places = places_of(groups, baseline.labels.group_keys)
         counts = np.where(places >= 0, at_least[:, places], 0)
-    of_baseline, of_candidate = (_listed(side, metric, groups) for side in (baseline, candidate))
-    of_groups, weights, keys = matched_items(of_baseline, of_candidate)
+    of_groups, weights, keys = matched_items(*(_listed(side, metric, groups) for side in (baseline, candidate)))
     ideal = None
     if metric.measure in SHARES:
         longest = int(counts.max(initial=0)) + int(np.bincount(of_groups, minlength=1).max())
@@ -245,13 +242,14 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     """Return how far each difference may move if unjudged items are worth between 0 and the mean gain at their rank.
 
     For measures that sum over items, low = sum over items of min(0, c - b) / ideal, high = sum over items of
-    max(0, c - b) / ideal; the ideal of R is the number of relevant items, and that of cg, dcg, P and RBP is 1. Here c
-    and b are the mean gain of the judged items at the item's rank times the weight of the rank, in the candidate and in
-    the baseline. They are 0 if a run does not have the item in its first ranks. An item is worth the same share of
-    both. For RR, Success and AP, the mean gain is the chance that the item is relevant, c and b are the rises of the
-    expected values if only this item were judged, and low is the rise of the expected difference through all items
-    with c < b, high through those with c > b. Means are over all groups of a run, or over all ranks if no item is
-    judged at a rank.
+    max(0, c - b) / ideal; the ideal of cg, dcg, P and RBP is 1. Here c and b are the mean gain of the judged items at
+    the item's rank times the weight of the rank, in the candidate and in the baseline. They are 0 if a run does not
+    have the item in its first ranks. An item is worth the same share of both. For RR, Success and AP, the mean gain is
+    the chance that the item is relevant, c and b are the rises of the expected sums if only this item were judged, and
+    low is the rise of the expected difference through all items with c < b, high through those with c > b. For R and
+    AP, the ideal of both runs, the number of relevant items, grows by the higher mean gain of each item that counts. So
+    an item counts at the low end if c - b is less than its growth of the ideal times the difference there. Means are
+    over all groups of a run, or over all ranks if no item is judged at a rank.
 
     Parameters: two runs with the same labels; ``metric``: one that ``what_stops`` does not stop; ``groups``:
     distinct ids. Raises: MetricError for a label that an axis refuses.
@@ -267,21 +265,24 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     >>> moved.low.tolist(), moved.high.tolist(), moved.n_items
     ([0.0, 0.0], [0.0, 1.0], 1)
     """
-    sides = baseline.in_order, candidate.in_order
-    expected = [_Expected.of(side, metric) for side in sides]
-    listed = [items_with(of_side.numbers, side, groups) for of_side, side in zip(expected, sides, strict=True)]
-    at, numbers, _ = matched_items(listed[0], listed[1])
+    expected = [_Expected.of(side.in_order, metric) for side in (baseline, candidate)]
+    at, numbers, _ = matched_items(*(items_with(of.numbers, of.judged, groups) for of in expected))
     rows = [of_side.astype(np.int64) for of_side in numbers]
-    moved = np.subtract(*(of_side.gains[of_rows] for of_side, of_rows in zip(expected[::-1], rows[::-1], strict=True)))
-    if metric.measure in (*FIRSTS, "AP"):
-        ends = []
-        for some in (moved < -_ROUNDING, moved > _ROUNDING):
-            before, after = (of.rises(of_rows[some], groups) for of, of_rows in zip(expected, rows, strict=True))
-            ends.append(after - before)
-        return UnjudgedRange(np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0), at.size)
     ideal = np.minimum(expected[0].ideal_of(groups), expected[1].ideal_of(groups))  # of a run without the group: none
-    low, high = (group_sums(at, part, len(groups)) / ideal for part in (np.minimum(moved, 0.0), np.maximum(moved, 0.0)))
-    return UnjudgedRange(low, high, at.size)
+    moved = expected[1].gains[rows[1]] - expected[0].gains[rows[0]]
+    grown = np.maximum(expected[0].chances[rows[0]], expected[1].chances[rows[1]]) * (metric.measure in GROWING)
+
+    def delta(counted: Mask) -> Floats:
+        before, after = (of.sums(groups, of_rows[counted]) for of, of_rows in zip(expected, rows, strict=True))
+        return np.asarray((after - before) / (ideal + group_sums(at[counted], grown[counted], len(groups))))
+
+    as_judged, ends = delta(np.zeros(at.size, dtype=np.bool_)), list[Floats]()
+    for sign in (1.0, -1.0):
+        reached = [as_judged]
+        for _ in range(_STEPS if grown.any() else 1):
+            reached.append(delta(sign * (moved - reached[-1][at] * grown) < -_ROUNDING))
+        ends.append(sign * np.min([sign * of_step for of_step in reached], axis=0) - as_judged)
+    return UnjudgedRange(ends[0], ends[1], at.size)
 
 
 @dataclass(frozen=True)
@@ -312,8 +313,7 @@ class _Expected:
         seen = weights[judged.rows] > 0
         mean_gain = _mean_by_rank(ranks[judged.rows][seen], gains[seen], int(ranks.max(initial=0)))
         numbers = np.where(weights > 0, np.arange(1.0, ranks.size + 1), 0.0)
-        numbers[judged.rows] = 0.0
-        hits = np.zeros(ranks.size)
+        numbers[judged.rows], hits = 0.0, np.zeros(ranks.size)
         hits[judged.rows] = gains * seen
         weights = weights / np.maximum(ranks, 1) if metric.measure == "AP" else weights
         keys, ideal = judged.group_keys, np.ones(judged.n_groups)
@@ -334,14 +334,12 @@ class _Expected:
         """Return the divisor of the sum of each group, infinite for a group with nothing to find."""
         return np.asarray(self.ideal[places_of(groups, self.keys)])
 
-    def rises(self, numbers: Index, groups: Keys) -> Floats:
-        """Return the rise of the expected value of each group if some unjudged items (numbers) may be relevant."""
-        hits = self.hits.copy()
-        chosen = numbers[numbers > 0]
-        hits[chosen - 1] = self.chances[chosen]
-        sums = group_sums(self._codes, self._terms(hits) - self._terms(self.hits), self.judged.ranking.n_groups)
-        of_groups = np.append(sums, 0.0)[places_of(groups, self.judged.ranking.group_keys)]
-        return np.asarray(of_groups / self.ideal_of(groups))
+    def sums(self, groups: Keys, numbers: Index) -> Floats:
+        """Return the expected sum of each group if some unjudged items (numbers, 0 for none) may be relevant."""
+        hits = np.append(0.0, self.hits)
+        hits[numbers] = self.chances[numbers]
+        sums = group_sums(self._codes, self._terms(hits[1:]), self.judged.ranking.n_groups)
+        return np.append(sums, 0.0)[places_of(groups, self.judged.ranking.group_keys)]
 
     @cached_property
     def _codes(self) -> Index:
@@ -358,8 +356,9 @@ class _Expected:
 
     def _terms(self, hits: Floats) -> Floats:
         """Return what each row adds to the expected sum of its group; ``hits``: the chances that rows are relevant."""
-        passed = 1.0 + self._before(hits) if self.metric.measure == "AP" else self._still_looking(hits)
-        return hits * self.weights * passed
+        if self.metric.measure in FIRSTS:
+            return hits * self.weights * self._still_looking(hits)
+        return hits * self.weights * (1.0 + self._before(hits) if self.metric.measure == "AP" else 1.0)
 
     def slopes(self) -> Floats:
         """Return by how much the sum of a group rises if a row is worth one more."""

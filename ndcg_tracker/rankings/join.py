@@ -248,7 +248,7 @@ def judged(ranking: Run, labels: LabelLists) -> Judged:
     ([1], [0], [0, -1])
     """
     if labels.same_items is not None:
-        ranking = labels.same_items.in_run(ranking if isinstance(ranking, Ranking) else ranking.in_order)
+        ranking = labels.same_items.in_run(ranking if isinstance(ranking, Ranking) else ranking.in_order, labels)
     run_group_of_label = places_of(labels.group_keys, ranking.group_keys)
     label_group_of_run = np.full(ranking.n_groups, -1, dtype=np.int64)
     present = run_group_of_label >= 0

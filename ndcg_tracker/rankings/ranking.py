@@ -200,7 +200,8 @@ class SameItems:
     """Which ids are one item: that with the id that the labels have.
 
     ``patterns``: what they match is removed from an id, the latest first. ``labelled_as``: for ids that are left
-    then, the id in the labels.
+    then, the id in the labels. ``spans``: whether the labels are of spans of documents, ``DOCUMENT#START-END``, so that
+    an item of a run whose id is of this form is the labelled span that it overlaps (see ``in_run``).
 
     >>> same = SameItems(("^v2-",), {"b": "a"})
     >>> same.named(Keys.from_strings(["v2-b", "v2-c", "v2-"])).to_list()
@@ -209,6 +210,7 @@ class SameItems:
 
     patterns: tuple[str, ...] = ()
     labelled_as: Mapping[str, str] = field(default_factory=dict)
+    spans: bool = False
 
     @cached_property
     def _renamed(self) -> tuple[KeyIndex, Keys]:
@@ -216,17 +218,21 @@ class SameItems:
 
     def as_json(self) -> dict[str, Any]:
         """Return the content as a JSON object."""
-        return {"patterns": list(self.patterns), "labelled_as": dict(self.labelled_as)}
+        spans = {"spans": True} if self.spans else {}
+        return {"patterns": list(self.patterns), "labelled_as": dict(self.labelled_as), **spans}
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any] | None) -> SameItems | None:
         """Return what ``as_json`` returned, None for nothing."""
-        return None if stored is None else cls(tuple(stored["patterns"]), stored["labelled_as"])
+        if stored is None:
+            return None
+        return cls(tuple(stored["patterns"]), stored["labelled_as"], stored.get("spans", False))
 
     def digest(self) -> str:
         """Return the digest of the content, which adds to that of labels (see ``GroupedItems.digest``)."""
         pairs = [(f"={item}", name) for item, name in self.labelled_as.items()]
         pairs += [(f"/{pattern}", str(place)) for place, pattern in enumerate(self.patterns)]
+        pairs += [("#", "")] * self.spans
         ids, names = (Keys.from_strings([pair[side] for pair in pairs]) for side in (0, 1))
         return GroupedItems(ids, np.arange(len(ids) + 1), names, np.zeros(len(ids))).digest()
 
@@ -252,13 +258,21 @@ class SameItems:
         once = LabelLists.from_rows(groups, named.item_keys.take(rows), named.grades[rows])
         return replace(once, by_row_number=labels.by_row_number, same_items=self)
 
-    def in_run(self, ranking: Ranking) -> Ranking:
+    def n_beside(self, ranking: Ranking, labels: LabelLists) -> int:
+        """Return how many relevant spans are in items of a run that count for another span, and count nowhere."""
+        named = replace(ranking, item_keys=self.named(ranking.item_keys))
+        return _spans_of_labels(named, labels)[1] if self.spans else 0
+
+    def in_run(self, ranking: Ranking, labels: LabelLists) -> Ranking:
         """Return a run with the ids of the labels; in a list that has an item twice, the higher place has its id.
 
         The lower place keeps its own id, or has that of the higher place if its own is the one in the labels: no label
-        has either, so it is without gain.
+        has either, so it is without gain. An item that is a span has the id of one labelled span of its group that it
+        overlaps by at least half of the shorter of both: of those that no place above has, the one of highest grade.
         """
         named = replace(ranking, item_keys=self.named(ranking.item_keys))
+        if self.spans:
+            named = replace(named, item_keys=_spans_of_labels(named, labels)[0])
         if not named.has_duplicates():
             return named
         order = np.argsort(named.pair_hashes, kind="stable")
@@ -268,6 +282,52 @@ class SameItems:
         at = np.arange(order.size, 2 * order.size)
         at[lower] = np.where(named.item_keys.equal(lower, ranking.item_keys, lower), higher, lower)
         return replace(named, item_keys=Keys.joined([ranking.item_keys, named.item_keys]).take(at))
+
+
+SPANS = SameItems(spans=True)
+"""Labels of spans, each with one id."""
+
+
+def span_of(item: str) -> tuple[str, int, int] | None:
+    """Return the document, the start and the end (exclusive) that an id names, None for other ids.
+
+    >>> span_of("guide#2#10-50"), span_of("guide#2"), span_of("guide#50-10")
+    (('guide#2', 10, 50), None, None)
+    """
+    document, _, span = item.rpartition("#")
+    start, _, end = span.partition("-")
+    are_numbers = start.isdecimal() and end.isdecimal() and int(start) < int(end)
+    return (document, int(start), int(end)) if document and are_numbers else None
+
+
+def _spans_of_labels(run: Ranking, labels: LabelLists) -> tuple[Keys, int]:
+    """Return the ids of a run, with those of labelled spans for items that overlap them (see ``SameItems.in_run``).
+
+    Beside them: how many relevant spans are in items that count for another one.
+    """
+    items, labelled = run.item_keys.to_list(), labels.item_keys.to_list()
+    n_beside, at, places = 0, np.arange(run.n_items), KeyIndex(labels.group_keys).places(run.group_keys)
+    for group in np.flatnonzero(places >= 0).tolist():
+        first, last = labels.offsets[places[group] : places[group] + 2].tolist()
+        spans: dict[str, list[tuple[int, int, int]]] = {}
+        for row in sorted(range(first, last), key=lambda row: -labels.grades[row]):
+            if (span := span_of(labelled[row])) is not None:
+                spans.setdefault(span[0], []).append((row, *span[1:]))
+        taken, beside = set[int](), set[int]()
+        for row in range(run.offsets[group], run.offsets[group + 1]) if spans else ():
+            document, start, end = span_of(items[row]) or ("", 0, 0)
+            found = [
+                of
+                for of, begins, ends in spans.get(document, ())
+                if 2 * (min(end, ends) - max(start, begins)) >= min(end - start, ends - begins)
+            ]
+            if found:
+                of = min(found, key=lambda of: (of in taken, labelled[of] != items[row]))
+                at[row] = run.n_items + of
+                taken.add(of)
+                beside |= {of for of in found if labels.grades[of] > 0}
+        n_beside += len(beside - taken)
+    return Keys.joined([run.item_keys, labels.item_keys]).take(at), n_beside
 
 
 def _is_first(items: GroupedItems, order: Index) -> Mask:

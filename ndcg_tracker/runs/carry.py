@@ -110,7 +110,7 @@ def _cut(tx: ReadTransaction, dataset: DatasetRecord, labels: LabelLists, patter
     before, cut = labels.same_items or SameItems(), SameItems((pattern,))
     ids, names = (cut.named(Keys.from_strings(side)).to_list() for side in _sides(before.labelled_as.items()))
     pairs = {item: name for item, name in zip(ids, names, strict=True) if item != name}
-    same = SameItems(tuple(dict.fromkeys([pattern, *before.patterns])), pairs)
+    same = SameItems(tuple(dict.fromkeys([pattern, *before.patterns])), pairs, before.spans)
     items, known = {*same.named(labels.item_keys).to_list()}, labels.item_keys
     for run in [run for run in tx.runs.all(dataset.name) if "items" in tx.runs.holds(run.id)][-1:]:
         known = Keys.joined([known, tx.runs.ranking(run.id).item_keys])
@@ -152,7 +152,7 @@ def _joined(labels: LabelLists, pairs: Pairs, unclear: Sequence[UnclearItem]) ->
         one[second] = first
     carried |= items & one.keys()
     named_as = {item: found(name) for item, name in {**before.labelled_as, **one}.items() if found(name) != item}
-    return SameItems(before.patterns, named_as), items, carried, [*several, *unclear], n_without_label
+    return SameItems(before.patterns, named_as, before.spans), items, carried, [*several, *unclear], n_without_label
 
 
 def _by_text(tx: ReadTransaction, dataset_id: int, labels: LabelLists) -> tuple[Pairs, list[UnclearItem]]:

@@ -15,7 +15,7 @@ from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundErro
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.grouping import grouped, places_in
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, Unweighted
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, SameItems, Unweighted
 from ndcg_tracker.runs.check import check_content
 from ndcg_tracker.runs.export_files import ADVICE, N_ROWS, OWNERS
 from ndcg_tracker.runs.labels import add_labels
@@ -361,7 +361,8 @@ class _Import:
         self._tx.write.groups.set_attributes(dataset.id, {of: facts for of, facts in new.items() if of not in here})
 
     def _labels(self, row: Row, labels: LabelLists) -> LabelSetRecord:
-        dataset, labels = self._here[row["dataset_id"]], replace(labels, by_row_number=row["by_row_number"])
+        dataset, same = self._here[row["dataset_id"]], SameItems.of_json(row.get("same_items"))
+        labels = replace(labels, by_row_number=row["by_row_number"], same_items=same)
         sets = {of.version: of for of in self._tx.labels.sets(dataset.id, None)}
         taken = sets.get(row["version"])
         if taken is not None and (taken.digest, taken.judge) != (row["digest"], row["judge"]):

@@ -15,7 +15,7 @@ from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundErro
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
-from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
+from ndcg_tracker.rankings.ranking import SPANS, LabelLists, labels_of_groups
 from ndcg_tracker.runs.spelling import SHOWN, Doubts
 from ndcg_tracker.storage.records import NO_LABELS_HERE, LabelOrigin
 from ndcg_tracker.words.notes import Fact, Note
@@ -486,7 +486,9 @@ def settled_lists(
     if extend:
         return union_of_labels(tx.labels.lists(newest.id), lists, dataset, judge)
     same = tx.labels.same_items(newest.id)
-    return lists if same is None or lists.same_items is not None else same.in_labels(lists)
+    if same is None or lists.same_items not in (None, SPANS):
+        return lists
+    return replace(same, spans=same.spans or lists.same_items == SPANS).in_labels(lists)
 
 
 def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends: bool = False) -> list[Note]:
@@ -562,6 +564,8 @@ def union_of_labels(
     ``judge``: whose labels are extended ("" for the unnamed judge), None if they come with a run. Raises: ConflictError
     for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
     """
+    if further.same_items is not None and stored.n_items:
+        stored = replace(stored, same_items=replace(stored.same_items or SPANS, spans=True))
     if stored.same_items is not None:
         further = stored.same_items.in_labels(further)
     if not stored.n_items:

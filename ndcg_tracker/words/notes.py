@@ -19,6 +19,7 @@ Kind = Literal[
     "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "other_hands", "never_shown", "other_ids", "carry_labels", "ids_are_stable", "part_missing",
+    "spans_beside",
     "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
     "shorter_lists",
     "pruned", "without_items",

@@ -304,6 +304,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "part_missing": lambda n, n_labelled, run, other: (
         f"{_vanished(n, n_labelled, run, other)}: is a part of the index missing?"
     ),
+    "spans_beside": lambda n, run: (
+        f"{counted(n, 'gold span')} of {run} {'is' if n == 1 else 'are'} in chunks that count for another gold span of "
+        f"the query, so R and ndcg of {run} are too low: write spans that belong together as one"
+    ),
     "unjudged_zero": _unjudged_zero,
     "goes_with_judged": lambda fell=False: (
         "a change that follows the judged share says nothing about the systems, because unjudged items count as not "

@@ -225,7 +225,7 @@ def test_json_has_exactly_the_public_keys() -> None:
     document = json.loads(json.dumps(comparison_object(comparison), allow_nan=False))
     assert list(document) == [
         *["baseline", "candidate", "dataset", "label_set", "groups", "metrics", "worst", "best"],
-        *["notes", "coverage"],
+        *["notes", "coverage", "listed"],
     ]
     assert document["baseline"] == {"name": "bm25", "run_id": 1}
     assert document["label_set"] == {"version": 3, "digest": "ab" * 16, "judge": ""}

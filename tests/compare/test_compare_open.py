@@ -101,6 +101,19 @@ def rows(grades: dict[str, int], groups: list[str] = GROUPS) -> pd.DataFrame:
     return pd.DataFrame(chosen, columns=["group", "item", "label"])
 
 
+def test_a_range_that_is_wider_than_half_is_not_in_the_headline(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame("ab"), name="old", labels=rows({"a": 1, "b": 0}), metrics=["R@2"])
+    tracker.ingest(frame("ab", above="xy"), name="new", metrics=["R@2"])
+    comparison = tracker.compare("old", "new", metrics="R@2")
+    (metric,) = comparison.comparisons[0].metrics
+    assert metric.delta == pytest.approx(-2 / 3)
+    assert metric.open.high.delta == pytest.approx(0.0)  # x is relevant with chance 1, y with 0
+    assert (metric.is_open, metric.open.is_wide) == (True, True)
+    head, _, rest = str(comparison).partition("\n\n")
+    assert head == "new against old on default: R@2 regressed by 0.6667"
+    assert "delta is between -0.6667 and +0.0000" in " ".join(rest.split())
+
+
 @pytest.mark.both_engines
 def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> None:
     """A lenient model labelled what the baseline ranks, people what only the candidate does."""

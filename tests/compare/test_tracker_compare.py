@@ -26,7 +26,7 @@ CLI_MD_KEYS = {
 def test_the_dict_has_the_keys_that_are_promised(two_runs: nt.Tracker) -> None:
     found = two_runs.compare("bm25", "dense").to_dict()
     assert list(found)[:8] == CLI_MD_KEYS[""]
-    assert set(found) - set(CLI_MD_KEYS[""]) == {"notes", "coverage"}
+    assert set(found) - set(CLI_MD_KEYS[""]) == {"notes", "coverage", "listed"}
     assert found["baseline"] == {"name": "bm25", "run_id": two_runs.run("bm25")[0].id}
     assert found["candidate"] == {"name": "dense", "run_id": two_runs.run("dense")[0].id}
     assert found["dataset"] == "shop"

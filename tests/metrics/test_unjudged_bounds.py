@@ -141,7 +141,7 @@ def test_what_stops_names_the_measure_or_the_axis(text: str, grades: list[float]
 def test_a_group_that_neither_run_has_is_not_open() -> None:
     side = joined({"q": {"a": 1.0}}, {"q": {"a": 1.0}, "r": {"a": 1.0}})
     found = unjudged_items(side, side, parse_metric("ndcg"), Keys.from_strings(["r", "q"]))
-    assert (found.n_groups, found.groups.size) == (2, 0)
+    assert (found.ideals.size, found.groups.size) == (2, 0)
 
 
 def test_very_many_grades_stop_a_share_and_no_sum() -> None:

@@ -63,8 +63,6 @@ def expected_gains(metric: Metric, run: Run, labels: Run) -> list[dict[str, floa
 
 
 def ideal(metric: Metric, labels: dict[str, float]) -> float:
-    if metric.measure == "R":
-        return sum(worth(metric, grade) for grade in labels.values())
     if metric.measure != "ndcg":
         return 1.0
     best = sorted((worth(metric, grade) for grade in labels.values()), reverse=True)
@@ -74,7 +72,7 @@ def ideal(metric: Metric, labels: dict[str, float]) -> float:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     "text",
-    ["ndcg@5", "ndcg(gain=exp2)@3", "ndcg", "dcg@4", "cg@3", "P@5", "P(rel=2)@2", "RBP(p=0.8)", "R(rel=2)@4", "R@3"],
+    ["ndcg@5", "ndcg(gain=exp2)@3", "ndcg", "dcg@4", "cg@3", "P@5", "P(rel=2)@2", "RBP(p=0.8)"],
 )
 def test_each_item_is_worth_up_to_the_mean_gain_at_its_rank(text: str, seed: int) -> None:
     metric = parse_metric(text)
@@ -94,11 +92,40 @@ def test_each_item_is_worth_up_to_the_mean_gain_at_its_rank(text: str, seed: int
     assert moved.n_items == n_items > 0
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("text", ["R(rel=2)@4", "R@3", "R(rel=3)@7"])
+def test_the_ideal_of_recall_grows_with_the_items_that_count(text: str, seed: int) -> None:
+    """No other set of items that count would move the difference further."""
+    metric, n_open = parse_metric(text), 0
+    baseline, candidate, labels = drawn(seed)
+    moved = unjudged_range(joined(baseline, labels), joined(candidate, labels), metric, Keys.from_strings(GROUPS))
+    of_baseline, of_candidate = (expected_gains(metric, run, labels) for run in (baseline, candidate))
+    for place, group in enumerate(GROUPS):
+        chances = of_baseline[place], of_candidate[place]
+        items = [*dict.fromkeys([*chances[0], *chances[1]])]
+        relevant = {item for item, grade in labels[group].items() if worth(metric, grade)}
+        found = [len(relevant & {*list(run[group])[: metric.cutoff]}) for run in (baseline, candidate)]
+        reached = [
+            sum(
+                sign * (n + sum(of.get(item, 0.0) for item in some))
+                for sign, n, of in zip((-1, 1), found, chances, strict=True)
+            )
+            / (len(relevant) + sum(max(of.get(item, 0.0) for of in chances) for item in some))
+            for size in range(len(items) + 1)
+            for some in itertools.combinations(items, size)
+            if relevant
+        ] or [0.0]
+        assert moved.low[place] == pytest.approx(min(reached) - reached[0], abs=1e-12)
+        assert moved.high[place] == pytest.approx(max(reached) - reached[0], abs=1e-12)
+        assert max(reached) - min(reached) <= 2
+        n_open += max(reached) > min(reached)
+    assert n_open
+
+
 def expected_value(metric: Metric, items: list[str], labels: dict[str, float], chances: dict[str, float]) -> float:
-    """Return the mean value of a list over all ways in which some of its unjudged items may be relevant."""
+    """Return the mean sum of a list over all ways in which some of its unjudged items may be relevant."""
     first = items[: metric.cutoff]
     least, free = float(metric["rel"]), [item for item in first if item in chances]
-    n_relevant = sum(grade >= least for grade in labels.values())
     mean = 0.0
     for relevant in itertools.product((False, True), repeat=len(free)):
         are = dict(zip(free, relevant, strict=True))
@@ -108,9 +135,7 @@ def expected_value(metric: Metric, items: list[str], labels: dict[str, float], c
         value = {
             "RR": lambda ranks=ranks: 1 / ranks[0] if ranks else 0.0,
             "Success": lambda ranks=ranks: float(bool(ranks)),
-            "AP": lambda ranks=ranks: (
-                sum(n / rank for n, rank in enumerate(ranks, 1)) / n_relevant if n_relevant else 0.0
-            ),
+            "AP": lambda ranks=ranks: sum(n / rank for n, rank in enumerate(ranks, 1)),
         }[metric.measure]()
         mean += chance * value
     return mean
@@ -121,14 +146,22 @@ def expected_value(metric: Metric, items: list[str], labels: dict[str, float], c
     "text", ["Success(rel=3)@3", "Success(rel=3)@2", "RR(rel=3)", "RR(rel=2)@4", "AP(rel=2)", "AP@5"]
 )
 def test_items_of_a_list_measure_are_relevant_with_the_mean_chance(text: str, seed: int) -> None:
-    """Items that alone would lower the difference make its low end together, those that would raise it the high one."""
+    """Items that alone would lower the difference make its low end together, those that would raise it the high one.
+
+    The number of relevant items grows with them under AP. An item that would still lower it there counts, too.
+    """
     metric, n_open = parse_metric(text), 0
     baseline, candidate, labels = drawn(seed)
     moved = unjudged_range(joined(baseline, labels), joined(candidate, labels), metric, Keys.from_strings(GROUPS))
     chances = [expected_gains(metric, run, labels) for run in (baseline, candidate)]
     for place, group in enumerate(GROUPS):
+        n_relevant = sum(grade >= float(metric["rel"]) for grade in labels[group].values())
+        grows = metric.measure == "AP"
+        if grows and not n_relevant:
+            assert moved.low[place] == moved.high[place] == 0.0
+            continue
 
-        def delta(items: set[str], group: str = group, place: int = place) -> float:
+        def total(items: set[str], group: str = group, place: int = place) -> float:
             before, after = (
                 expected_value(
                     metric, list(run[group]), labels[group], {i: p for i, p in of[place].items() if i in items}
@@ -137,13 +170,18 @@ def test_items_of_a_list_measure_are_relevant_with_the_mean_chance(text: str, se
             )
             return after - before
 
-        free, now = chances[0][place].keys() | chances[1][place].keys(), delta(set())
-        alone = {item: delta({item}) - now for item in free}
-        low = delta({item for item, move in alone.items() if move < -1e-12}) - now
-        high = delta({item for item, move in alone.items() if move > 1e-12}) - now
-        assert moved.low[place] == pytest.approx(min(low, 0.0), abs=1e-9)
-        assert moved.high[place] == pytest.approx(max(high, 0.0), abs=1e-9)
-        n_open += high > low
+        free, judged = chances[0][place].keys() | chances[1][place].keys(), total(set())
+        alone = {item: total({item}) - judged for item in free}
+        growth = {item: max(of[place].get(item, 0.0) for of in chances) * grows for item in free}
+        ideal = n_relevant if grows else 1
+        for sign, end in ((1, moved.low), (-1, moved.high)):
+            reached = [judged / ideal]
+            for _ in range(30):
+                some = {item for item in free if sign * (alone[item] - reached[-1] * growth[item]) < -1e-12}
+                reached.append(total(some) / (ideal + sum(growth[item] for item in some)))
+            best = min(reached) if sign == 1 else max(reached)
+            assert end[place] == pytest.approx(best - reached[0], abs=1e-9)
+            n_open += best != reached[0]
     assert n_open
 
 

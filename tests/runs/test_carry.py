@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from refused import refusal_of
-from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError
@@ -125,17 +124,17 @@ def world(share: float, split: float, seed: int, n_groups: int) -> tuple[Lists, 
     labels, old, new = {}, {}, {}
     texts, n_changed, n_split = dict[str, str](), 0, 0
     for number in range(n_groups):
-        group, items = f"q{number}", [f"d{number}-{place}" for place in range(12)]
-        relevant, listed = chance.sample(items, 3), chance.sample(items, 10)
+        group, items = f"q{number}", [f"d{number}-{place}" for place in range(8)]
+        relevant, listed = chance.sample(items, 3), chance.sample(items, 7)
         names = {item: f"n{number}-{place}" for place, item in enumerate(items) if chance.random() < share}
         for item in items:
-            words = chance.choices(WORDS, k=60)
+            words = chance.choices(WORDS, k=40)
             texts[item] = " ".join(words)
             is_split = item in names and chance.random() < split
             n_changed += item in names and item in relevant
             n_split += is_split and item in relevant
             if is_split:
-                texts[names[item]], texts[f"{names[item]}+"] = " ".join(words[:30]), " ".join(words[30:])
+                texts[names[item]], texts[f"{names[item]}+"] = " ".join(words[:20]), " ".join(words[20:])
             else:
                 texts[names.get(item, item)] = " ".join(words)
         labels[group] = {item: float(chance.randint(1, 3)) for item in relevant}
@@ -144,9 +143,21 @@ def world(share: float, split: float, seed: int, n_groups: int) -> tuple[Lists, 
     return labels, old, new, texts, n_changed, n_split
 
 
-@pytest.mark.parametrize("seed", range(50 if LONG else 1))
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.4, 0.6])
-def test_renamed_items_are_carried_by_their_texts(tracker: nt.Tracker, share: float, seed: int) -> None:
+def test_renamed_items_are_carried_by_their_texts(tracker: nt.Tracker, share: float) -> None:
+    carry_by_texts(tracker, share, 0)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(1, 50))
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.4, 0.6])
+def test_two_hundred_renamings_are_carried_by_texts(tmp_path: Path, share: float, seed: int) -> None:
+    """With the test above, which is of both engines."""
+    with nt.Tracker(tmp_path / "runs.db") as tracker:
+        carry_by_texts(tracker, share, seed)
+
+
+def carry_by_texts(tracker: nt.Tracker, share: float, seed: int) -> None:
     for split in (0.0, 0.1):
         of = {"dataset": f"split {split}"}
         labels, old, new, texts, n_changed, n_split = world(share, split, seed, n_groups=300 if split == 0 else 60)

@@ -154,6 +154,21 @@ def test_labels_get_the_next_version_if_older_ones_are_missing(tracker: nt.Track
     assert tracker.run("bm25", "new")[1][0].label_set_version == 1
 
 
+def test_labels_keep_which_ids_are_one_and_that_they_are_of_spans(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    tracker.add_labels({"group": ["q"], "document": ["d"], "start": [0], "end": [20]})
+    tracker.carry_labels(pattern="^v2-")
+    tracker.ingest({"q": {"x": 2.0, "v2-d#0-30": 1.0}}, name="a", metrics=["RR"])
+    tracker.export_runs(tmp_path / "out", ["a"])
+    other.import_runs(tmp_path / "out")
+    other.rescore(metrics="R@2")
+    assert other.sql("SELECT metric, mean FROM run_summary ORDER BY mean").values.tolist() == [
+        ["RR", 0.5],
+        ["R@2", 1.0],
+    ]
+
+
 def test_what_cannot_be_computed_again_is_counted(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     weighted = {"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [1.0, 2.0, 1.0], "label": [1, 2, 0]}
     tracker.ingest(

@@ -108,7 +108,7 @@ def _judge_of(pairs: Mapping[str, RunPair]) -> str:
 def _decided(
     tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
 ) -> SuiteGated:
-    pairs = compared_pairs(tx, question.systems, basis.pairs, question.options)
+    pairs = compared_pairs(tx, question.systems, basis.pairs, question.options, with_other_ids=True)
     results = {dataset: pair.results[0] for dataset, pair in pairs.items()}
     for dataset, paired in results.items():
         if paired.no_inference is not None:

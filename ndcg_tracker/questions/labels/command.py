@@ -79,7 +79,8 @@ def add_labels(
 
     Labels that are already stored add nothing. An empty label means that the item is unjudged. Labels of a named judge,
     such as a model, count if the unnamed judge has none, or if --judge names the model. A file with a column judge
-    gives each judge in it a version.
+    gives each judge in it a version. A file with columns document, start and end has gold spans, from which the labels
+    of chunks of any size follow.
 
     With --design, the labels do not make a version: they are answers to a sample of labels sample, which check a judge
     or fill holes. There, the word unsure, like an empty label, means that there is no answer.

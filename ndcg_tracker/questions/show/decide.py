@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.t_test import limited, paired_t, weighted_t
 from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,11 @@ class ShownCoverage:
 
 @dataclass(frozen=True, slots=True)
 class ShownGroup:
-    """A group and its value."""
+    """A group and its value; ``query``: its stored text, None without any."""
 
     group: str
     value: float
+    query: Text | None = field(default=None, metadata={"if_any": True})
 
 
 @dataclass(frozen=True, slots=True)

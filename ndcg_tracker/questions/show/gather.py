@@ -32,6 +32,7 @@ from ndcg_tracker.questions.show.decide import (
 )
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.ranking import GroupWeights
+from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import depends_on_sort, stored_weights
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
@@ -82,8 +83,11 @@ def shown_run(
     if chosen is not None and values.size:
         parsed = parse_metric(chosen.metric)
         places = hardest_places(values, top, parsed.direction)
+        worst = ids[places].tolist()
+        texts = texts_of(tx, run.dataset_id, {}, worst)
+        queries = [texts[number].query if number in texts else None for number in worst]
         keys = tx.groups.keys(run.dataset_id, ids[places]).to_list()
-        hardest = tuple(map(ShownGroup, keys, values[places].tolist()))
+        hardest = tuple(map(ShownGroup, keys, values[places].tolist(), queries))
         if by is not None:
             names = attribute_values(tx, run, by).of(ids).values
             slices = run_slices(values, names, _weights(parsed, ids, weights_of), parsed.limits)

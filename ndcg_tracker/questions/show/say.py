@@ -20,6 +20,7 @@ from ndcg_tracker.render.report import (
     Table,
     columns,
     heading,
+    query_cell,
     read_by_people,
     to_the_second,
 )
@@ -88,8 +89,12 @@ def group_tables(shown: ShownRun) -> list[Table]:
         heads = columns(shown.attribute or "", ">n", f">{name}", ">95% interval")
         tables.append(Table(heads, rows, f"slices by {shown.attribute}"))
     if shown.hardest:
-        hardest: list[list[object]] = [[of_group.group, points(of_group.value)] for of_group in shown.hardest]
-        tables.append(Table(columns("group", f">{name}"), hardest, "hardest groups"))
+        has_texts = any(of.query is not None for of in shown.hardest)
+        hardest: list[list[object]] = [
+            [of.group, *([query_cell(of.query)] if has_texts else []), points(of.value)] for of in shown.hardest
+        ]
+        heads = columns("group", *(["query"] if has_texts else []), f">{name}")
+        tables.append(Table(heads, hardest, "hardest groups", titles=(1,) if has_texts else ()))
     return tables
 
 

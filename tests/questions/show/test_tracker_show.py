@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import scipy.stats
+from command_line import CommandLine
 from small_shop import BM25, frame_of, labels_frame
 
 import ndcg_tracker as nt
@@ -51,6 +53,21 @@ def test_every_number(shop: nt.Tracker) -> None:
     assert {one.value for one in found.slices} >= {"x", "y"}
     assert [one.cutoff for one in found.coverages] == [1, 10]
     assert shop.show("bm25", metric="P@1", top=1).hardest[0].value == 0.0
+
+
+def test_hardest_groups_have_their_texts(shop: nt.Tracker, capsys: pytest.CaptureFixture[str]) -> None:
+    worst = shop.show("bm25", top=1).hardest[0]
+    shop.add_texts({"group": [worst.group], "text": ["light tent for two"]}, dataset="shop")
+    line = CommandLine(shop.location, capsys)
+    shown = line("show", "bm25", "--top", "2").out
+    _, heads, row, other = shown[shown.index("hardest groups") :].splitlines()
+    assert heads.split() == ["group", "query", "ndcg@10"]
+    assert row.split() == [worst.group, "light", "tent", "for", "two", f"{worst.value:.4f}"]
+    assert len(other.split()) == 2
+    hardest = json.loads(line("show", "bm25", "--top", "2", "--format", "json").out)["hardest"]
+    assert hardest[0]["query"]["text"] == "light tent for two"
+    assert hardest[1].keys() == {"group", "value"}
+    assert "light tent for two" in line("show", "bm25", "--format", "html").out
 
 
 def test_what_is_refused(shop: nt.Tracker) -> None:
