@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -126,6 +125,7 @@ def demo(folder: Annotated[str, typer.Option(help="Folder for the files of the d
 def _step(*arguments: str) -> None:
     """Show a command as a user would type it and run it; on a terminal, wait for Enter. It ends if one fails."""
     from ndcg_tracker.cli.app import run
+    from ndcg_tracker.words.notes import command_line
 
     before, shown = [], []
     if options.surroundings.database is not None:
@@ -133,7 +133,7 @@ def _step(*arguments: str) -> None:
 
         before = ["--db", options.surroundings.database]
         shown = ["--db", parsed_location(options.surroundings.database).display_url]
-    options.show("$ " + " ".join(_quoted(word) for word in ["ndcg-track", *shown, *arguments]))
+    options.show(f"$ {command_line(['ndcg-track', *shown, *arguments])}")
     sys.stdout.flush()
     code = run([*before, *arguments])
     if code:
@@ -142,8 +142,3 @@ def _step(*arguments: str) -> None:
     if sys.stdin.isatty() and sys.stdout.isatty():
         options.say("Press Enter for the next step.")
         sys.stdin.readline()
-
-
-def _quoted(word: str) -> str:
-    """Return a word as a user would type it in a shell, in double quotes if it contains single ones."""
-    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)

@@ -134,10 +134,6 @@ class OpenDeltas:
     stop: OpenStop | None = None
 
 
-WIDE = 0.5
-"""Ends of a difference that are further apart than this say nothing of the runs."""
-
-
 @dataclass(frozen=True, slots=True)
 class OpenVerdict:
     """A verdict at both ends of what unjudged items may be worth: the candidate's nothing, and the baseline's nothing.
@@ -151,12 +147,6 @@ class OpenVerdict:
     high: PossibleDelta | None
     stop: OpenStop | None
     n_groups: int | None = None
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether the ends are so far apart that they say nothing of the runs, and no headline names them."""
-        ends = [end.delta for end in (self.low, self.high) if end is not None and end.delta is not None]
-        return max(ends, default=0.0) - min(ends, default=0.0) > WIDE
 
     def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
         """Return the end at which the verdict differs from this one, None if it holds at both ends."""

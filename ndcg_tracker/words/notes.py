@@ -12,7 +12,7 @@ from ndcg_tracker.words.sentences import T_INTERVAL, WORDS
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
-    "groups_of_judge", "few_drawn", "draw_queries", "old_designs", "ungraded", "diagnostic",
+    "groups_of_judge", "few_drawn", "old_designs", "ungraded", "diagnostic",
     "no_mean_of_groups", "nothing_judged", "newer_labels", "ties", "tie_orders",
     "no_alias", "same_run", "not_evaluated", "agreement_without_items", "one_repeat", "retraining",
     "labels_changed", "no_common_pair", "agreement_open", "newer_than_answers", "all_answered",

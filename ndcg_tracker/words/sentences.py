@@ -421,7 +421,6 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         + (f", {left_out:,} left out" if left_out else "")
         + "; until then answers count as labels, and other unjudged items as what they may be worth; to draw more"
     ),
-    "draw_queries": lambda n: f"{n:,} queries decide whose unjudged items people grade; to draw them",
     "old_designs": lambda checked_by: (
         f"the answers of {checked_by!r} are to designs of an older version, of single items, which decide nothing; to "
         "draw whole queries"

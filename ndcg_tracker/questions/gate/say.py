@@ -208,7 +208,7 @@ def screen_lines(gated: Gated) -> list[Line]:
     return [*lines, Line("  ", recorded_as(gated))]
 
 
-_IN_LINES = ("unjudged_zero", "unjudged_open", "draw_queries", "slices_regressed", "small_slices_regressed")
+_IN_LINES = ("unjudged_zero", "unjudged_open", "slices_regressed", "small_slices_regressed")
 
 
 def delta_words(decision: GateDecision) -> str:
@@ -436,7 +436,6 @@ class Sides:
         self.pass_bound = self.shown(of_gains.lower)
         self.fail_bound = self.shown(of_gains.upper)
         self.pass_method, self.fail_method = of_gains.lower_method, of_gains.upper_method
-        self.has_t_bound = of_gains.t_upper is not None
         self.levels = percent_of(decision.pass_level or PASS_LEVEL), percent_of(1 - (decision.fail_alpha or FAIL_ALPHA))
 
     def shown(self, gain: float | None) -> float | None:

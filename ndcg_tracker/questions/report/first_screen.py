@@ -56,13 +56,9 @@ def explained(comparison: Comparison) -> str:
         judged = f"{first.metric} is {MOVED[first.verdict]} by {points(abs(first.delta or 0.0))}"
     low, high = (end or 0.0 for end in spread)
     how = "decide it either way" if low < 0 < high else "shrink it" if first.verdict in MOVED else "decide it"
-    where = "listed items" if left_cutoff(first) is None else f"top-{left_cutoff(first)} items"
+    cutoff = None if first.judged is None else first.judged.cutoff
+    where = f"top-{cutoff} items" if cutoff else "listed items"
     return f"As judged, {judged}. But {left.n_items:,} of the {where} have no label, and they could {how}."
-
-
-def left_cutoff(metric: MetricComparison) -> int | None:
-    """Return the cutoff of a metric, None for whole lists."""
-    return None if metric.judged is None else metric.judged.cutoff
 
 
 def picture(comparison: Comparison) -> list[dict[str, object]]:
