@@ -117,6 +117,7 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
         f"{who} against {first.baseline} on suite {first.suite} ({_queries_of(first)}): {told}"
         + open_words([comparison.is_open for comparison in comparisons], what),
         tables=[rows_table(rows, ("run", "metric"), (first.baseline, "mean"))],
+        remarks=[f"{of.candidate} has no run on {', '.join(of.missing)}" for of in comparisons if of.missing],
         legend=[
             "delta: candidate - baseline",
             f"p: t-test of the macro mean, Holm-corrected for {len(rows)} tests at once",
