@@ -327,6 +327,11 @@ def best_places(values: Sequence[Any], best: Literal["higher", "lower"]) -> list
     return [0 if value is None else place_of[points(value)] for value in values]
 
 
+def delta_cell(delta: float | None, verdict: str | None, left_open: str | None = None) -> Painted:
+    """Return a difference with the glyph and in the colour of its verdict (see ``verdicts.mark_of``)."""
+    return _marked(delta, Column("", kind="delta"), mark_of(verdict, left_open), True)
+
+
 def _marked(value: object, column: Column, of: Mark, has_glyph: bool) -> Painted:
     """Return a difference, or a verdict, with its mark."""
     if column.kind == "verdict":
@@ -407,7 +412,7 @@ class Report:
 
     The rest: ``legend``: how to read the tables. ``styles``: how to read their styles, shown only in formats with
     styles. ``facts``: names and values. ``minor``: notes that change nothing. ``details``: tables that come last.
-    ``rest``: its title, under which formats that can fold hide it; "": they show it.
+    ``rest``: its title, under which formats that can fold hide it; "": only the legend is not on the screen.
 
     ``is_overview``: whether further reports follow that this one sums up, and that also come on request.
     """
@@ -429,11 +434,6 @@ class Report:
     details: Sequence[Table] = ()
     rest: str = ""
     is_overview: bool = False
-
-    @property
-    def has_rest(self) -> bool:
-        """Whether there is more than one screen."""
-        return bool(self.legends or self.facts or self.minor or self.details or self.is_overview)
 
     @property
     def legends(self) -> list[str]:

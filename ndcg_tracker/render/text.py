@@ -86,14 +86,10 @@ def reports_text(
 
 
 def _more(reports: Sequence[Report], more: str) -> str:
-    """Return the line that says where the rest is, "" if there is none."""
+    """Return the line that says where the rest is, "" if no report names it."""
     first = reports[0] if reports else Report()
-    rest = (
-        [f"{more}{':' if first.under else ''} {first.rest}".strip()]
-        if any(report.has_rest for report in reports)
-        else []
-    )
-    return f"more: {'   '.join(filter(None, [*rest, first.also]))}" if rest or first.also else ""
+    rest = f"{more}{':' if first.under else ''} {first.rest}" if first.rest else ""
+    return f"more: {'   '.join(filter(None, [rest, first.also]))}" if rest else ""
 
 
 def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -> list[list[str]]:
@@ -107,10 +103,10 @@ def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -
     parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
     parts.append([line for told in report.lines for line in _line(told, page)])
     parts.append(_notes(report.notes, page))
-    if is_screen:
+    if is_screen and report.rest:
         return parts
-    legend = [*report.legends, *(report.styles if page.color else ())]
-    parts.append([] if is_legend_known else page.dim(legend))
+    legend = [] if is_screen or is_legend_known else [*report.legends, *(report.styles if page.color else ())]
+    parts.append(page.dim(legend))
     parts += [_facts(report.facts, page), _notes(report.minor, page)]
     return [*parts, *(_table(table.for_people, page) for table in report.details)]
 

@@ -166,7 +166,7 @@ def _policy_shape(policy: PolicyRecord) -> Mapping[str, object]:
 @shape_of(Gated)
 def _gate_shape(gated: Gated) -> Mapping[str, object]:
     shape: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
-    return shape | picked(_GATE_KEYS, gated) | {"screen": [str(line) for line in screen_lines(gated)]}
+    return shape | picked(_GATE_KEYS, gated) | {"screen": [str(line) for line in screen_lines(gated)[:-1]]}
 
 
 def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
