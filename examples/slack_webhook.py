@@ -24,12 +24,7 @@ def message_about(found: object, code: int, error: str) -> str:
     """Return the message about the JSON of a gate or a history, or about an error."""
     if isinstance(found, dict) and "decision" in found:
         runs = f"{found['candidate']['name']} against {found['baseline']['name']} on {found['dataset']}"
-        means = [
-            f"{one['metric']} {one['baseline']:.4f} -> {one['candidate']:.4f}"
-            for one in found["metrics"][:1]
-            if None not in (one["baseline"], one["candidate"])
-        ]
-        return f"*{found['decision'].upper()}*: {escaped(runs)}\n{escaped('; '.join([*means, found['reason']]))}"
+        return f"*{found['decision'].upper()}*: {escaped(runs)}\n{escaped(chr(10).join(found['screen']))}"
     if isinstance(found, list):
         steps = [
             f"{row['metric']} stepped {'up' if row['step_change'] > 0 else 'down'} by {abs(row['step_change']):.4f} at "

@@ -89,10 +89,10 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; for an unknown name, import all commands that it may mean and return None."""
-        database = next(option for option in self.params if option.name == "db")
+        named = {option.name: option for option in self.params}
         for name in [cmd_name] if cmd_name in _PLACE_OF else _PLACE_OF:
             if name not in self.commands:
-                self.commands[name] = _imported(name, database)
+                self.commands[name] = _imported(name, named["db"], [named["quiet"], named["verbose"]])
         return self.commands.get(cmd_name)
 
 
@@ -121,7 +121,7 @@ def command_line() -> Any:
     return command
 
 
-def _imported(name: str, database: Any) -> Any:
+def _imported(name: str, database: Any, detail_options: Sequence[Any]) -> Any:
     module, attribute = _PLACE_OF[name].split(":")
     answers = getattr(import_module(f"ndcg_tracker.{module}"), attribute)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -132,12 +132,14 @@ def _imported(name: str, database: Any) -> Any:
         app.command(name)(answers)
         command = typer.main.get_command(app)
     _take_database_too(command, database)
+    _take_detail(command, name, detail_options)
     _refuse_in_words(command)
     with_help(command)
     return command
 
 
 _GONE = {
+    "--details": "-v shows everything",
     "--summaries": "a run keeps groups, all or a share of them; store a share with --groups-share 1/100",
     "--agent": "sealed data are in a database of their own; give an agent the role of --reader or --writer",
     **dict.fromkeys(
@@ -204,6 +206,34 @@ def _database_after(context: Any, option: Any, value: str | None) -> None:
         surroundings.database = value
 
 
+_ANSWERS = (
+    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate"),
+    *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample"),
+)
+"""The commands that print a report."""
+
+
+def _take_detail(command: Any, name: str, detail_options: Sequence[Any]) -> None:
+    """Let a command that prints a report, and those of its group, also take -q and -v."""
+    for added in map(copy, detail_options if name in _ANSWERS else ()):
+        added.expose_value, added.callback = False, _detail_after
+        command.params.append(added)
+    for inner in getattr(command, "commands", {}).values():
+        _take_detail(inner, f"{name} {inner.name}", detail_options)
+
+
+def _detail_after(context: Any, option: Any, is_given: bool) -> None:
+    if is_given:
+        _choose_detail(quiet=option.name == "quiet", verbose=option.name == "verbose")
+
+
+def _choose_detail(*, quiet: bool, verbose: bool) -> None:
+    if (quiet or surroundings.detail == "line") and (verbose or surroundings.detail == "all"):
+        raise InputError("-q and -v exclude each other", advice="leave one out")
+    if quiet or verbose:
+        surroundings.detail = "line" if quiet else "all"
+
+
 def _version(asked: bool) -> None:
     if asked:
         sys.stdout.write(f"ndcg-track {__version__}\n")
@@ -232,6 +262,8 @@ def _before_command(
         str | None,
         typer.Option(help="Path or URL of the database.", show_default="$NDCG_TRACK_DB, else ./ndcg-track.db"),
     ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print the first line of a report.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print all of a report.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback if an error occurs.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
@@ -252,7 +284,8 @@ def _before_command(
         ),
     ] = False,
 ) -> None:
-    surroundings.database, surroundings.debug = db, debug
+    surroundings.database, surroundings.debug, surroundings.detail = db, debug, "screen"
+    _choose_detail(quiet=quiet, verbose=verbose)
 
 
 _NOW = {

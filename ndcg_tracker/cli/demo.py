@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -50,10 +49,6 @@ RUNS = tuple(_SYSTEMS)
 DATASET = "shop"
 
 
-_WORST = (
-    "SELECT group_key, delta FROM group_diff WHERE dataset = 'shop' AND baseline = 'bm25' AND candidate = 'dense' "
-    "AND is_newest_labels ORDER BY delta LIMIT 3"
-)
 _WORST_GROUP = "light bike light"
 
 
@@ -117,12 +112,10 @@ def demo(folder: Annotated[str, typer.Option(help="Folder for the files of the d
     _step("ingest", *map(str, runs), "--labels", str(Path(folder) / "labels.csv"), *shop)
     _step("groups", "set", str(Path(folder) / "groups.csv"), *shop)
     _step("alias", "set", "baseline", "bm25", *shop)
-    _step("compare", "@baseline", "dense", "--top", "3", "--by", "product", *shop)
-    _step("explain", "@baseline", "dense", "--group", _WORST_GROUP, *shop)
+    _step("compare", "@baseline", "dense", *shop)
+    _step("explain", "@baseline", "dense", "--group", _WORST_GROUP, "--top", "5", *shop)
     _step("gate", "dense", "--baseline", "@baseline", "--margin", "0.01", *shop)
-    _step("compare", "dense", "dense-int8", "--top", "0", *shop)
-    _step("history", *shop)
-    _step("sql", _WORST)
+    _step("compare", "dense", "dense-int8", *shop, "-q")
     page = str(Path(folder) / "report.html")
     _step("report", "@baseline", "dense", *shop, "--output", page)
     options.show(f"Open {page} in a browser: it shows every query and why it changed.\n")
@@ -130,8 +123,9 @@ def demo(folder: Annotated[str, typer.Option(help="Folder for the files of the d
 
 
 def _step(*arguments: str) -> None:
-    """Show a command as a user would type it, run it, and end the program if it fails."""
+    """Show a command as a user would type it and run it; on a terminal, wait for Enter. It ends if one fails."""
     from ndcg_tracker.cli.app import run
+    from ndcg_tracker.words.notes import command_line
 
     before, shown = [], []
     if options.surroundings.database is not None:
@@ -139,14 +133,12 @@ def _step(*arguments: str) -> None:
 
         before = ["--db", options.surroundings.database]
         shown = ["--db", parsed_location(options.surroundings.database).display_url]
-    options.show("$ " + " ".join(_quoted(word) for word in ["ndcg-track", *shown, *arguments]))
+    options.show(f"$ {command_line(['ndcg-track', *shown, *arguments])}")
     sys.stdout.flush()
     code = run([*before, *arguments])
     if code:
         raise typer.Exit(code)
     options.show("\n")
-
-
-def _quoted(word: str) -> str:
-    """Return a word as a user would type it in a shell, in double quotes if it contains single ones."""
-    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        options.say("Press Enter for the next step.")
+        sys.stdin.readline()

@@ -24,8 +24,8 @@ _HEADINGS: Mapping[str, str] = {
     "reason on_inconclusive",
     "Statistics": "test ci equivalence cluster tie_bounds",
     "Slices": "by slice_margin strict_slices",
-    "Output": "format top details output junit github_summary metrics_json report width theme kind exit_code new_steps "
-    "newest_first per_group",
+    "Output": "format quiet verbose top output junit github_summary metrics_json report width theme kind exit_code "
+    "new_steps newest_first per_group",
 }
 _OF_OPTION = {name: heading for heading, names in _HEADINGS.items() for name in names.split()}
 _MANY = 14

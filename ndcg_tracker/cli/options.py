@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
-    from ndcg_tracker.render.report import Column, Paper
+    from ndcg_tracker.render.report import Column, Detail, Paper
 
 
 DEFAULT_COLUMNS = 100
@@ -243,6 +243,7 @@ class Surroundings:
 
     database: str | None = None
     debug: bool = False
+    detail: Detail = "screen"
 
 
 surroundings = Surroundings()
@@ -292,7 +293,14 @@ def show_answer(said: Said, format: str) -> None:
 def answer_text(said: Said, format: str) -> str:
     """Return a result in a format; text is as wide as the terminal, or as COLUMNS says."""
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)
-    return said.in_format(format, color=wants_color(), width=width, is_terminal=sys.stdout.isatty())
+    return said.in_format(
+        format,
+        detail=surroundings.detail,
+        more="-v",
+        color=wants_color(),
+        width=width,
+        is_terminal=sys.stdout.isatty(),
+    )
 
 
 def show_sentences(*sentences: str) -> None:

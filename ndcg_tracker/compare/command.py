@@ -24,8 +24,6 @@ _NOT_CHECKED = {
     "--labels all": "the design fixed the labels",
     "--judge '*'": "it checks one judge",
 }
-ASKED_OF_EACH = ("by", "equivalence", "tie_bounds")
-"""What is shown of each pair, in its own tables."""
 
 
 @takes(Tracker.compare)
@@ -44,9 +42,6 @@ def compare(
     top: Annotated[
         int | None, typer.Option(min=0, help="How many of the worst and best groups to show.", show_default="10")
     ] = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="Also show the tables of each of several candidates.")
-    ] = False,
     format: Annotated[CompareFormat, typer.Option("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
@@ -58,14 +53,13 @@ def compare(
     shows whether the conclusion changes from version to version. --judge '*' shows whether the verdict changes between
     judges: a row for the latest labels of each judge, or with --labels all a row for every version of each judge.
 
-    Several candidates, or a pattern such as "dense*", are shown in one table. These options add the tables of each
-    candidate: --details, --by, --top, --equivalence, --tie-bounds.
+    Several candidates, or a pattern such as "dense*", are shown in one table. -v adds the page of each candidate.
 
     Instead of a run you can name an arm, tag:KEY=VALUE: all runs with that tag, as repeats of one system.
     tag:KEY=VALUE,KEY=VALUE means both tags.
 
     --suite compares the runs of one name (or @alias, or arm) on every dataset. The verdict is on the macro mean, in
-    which each dataset counts once. --details and the options above also show the comparison on each dataset.
+    which each dataset counts once. -v also shows the comparison on each dataset.
 
     --check-with NAME corrects the verdict of --judge's labels by the answers that NAME gave to a drawn sample of items.
 
@@ -80,11 +74,7 @@ def compare(
                     f"{option} does not go with --check-with: {_NOT_CHECKED[option]}", advice="leave it out"
                 )
     options.belongs_to_one_dataset(suite, by_tag=by_tag)
-    shows_each = bool(top) or not asked.named.keys().isdisjoint(ASKED_OF_EACH)
-    details = details or shows_each
     if suite is not None:
-        from ndcg_tracker.compare.say_suite import suite_comparison_said
-
         if labels == "all":
             raise InputError("--labels all takes one dataset", advice="name a version, or newest, with --suite")
         if asked.named.get("judge") == EVERY_JUDGE:
@@ -94,14 +84,11 @@ def compare(
                 tracker.compare_suite,
                 suite,
                 by_tag=by_tag,
-                top=(10 if details else 0) if top is None else top,
+                top=10 if top is None else top,
                 labels=None if labels is None else labels_version(labels),
                 metric=asked.named.get("metrics", ()),
             )
-        of_suite = suite_comparison_said(
-            *on_suite.comparisons, on_datasets=on_suite.on_datasets, spelled=options.as_option, details=details
-        )
-        options.show_answer(of_suite, format)
+        options.show_answer(on_suite.said(options.as_option), format)
         return
     of_every_judge = asked.named.get("judge") == EVERY_JUDGE
     if labels == "all" or of_every_judge:
@@ -125,12 +112,11 @@ def compare(
         options.show_answer(versions_said(versions), format)
     else:
         from ndcg_tracker.compare.say import comparison_said
-        from ndcg_tracker.compare.say_latex import with_latex
 
         version = None if labels is None else labels_version(labels, or_all=True)
         with options.tracker() as tracker:
             comparisons = asked.of(tracker.compare, top=10 if top is None else top, labels=version).comparisons
-        of_pairs = comparison_said(*comparisons, spelled=options.as_option, details=details)
-        options.show_answer(with_latex(of_pairs, *comparisons), format)
+        of_pairs = comparison_said(*comparisons, spelled=options.as_option)
+        options.show_answer(of_pairs, format)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)

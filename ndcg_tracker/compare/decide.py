@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas
+from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas, why_not_drawn
 from ndcg_tracker.compare.estimate import T_TEST, Methods, adjusted, at, estimate, sliced, without_inference
 from ndcg_tracker.compare.pair import Pairing
 from ndcg_tracker.compare.results import (
@@ -35,10 +35,12 @@ from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.t_test import checked_weights
 from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command, typed
+from ndcg_tracker.words.texts import sample_command
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -247,18 +249,30 @@ def _of_open(comparison: Comparison) -> list[Note]:
     for metric, left in [(metric, left) for metric, left in lefts if metric.is_open][:1]:
         names = [run.runs[0].name if run.runs else run.name for run in sides]
         n_items = None if any(run.runs for run in sides) else left.n_items
-        notes.append(closing_note(comparison, metric.metric, names, n_items))
+        notes.append(closing_note(comparison, metric.metric, names, n_items, left.n_groups))
     return notes
 
 
-def closing_note(comparison: Comparison, metric: str, names: Sequence[str], n_items: int | None = None) -> Note:
-    """Return a note with the command that settles what unjudged items leave open; ``names``: one run of each side."""
+def closing_note(
+    comparison: Comparison,
+    metric: str,
+    names: Sequence[str],
+    n_items: int | None = None,
+    n_groups: int | None = None,
+) -> Note:
+    """Return a note with the command that settles what unjudged items leave open; ``names``: one run of each side.
+
+    ``n_items``, ``n_groups``: how many items are unjudged, and in how many groups; None if that is not known.
+    """
     labels = comparison.label_set
+    facts: dict[str, Fact] = {"metric": metric, "n": n_items, "n_groups": n_groups}
+    if n_items and not labels.judge and not comparison.are_labels_asked and why_not_drawn(parse_metric(metric)) is None:
+        command = sample_command(names, "", comparison.dataset, metric=metric, budget=n_items)
+        return Note("unjudged_open", facts, command)
     chosen = ("--judge", labels.judge) if labels.judge else ()
     if comparison.are_labels_asked:
         chosen = (*chosen, "--labels", str(labels.version))
     words = (*dict.fromkeys(names), "--metric", metric, "--dataset", comparison.dataset, "--all", *chosen)
-    facts: dict[str, Fact] = {} if n_items is None else {"n": n_items}
     return Note("unjudged_open", facts, ("ndcg-track", "labels", "needed", *words))
 
 

@@ -35,7 +35,6 @@ from ndcg_tracker.compare.results import (
 )
 from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
-from ndcg_tracker.compare.say_latex import with_latex
 from ndcg_tracker.compare.slices import AttributeValues, attribute_values
 from ndcg_tracker.errors import (
     InputError,
@@ -458,9 +457,15 @@ def _requested_as(both: RunPair, metric: Metric) -> str:
 
 
 def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> Comparison:
-    """Return the comparison with the items that moved its worst and best groups; only their lists are read."""
+    """Return the comparison with the texts of its worst and best groups, and the items that moved them.
+
+    Only the lists of these groups are read.
+    """
     shown = [*comparison.worst, *comparison.best]
     ids = tx.groups.ids(both.dataset_id, Keys.from_strings([group.group for group in shown]))
+    key_of = dict(zip(ids.tolist(), (group.group for group in shown), strict=True))
+    texts = {key_of[of.group_id]: of.text for of in tx.texts.of_groups(both.dataset_id, list(key_of)) if of.text}
+    comparison = replace(comparison, texts=texts)
     moves = item_moves(tx, both, ids, n=sys.maxsize)
     if not moves:
         return comparison
@@ -514,7 +519,7 @@ class ComparisonResult(Answer):
     ...     _ = tracker.set_groups({"group": ["tent", "lamp"], "device": ["phone", "tv"]})
     ...     result = tracker.compare("old", "new", by="device")
     >>> print(str(result).splitlines()[0])
-    new against old on default: no difference detected in ndcg@10 (-0.1845; low information)
+    new against old on default (2 queries): no difference detected in ndcg@10 (-0.1845; low information)
     >>> result.to_frame()[["candidate_run", "metric", "n", "wins", "ties", "losses"]].values.tolist()
     [['new', 'ndcg@10', 2, 0, 1, 1]]
     >>> worst = result.to_dict()["worst"][0]
@@ -535,7 +540,7 @@ class ComparisonResult(Answer):
         return in_words(note for comparison in self.comparisons for note in comparison.notes)
 
     def _said(self) -> Said:
-        return with_latex(comparison_said(*self.comparisons), *self.comparisons)
+        return comparison_said(*self.comparisons)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.

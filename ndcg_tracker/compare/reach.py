@@ -99,7 +99,8 @@ def _open(
     moved = [unjudged_range(baseline, candidate, metric, keys) for baseline, candidate in product(*sides.judged)]
     limits, n_items = results.limits or (-np.inf, np.inf), max(of_pair.n_items for of_pair in moved)
     by = {end: np.mean([getattr(of_pair, end) for of_pair in moved], axis=0) for end in ENDS}
-    return Unjudged(share, n_items), {end: np.clip(results.pairing.delta + by[end], *limits) for end in ENDS}
+    ends = {end: np.clip(results.pairing.delta + by[end], *limits) for end in ENDS}
+    return Unjudged(share, n_items, int((ends["low"] != ends["high"]).sum())), ends
 
 
 class _Sides:
@@ -374,4 +375,4 @@ def joined(lefts: Iterable[Unjudged | None]) -> Unjudged | None:
     )
     share = JudgedShare(opened[0].share.cutoff, baseline, candidate)
     stop = None if any(left.stop is None for left in opened) else opened[0].stop  # one known end leaves the mean open
-    return Unjudged(share, sum(left.n_items for left in opened), stop)
+    return Unjudged(share, sum(left.n_items for left in opened), stop=stop)

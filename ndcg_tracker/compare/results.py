@@ -114,17 +114,15 @@ Open = Literal[
 class Unjudged:
     """What labels say of the first ranks of two runs.
 
-    ``share``: the judged share. ``n_items``: how many items are unjudged there; with arms, in the two runs with the
-    most. ``stop``: why it is not known how far they leave a difference open (see ``OpenStop``), None if it is.
+    ``share``: the judged share. ``n_items``: how many items are unjudged there, of ``n_groups`` groups (None if not
+    known); with arms, in the two runs with the most. ``stop``: why it is not known how far they leave a difference open
+    (see ``OpenStop``), None if it is.
     """
 
     share: JudgedShare
     n_items: int = 0
+    n_groups: int | None = None
     stop: OpenStop | None = None
-
-
-WIDE = 0.5
-"""Ends of a difference that are further apart than this say nothing of the runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,12 +465,6 @@ class Estimate:
         return next((end for end in ends if end is not None and end.verdict != self.verdict), None)
 
     @property
-    def is_wide(self) -> bool:
-        """Whether these ends are so far apart that they say nothing of the runs, and no headline names them."""
-        ends = [of.delta or 0.0 for end in ENDS if (of := self.others.get(end)) is not None]
-        return max(ends, default=0.0) - min(ends, default=0.0) > WIDE
-
-    @property
     def open(self) -> Open | None:
         """What keeps the verdict open, None if nothing does."""
         if self.not_comparable == "other_ids":
@@ -547,7 +539,7 @@ class Comparison:
     know.
     ``tie_groups``: the groups that ties leave most open in the first metric, None unless requested; ``n_tie_groups``:
     how many groups they leave open in either run. ``slices``: the first metric by the values of the group attribute
-    ``slice_attribute``, the worst first, None unless requested.
+    ``slice_attribute``, the worst first, None unless requested. ``texts``: of the worst and best groups that have one.
     """
 
     baseline: RunRef
@@ -566,6 +558,7 @@ class Comparison:
     slices: tuple[Estimate, ...] | None = None
     slice_attribute: str | None = None
     are_labels_asked: bool = False
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_comparable(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,55 +15,56 @@ from ndcg_tracker.compare.results import (
     Estimate,
     GroupCounts,
     GroupDelta,
+    Verdict,
 )
 from ndcg_tracker.compare.say_drawn import (
     CHECK_LEGEND,
     check_facts,
-    check_table,
     checked_by,
     favours,
     few_words,
-    is_drawn,
 )
 from ndcg_tracker.compare.say_tables import (
     IDENTICAL,
-    VERDICT_STYLES,
+    Row,
     canonical_names,
-    delta_cell,
     detectable_cell,
-    detectable_legend,
     equivalence_tables,
     evidence_words,
     facts,
     group_tables,
-    is_judged,
-    marks_of,
+    rows_table,
     slice_tables,
     tie_tables,
-    told_in_table,
 )
-from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Report, Table, columns, marks
-from ndcg_tracker.render.terminal import Painted, Style
+from ndcg_tracker.render.latex import latex_text, table_latex
+from ndcg_tracker.render.report import WIDTH, Column, Line, Report, Table
+from ndcg_tracker.render.terminal import display_width, shortened, visible
 from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.words.notes import Note, few_differences, renamed, sentence, told
+from ndcg_tracker.words.notes import MINOR, Note, few_differences, renamed, sentence, told
 from ndcg_tracker.words.sentences import T_INTERVAL, low_information
-from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, percent, points
+from ndcg_tracker.words.texts import (
+    counted,
+    judge_words,
+    p_text,
+    percent,
+    points,
+    queries,
+    short,
+)
+from ndcg_tracker.words.verdicts import MARKS
 
-SIGNS = {
-    "improved": "▲",
-    "regressed": "▼",
-    "no_difference_detected": "~",
-    "identical": "=",
-    "not_comparable": "?",
-    "open": "?",
-}
-JUDGED = "judged: share of the first ranks with a label, in the baseline and in the candidate"
-FOLD = "what was compared, and how to read it"
-
-_METRIC_COLUMNS = columns("metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
+MOVED: Mapping[Verdict | None, str] = {of: MARKS[of].word for of in ("regressed", "improved")}
+JUDGED = "share of the first ranks with a label, in the baseline and in the candidate"
+DETECTABLE = "the smallest difference detected with 80% power; none: not even the largest possible"
+EFFECT = "effect size, mean difference / standard deviation of the differences"
+REST = "statistics and groups"
+WAYS_ON = "explain why   report a page"
+_NAMED = 3  # groups on each side that one screen names
+_NAME_WIDTH = 24  # of a query
 
 RUN_COLUMNS = paths(
     "baseline_run=baseline_of.name baseline_run_id=baseline_of.run_id candidate_run=candidate_of.name "
@@ -100,19 +102,44 @@ _CSV_COLUMNS = {
 }
 
 
-def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> Said:
+def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python) -> Said:
     """Return the output for one comparison, or for several candidates with one baseline.
 
-    Parameters: ``spelled``: how arguments are spelled for people. ``details``: whether a report per candidate follows
-    the table of several, for people.
+    ``spelled``: how arguments are spelled for people.
     """
     return Said(
         lambda: comparison_object(*comparisons),
-        lambda: comparison_reports(*comparisons, spelled=spelled, details=details),
+        lambda: comparison_reports(*comparisons, spelled=spelled),
         lambda: Table.of_rows(
             [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))], list(_CSV_COLUMNS)
         ),
+        {"latex": lambda: comparison_latex(*comparisons)},
     )
+
+
+def comparison_latex(*stored: Comparison) -> str:
+    """Return a table for a paper: a row per metric, or for several candidates a row per candidate and metric.
+
+    Raises: InputError for comparisons with tables that it cannot show (slices, bounds, equivalence), and for several
+    versions of the labels, whose means are not comparable.
+    """
+    asked = {
+        "by": any(each.slices is not None for each in stored),
+        "tie_bounds": any(each.tie_groups is not None for each in stored),
+        "equivalence": any(metric.equivalence is not None for each in stored for metric in each.metrics),
+    }
+    for name in (name for name, is_given in asked.items() if is_given):
+        what = f"a table for a paper cannot show {argument(name)}"
+        raise InputError(what, advice="leave it out, or choose another format")
+    if len(versions := sorted({comparison.label_set.version for comparison in stored})) > 1:
+        what = f"these runs were compared under versions {' and '.join(map(str, versions))} of the labels"
+        again = f"ndcg-track rescore --all --dataset {shlex.quote(stored[0].dataset)} --labels"
+        advice = f"choose one with {argument('labels')}, or evaluate all runs under one with: {again} {versions[-1]}"
+        raise InputError(what, advice=advice)
+    shown = tuple(for_people(comparison) for comparison in stored)
+    report = _overview(shown, in_python) if len(shown) > 1 else _report(shown[0], stored[0], shown, in_python)
+    sentences = [report.headline or "", *evidence_words(shown)]
+    return table_latex(report.tables[0], " ".join(f"{latex_text(sentence)}." for sentence in sentences))
 
 
 def comparison_object(first: Comparison, *further: Comparison) -> dict[str, Any]:
@@ -157,7 +184,9 @@ def with_runs(comparison: Mapping[str, Any]) -> dict[str, Any]:
 
 @shape_of(Comparison)
 def _comparison_shape(comparison: Comparison) -> Mapping[str, object]:
-    shape = fields_of(comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute", "are_labels_asked")
+    shape = fields_of(
+        comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute", "are_labels_asked", "texts"
+    )
     if comparison.tie_groups is not None:
         shape |= {"tie_groups": comparison.tie_groups, "n_tie_groups": comparison.n_tie_groups}
     if comparison.slices is not None:
@@ -213,95 +242,92 @@ def _group_shape(group: GroupDelta) -> Mapping[str, object]:
     return fields_of(group) if group.moves is not None else fields_of(group, "moves")
 
 
-def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> list[Report]:
-    """Return a report per candidate, after an overview of several; without ``details``, only the overview."""
+def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python) -> list[Report]:
+    """Return a report per candidate; before those of several candidates, one with the verdict on each."""
     shown = tuple(for_people(comparison) for comparison in comparisons)
     reports = [
         _report(comparison, stored, shown, spelled) for comparison, stored in zip(shown, comparisons, strict=True)
     ]
-    if len(shown) == 1:
-        return reports
-    overview = _overview(shown, spelled)
-    if details:
-        return [replace(overview, legend=legend(shown, spelled), is_overview=True), *reports]
-    facts = dict.fromkeys(
-        fact for report in reports for fact in report.facts if fact[0] in ("groups", "labels", "look")
-    )
-    notes = dict.fromkeys(note for report in reports for note in report.notes)
-    return [replace(overview, facts=list(facts), notes=list(notes))]
+    return reports if len(shown) == 1 else [_overview(shown, spelled), *reports]
 
 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
-    compared = [metric for metric in comparison.metrics if metric.shown_only is None]
-    paired = ("groups", f"{comparison.groups.paired:,} paired")
-    findings = [Painted(f"{sign(metric)} {finding(metric)}", style_of(metric)) for metric in compared]
+    minor = [told(note) for note in comparison.notes if note.kind in MINOR]
     return Report(
         headline(comparison),
-        findings=findings if len(compared) > 1 and len(shown) == 1 else (),
-        sentences=[*(_changed_labels(comparison) if len(shown) == 1 else ()), *favours(comparison)],
-        tables=[_metric_table(comparison, shown), *equivalence_tables(comparison)],
+        tables=[
+            _screen_table([comparison], shown),
+            *equivalence_tables(comparison),
+            *slice_tables(comparison),
+            *tie_tables(comparison),
+        ],
+        lines=[*_extremes(comparison), *(Line("", favour) for favour in favours(comparison))],
+        notes=[told(note) for note in comparison.notes if note.kind not in MINOR],
+        also=WAYS_ON,
         legend=legend(shown, spelled),
         facts=[
-            paired,
+            ("groups", f"{comparison.groups.paired:,} paired"),
             *facts(comparison, spelled, beside_table=True),
             *check_facts(comparison),
             *canonical_names(comparison, stored),
         ],
-        notes=[told(note) for note in comparison.notes if note.kind != "labels_changed"],
-        details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
-        fold=FOLD,
-        is_headline_wrapped=any(metric.is_open for metric in compared),
+        minor=minor,
+        details=[Table.of(_STATISTICS, comparison.metrics), *group_tables(comparison)],
+        rest=REST,
     )
 
 
-def _changed_labels(comparison: Comparison) -> list[str]:
-    """Return how labels changed, which may be all that the difference is about, and a command, each on its line."""
-    changes = [told(note) for note in comparison.notes if note.kind == "labels_changed"]
-    return [line for of in changes for line in (f"{of.sentence}{':' if of.command else ''}", of.command) if line]
-
-
 def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
-    """Return the verdict on every candidate and metric."""
-    first = comparisons[0]
-    rows: list[list[object]] = [
-        [first.baseline.name, metric.metric, points(metric.baseline), "baseline", *[""] * 4] for metric in first.metrics
-    ]
-    beside, footnotes = [""] * len(rows), list[str]()
-    for comparison in comparisons:
-        for metric in comparison.metrics:
-            told_apart = _other_labels(metric, comparison, first)
-            beside.append(marks([*told_apart, *metric_footnotes(metric, comparisons)], footnotes))
-            verdict = "shown, not compared" if metric.told is None else metric.told.replace("_", " ")
-            verdict = verdict if is_judged(metric) else "cannot be judged"
-            told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
-            painted = [Painted(text, style_of(metric)) for text in told_so]
-            evidence = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), _beside(metric)]
-            rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *evidence])
-    is_checked = any(map(is_drawn, comparisons))
-    last = "alone" if is_checked else "w/t/l"
-    heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", f">{last}")]
-    spare = ("mean", "w/t/l")
-    heads = [replace(column, is_spare=column.key in spare) for column in heads]
-    if is_checked:  # of a sample, the means of runs are not known
-        heads, rows = [*heads[:2], *heads[3:]], [[*row[:2], *row[3:]] for row in rows]
-    table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
+    """Return the verdict on every candidate and metric; a note that holds for several candidates is told once."""
+    first, metrics = comparisons[0], [metric for each in comparisons for metric in each.metrics]
+    of_kind: dict[str, list[Note]] = {}
+    for note in (note for each in comparisons for note in each.notes if note.kind not in MINOR):
+        of_kind.setdefault(note.kind, []).append(note)
+    notes = [(told(of[0]), len(set(map(str, of))) - 1) for of in of_kind.values()]
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {judged_dataset(first)}"
-    changed = dict.fromkeys(line for each in comparisons for line in _changed_labels(each))
     favoured = [f"{each.candidate.name}: {favour}" for each in comparisons for favour in favours(each)]
-    tested = [] if is_checked else ["w/t/l: groups won, tied and lost"]
-    more = worded(f"{argument('details')}: the tables of each candidate", spelled)
-    told = evidence_words(comparisons)
-    told = [CHECK_LEGEND, *told[1:]] if is_checked else told
-    return Report(title, sentences=[*changed, *favoured], tables=[table], legend=[*told, *tested, more])
+    return Report(
+        f"{title} ({queries(first.groups.paired)}): {tally(metrics, 'comparison')}",
+        tables=[_screen_table(comparisons, comparisons)],
+        lines=[Line("", favour) for favour in favoured],
+        notes=[replace(note, sentence=f"{note.sentence}{f' (and {n} more)' if n else ''}") for note, n in notes],
+        also=WAYS_ON,
+        legend=legend(comparisons, spelled),
+        rest="the page of each",
+        is_overview=not any(each.slices or each.tie_groups or equivalence_tables(each) for each in comparisons),
+    )
 
 
-def _beside(metric: Estimate) -> str:
-    """Return how many groups won, tied and lost; of a judge whom people check, the difference by its labels alone."""
-    if metric.check is not None:
-        return points(metric.others["judge"].delta, signed=True)
-    if metric.wins is None:
-        return UNDEFINED
-    return f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
+def _screen_table(comparisons: Sequence[Comparison], shown: Sequence[Comparison]) -> Table:
+    """Return the table of a comparison by metric, or of several candidates."""
+    first, is_several = comparisons[0], len(comparisons) > 1
+    rows = [
+        Row.of(
+            metric,
+            [each.candidate.name, metric.metric][not is_several :],
+            [*_other_labels(metric, each, first), *metric_footnotes(metric, shown)],
+        )
+        for each in comparisons
+        for metric in each.metrics
+    ]
+    heads, check = ("run", "metric") if is_several else ("metric",), first.metrics[0].check
+    alone = "" if check is None else "unjudged as 0," if check.aim == "holes" else judge_words(first.label_set.judge)
+    runs = (first.baseline.name, "mean" if is_several else first.candidate.name)
+    return rows_table(rows, heads, runs, alone=alone)
+
+
+def _extremes(comparison: Comparison) -> list[Line]:
+    """Return the queries that lost and gained most, on one line if they fit."""
+    named = [
+        ", ".join(
+            f"{shortened(visible(comparison.texts.get(of.group, of.group)), _NAME_WIDTH)} ({short(of.delta)})"
+            for of in groups[:_NAMED]
+        )
+        for groups in (comparison.worst, comparison.best)
+    ]
+    told = [f"{start}: {words}" for start, words in zip(("worst", "best"), named, strict=True) if words]
+    one = "     ".join(told)
+    return [Line("", text) for text in ([one] if display_width(one) <= WIDTH else told) if text]
 
 
 def for_people(comparison: Comparison) -> Comparison:
@@ -336,37 +362,48 @@ def headline(comparison: Comparison) -> str:
         told = finding(shown[0]) if len(shown) == 1 else f"{counted(len(shown), 'metric')} shown, none compared"
     else:
         comparable = metrics
-        if not any(metric.verdict in ("improved", "regressed") for metric in metrics):
+        if not any(metric.verdict in MOVED for metric in metrics):
             comparable = [metric for metric in metrics if metric.verdict != "not_comparable"] or metrics
         told = finding(comparable[0]) if len(comparable) == 1 else tally(comparable)
         if len(comparable) < len(metrics):
             told += f", {len(metrics) - len(comparable)} more cannot be compared"
-    return f"{runs(comparison)}: {told}"
+    return f"{runs(comparison)} ({queries(comparison.groups.paired)}): {told}"
 
 
-def _every(n: int) -> str:
-    return "both metrics" if n == 2 else f"all {n} metrics"
-
-
-def tally(metrics: Sequence[Estimate]) -> str:
-    """Return how many of several metrics changed, which way, and how many of these verdicts have low information."""
+def tally(metrics: Sequence[Estimate], what: str = "metric") -> str:
+    """Return how many of several metrics moved, which way, how many have low information, and how many are open."""
     n_low = sum(metric.has_low_information for metric in metrics)
-    return _moves(metrics) + (f" ({n_low} of {len(metrics)} on low information)" if n_low else "")
+    low = f" ({n_low} of {len(metrics)} on low information)" if n_low else ""
+    return (
+        moves_words([metric.verdict for metric in metrics], what) + low + open_words([m.is_open for m in metrics], what)
+    )
 
 
-def _moves(metrics: Sequence[Estimate]) -> str:
-    counts = {verdict: sum(metric.told == verdict for metric in metrics) for verdict in SIGNS}
-    n_metrics = counted(len(metrics), "metric")
-    moved = [verdict for verdict in ("regressed", "improved", "open") if counts[verdict]]
+def moves_words(verdicts: Sequence[Verdict | None], what: str) -> str:
+    """Return how many of several verdicts went which way."""
+    n_all, of_all = len(verdicts), counted(len(verdicts), what)
+    every = f"both {what}s" if n_all == 2 else f"all {of_all}"
+    moved = [(word, n) for verdict, word in MOVED.items() if (n := verdicts.count(verdict))]
     if moved:
-        first, *others = moved
-        share = _every(len(metrics)) if counts[first] == len(metrics) else f"{counts[first]} of {n_metrics}"
-        return ", ".join([f"{share} {first}", *(f"{counts[verdict]} {verdict}" for verdict in others)])
-    if counts["identical"] == len(metrics):
-        return f"identical in {_every(len(metrics))}"
-    if counts["not_comparable"] == len(metrics):
-        return f"none of {n_metrics} can be compared"
-    return f"no difference detected in any of {n_metrics}"
+        (first, n), *others = moved
+        share = every if n == n_all else f"{n} of {of_all}"
+        return ", ".join([f"{share} {first}", *(f"{number} {word}" for word, number in others)])
+    if verdicts.count("identical") == n_all:
+        return f"identical in {every}"
+    if verdicts.count("not_comparable") == n_all:
+        return f"none of {of_all} can be compared"
+    return "no difference detected"
+
+
+def open_words(are_open: Sequence[bool], what: str = "metric") -> str:
+    """Return that unknown labels could change verdicts, "" if they could not.
+
+    >>> open_words([True, True]), open_words([True, False]), open_words([False])
+    (' as judged; open', ' as judged; 1 of 2 metrics open', '')
+    """
+    n = sum(are_open)
+    which = "" if n == len(are_open) else f"{n} of {counted(len(are_open), what)} "
+    return f" as judged; {which}open" if n else ""
 
 
 def finding(metric: Estimate) -> str:
@@ -377,67 +414,25 @@ def finding(metric: Estimate) -> str:
         why = None if metric.not_comparable is None else NOT_COMPARABLE[metric.not_comparable]
         return f"{metric.metric} cannot be compared" + (f": {why}" if why else "")
     if metric.verdict == "identical":
-        return f"{metric.metric} is identical on {'all ' if metric.n > 1 else 'the '}{counted(metric.n, 'group')}"
+        return f"{metric.metric} is identical on {'all ' if metric.n > 1 else 'the '}{queries(metric.n)}"
     if few := few_words(metric.check):
         return f"open: {few} ({metric.metric} {points(metric.delta, signed=True)} so far)"
     if metric.p_value is None:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}, which no test can judge"
-    if metric.verdict == "no_difference_detected":
-        few = "; low information" if metric.has_low_information else ""
-        undetected = f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
-        return undetected + unless(metric)
-    unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
-    return f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{unless(metric)}"
+    return found(metric.metric, metric.verdict, metric.delta, is_low=metric.has_low_information, is_open=metric.is_open)
 
 
-def unless(metric: Estimate) -> str:
-    """Return the condition under which a verdict holds, if unknown labels could change it."""
-    turning = metric.turning
-    if turning is None or metric.is_wide:
-        return ""
-    whose = "candidate" if turning is metric.others["high"] else "baseline"
-    moved = turning.verdict in ("improved", "regressed") and turning.delta is not None
-    found = (
-        f"but {turning.verdict} by {points(abs(turning.delta or 0.0))}"
-        if moved
-        else f"but no difference is detected ({points(turning.delta, signed=True)})"
-    )
-    return f" if unjudged items are worth nothing, {found} if the {whose}'s are as good as its judged items"
+def found(name: str, verdict: Verdict | None, delta: float, *, is_low: bool, is_open: bool) -> str:
+    """Return what a test found; ``is_low``: on low information; ``is_open``: whether unknown labels could change it.
 
-
-def style_of(metric: Estimate) -> Style | None:
-    """Return the style of a metric's verdict, None for an open one."""
-    return VERDICT_STYLES.get(metric.told)
-
-
-def sign(metric: Estimate) -> str:
-    """Return the sign of a metric's verdict; "?" also if nothing could be tested."""
-    if metric.verdict is None:
-        return "·"
-    return SIGNS[metric.told or metric.verdict] if is_judged(metric) else SIGNS["not_comparable"]
-
-
-def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> Table:
-    """Return the table of means, differences and p-values, and of the evidence that at least one metric has."""
-    if is_drawn(comparison):
-        return check_table(comparison, lambda metric: metric_footnotes(metric, comparisons))
-    evidence: list[tuple[str, Callable[[Estimate], str | None]]] = [
-        ("wins", lambda metric: None if metric.wins is None else f"{metric.wins:,}"),
-        ("ties", lambda metric: None if metric.ties is None else f"{metric.ties:,}"),
-        ("losses", lambda metric: None if metric.losses is None else f"{metric.losses:,}"),
-        ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else None),
-        ("detectable", detectable_cell),
-        ("judged", judged_cell),
-    ]
-    metrics, footnotes = comparison.metrics, list[str]()
-    shown = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
-    return Table(
-        (*_METRIC_COLUMNS, *columns(*(f">{name}" for name, _ in shown))),
-        [[*metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in shown)] for metric in metrics],
-        marks=[marks(metric_footnotes(metric, comparisons), footnotes) for metric in metrics],
-        footnotes=footnotes,
-        second=len(_METRIC_COLUMNS),
-    )
+    >>> found("ndcg@10", "improved", 0.0609, is_low=False, is_open=True)
+    'ndcg@10 better by 0.0609 as judged; open'
+    """
+    if verdict in MOVED:
+        few = " (low information: not a safe verdict)" if is_low else ""
+        return f"{name} {MOVED[verdict]} by {points(abs(delta))}{few}{open_words([is_open])}"
+    few = "; low information" if is_low else ""
+    return f"no difference detected in {name} ({points(delta, signed=True)}{few}){open_words([is_open])}"
 
 
 def judged_cell(metric: Estimate) -> str | None:
@@ -448,16 +443,17 @@ def judged_cell(metric: Estimate) -> str | None:
     return f"{percent(share.baseline)}, {percent(share.candidate)}"
 
 
-def metric_cells(metric: Estimate) -> list[object]:
-    """Return the row of one metric: its means, what changed, between which values, and the p-value."""
-    return [
-        metric.metric,
-        points(metric.baseline),
-        points(metric.candidate),
-        delta_cell(metric.delta, told_in_table(metric)),
-        interval(metric.ci, signed=True),
-        p_text(metric.p_adjusted),
-    ]
+_STATISTICS = (
+    Column("metric", "metric", "id"),
+    Column("wins", "better", "count"),
+    Column("ties", "same", "count"),
+    Column("losses", "worse", "count"),
+    Column("alone", "alone", "interval", "the 95% interval by the judge alone", of="others.judge.ci", signed=True),
+    Column("d_z", "d_z", "mean", EFFECT, of="effect_size", signed=True, digits=2),
+    Column("detectable", "detectable", "text", DETECTABLE, of=detectable_cell, right=True),
+    Column("judged", "judged", "text", JUDGED, of=judged_cell, right=True),
+)
+"""The further evidence of a metric."""
 
 
 def _other_labels(metric: Estimate, comparison: Comparison, first: Comparison) -> list[str]:
@@ -531,13 +527,7 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
     lines = evidence_words(comparisons)
     if any(metric.is_drawn for metric in metrics):
-        return ["; ".join([CHECK_LEGEND, *marks_of(metrics)]), *lines[1:]]
-    if all(metric.p_value is None for metric in metrics):
-        return lines
-    lines.append("d_z: effect size, mean difference / standard deviation of the differences")
-    lines += detectable_legend(metrics)
-    if any(judged_cell(metric) is not None for metric in metrics):
-        lines.append(JUDGED)
+        return [CHECK_LEGEND, *lines[1:]]
     if any(_could_bet(metric) for metric in metrics):
         wide = f"{argument('ci', 'betting')}: an interval that allows for rare, large differences"
         lines.append(worded(wide, spelled))

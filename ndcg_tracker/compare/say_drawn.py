@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from ndcg_tracker.compare.drawn import DrawnCheck, named
 from ndcg_tracker.compare.results import Comparison, Estimate
-from ndcg_tracker.compare.say_tables import delta_cell, told_in_table
 from ndcg_tracker.render.formats import fields_of, shape_of
-from ndcg_tracker.render.report import Table, columns, marks
-from ndcg_tracker.words.notes import command_line
-from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p_text, points
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, points
 
 CHECK_LEGEND = (
     "delta: the mean difference; checked: by people's answers in drawn queries, the others estimated from these; its "
@@ -32,36 +29,6 @@ def checked_by(comparison: Comparison) -> str:
 def is_drawn(comparison: Comparison) -> bool:
     """Return whether only drawn queries are exact, so that the means of runs are not known."""
     return any(metric.is_drawn for metric in comparison.metrics)
-
-
-def check_table(comparison: Comparison, footnotes_of: Callable[[Estimate], Sequence[str]]) -> Table:
-    """Return the table of two differences per metric; ``footnotes_of``: the footnotes of the one that decides."""
-    rows: list[list[object]] = []
-    beside, footnotes = list[str](), list[str]()
-    for metric in comparison.metrics:
-        check = metric.check
-        decided = [
-            delta_cell(metric.delta, told_in_table(metric)),
-            interval(metric.ci, signed=True),
-            p_text(metric.p_adjusted),
-        ]
-        told = ("as labelled", "as labelled") if check is None else _both(comparison, check)
-        if check is not None:
-            rows.append([metric.metric, told[0], *_cells(metric.others["judge"])])
-            beside.append("")
-        rows.append([metric.metric if check is None else "", told[1], *decided])
-        beside.append(marks(footnotes_of(metric), footnotes))
-    return Table(columns("metric", "labels", ">delta", ">95% interval", ">p"), rows, marks=beside, footnotes=footnotes)
-
-
-def _both(comparison: Comparison, check: DrawnCheck) -> tuple[str, str]:
-    if check.aim == "holes":
-        return "unjudged as 0", "with drawn answers"
-    return f"{judge_words(comparison.label_set.judge)} alone", f"checked by {check.checked_by!r}"
-
-
-def _cells(estimate: Estimate) -> list[object]:
-    return [points(estimate.delta, signed=True), interval(estimate.ci, signed=True), p_text(estimate.p_value)]
 
 
 def few_words(check: DrawnCheck | None) -> str:
@@ -121,10 +88,3 @@ def _drawn(check: DrawnCheck) -> str:
     told = f"{check.n_graded:,} of {counted(check.n_open, what)} were drawn and graded, in {check.n_answered:,} of "
     told += f"{n_open:,} queries{of}"
     return told + (f"; {check.n_left_out:,} drawn queries left out" if check.n_left_out else "")
-
-
-def judge_alone_words(judge: str, command: Sequence[str] = ()) -> list[str]:
-    """Return a sentence if a decision rests on the labels of a judge nobody has checked; ``command``: checks it."""
-    to_check = f"; to have people check it: {command_line(command)}" if command else ""
-    told = f"The verdict rests on: {judge_words(judge)} alone, whose labels nobody has checked{to_check}"
-    return [told] if judge else []

@@ -9,24 +9,32 @@ from typing import Any
 from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.decide_suite import OnDataset, SuiteComparison, SuiteNote
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_reports, metric_footnotes, unjudged_shape, unless
-from ndcg_tracker.compare.say_latex import suite_comparison_latex
+from ndcg_tracker.compare.say import (
+    WAYS_ON,
+    comparison_reports,
+    found,
+    metric_footnotes,
+    moves_words,
+    open_words,
+    unjudged_shape,
+)
 from ndcg_tracker.compare.say_tables import (
-    delta_cell,
+    Row,
     in_neither,
     interval_name,
-    is_judged,
-    mark_legends,
     rare_loss_words,
+    rows_table,
+    span_of,
     test_name,
 )
-from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.errors import Spelling, in_python, worded
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.html import Spec
-from ndcg_tracker.render.report import Report, Table, columns, marks
+from ndcg_tracker.render.latex import latex_text, table_latex
+from ndcg_tracker.render.report import Column, Report, Table
 from ndcg_tracker.words.notes import Told, told
-from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, points
+from ndcg_tracker.words.texts import counted, p_text, queries
 
 OTHER_QUERIES = "other queries of these datasets"
 OTHER_DATASETS = "other datasets like these"
@@ -45,34 +53,31 @@ _SUITE_KEYS = paths(
     "p_adjusted=macro.p_adjusted low_information=macro.has_low_information is_open=macro.is_open open=macro.open"
 )
 _MEAN_KEYS = paths("mean=delta standard_error df ci p_value")
-_VERDICTS = {
-    "improved": "improved by {}",
-    "regressed": "regressed by {}",
-    "no_difference_detected": "no difference detected ({})",
-    "identical": "identical in every group",
-}
 
 
 def suite_comparison_said(
-    *comparisons: SuiteComparison,
-    on_datasets: Sequence[Comparison] = (),
-    spelled: Spelling = in_python,
-    details: bool = False,
+    *comparisons: SuiteComparison, on_datasets: Sequence[Comparison] = (), spelled: Spelling = in_python
 ) -> Said:
     """Return the output for comparisons on a suite; CSV has a row per dataset.
 
-    ``on_datasets`` and ``details``: the comparisons on each dataset, and whether to show them as well.
+    ``on_datasets``: the comparisons on each dataset, which follow on request.
     """
-
-    def value() -> dict[str, Any]:
-        as_json = suite_comparison_object(*comparisons)
-        return as_json | {"on_datasets": on_datasets} if details else as_json
-
     return Said(
-        value,
-        lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled, details=details),
+        lambda: suite_comparison_object(*comparisons) | ({"on_datasets": on_datasets} if on_datasets else {}),
+        lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled),
         lambda: Table.of_rows([row for comparison in comparisons for row in delta_rows(comparison)]),
         further={"latex": lambda: "\n".join(map(suite_comparison_latex, comparisons))},
+    )
+
+
+def suite_comparison_latex(comparison: SuiteComparison) -> str:
+    """Return two tables for a paper: all datasets together and each, and what the means generalize to."""
+    report = suite_comparison_report(comparison)
+    tables = (*report.tables, *report.details)
+    captions = ([report.headline or "", *report.legend], ["all datasets"])
+    return "\n".join(
+        table_latex(table, " ".join(f"{latex_text(sentence)}." for sentence in sentences))
+        for table, sentences in zip(tables, captions, strict=True)
     )
 
 
@@ -101,116 +106,118 @@ def _comparison_shape(comparison: SuiteComparison) -> Mapping[str, object]:
 
 
 def suite_comparison_reports(
-    *comparisons: SuiteComparison,
-    on_datasets: Sequence[Comparison] = (),
-    spelled: Spelling = in_python,
-    details: bool = False,
+    *comparisons: SuiteComparison, on_datasets: Sequence[Comparison] = (), spelled: Spelling = in_python
 ) -> list[Report]:
-    """Return a report per candidate and metric, before several an overview, with ``details`` one per dataset too."""
+    """Return a report per candidate and metric, before several one that sums them up, and one per dataset."""
     reports = [suite_comparison_report(comparison, spelled) for comparison in comparisons]
-    if len(reports) > 1:
-        overview = _overview(comparisons)
-        if len({comparison.candidate for comparison in comparisons}) > 1 and not details:
-            notes = dict.fromkeys(note for report in reports for note in report.notes)
-            more = worded(f"{argument('details')}: the tables of each candidate", spelled)
-            facts = [
-                (name, f"{comparison.candidate}: {value}")
-                for comparison in comparisons
-                for name, value in _facts(comparison, spelled)
-            ]
-            legend = [*overview.legend, more]
-            facts = list(dict.fromkeys(facts))
-            return [replace(overview, legend=legend, facts=facts, notes=list(notes), is_overview=False)]
-        reports = [overview, *reports]
-    if details:
-        reports += [report for comparison in on_datasets for report in comparison_reports(comparison, spelled=spelled)]
-    return reports
+    pages = [report for comparison in on_datasets for report in comparison_reports(comparison, spelled=spelled)]
+    if len(reports) == 1:
+        return [replace(reports[0], is_overview=bool(pages)), *pages]
+    notes = list(dict.fromkeys(note for report in reports for note in report.notes))
+    return [replace(_overview(comparisons), notes=notes), *reports, *pages]
 
 
 def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
     """Return the verdict on every candidate and metric."""
-    first, metrics = comparisons[0], dict.fromkeys(comparison.metric for comparison in comparisons)
-    rows: list[list[object]] = [
-        [
-            comparison.candidate,
-            familiar_name(comparison.metric),
-            (comparison.macro.told or "").replace("_", " ")
-            + (" (low information)" if comparison.macro.has_low_information else ""),
-            delta_cell(comparison.macro.delta, comparison.macro.told),
-            interval(comparison.macro.ci, signed=True),
-            p_text(comparison.macro.p_adjusted),
-        ]
-        for comparison in comparisons
+    first, n = comparisons[0], len({comparison.candidate for comparison in comparisons})
+    who, what = (counted(n, "candidate"), "comparison") if n > 1 else (first.candidate, "metric")
+    told = moves_words([comparison.macro.verdict for comparison in comparisons], what)
+    rows = [
+        _macro_row(comparison, (comparison.candidate, familiar_name(comparison.metric))) for comparison in comparisons
     ]
-    verdicts = [comparison.macro.told for comparison in comparisons]
-    n = len(dict.fromkeys(comparison.candidate for comparison in comparisons))
-    of = f"{counted(n, 'candidate')} against {first.baseline} on suite {first.suite}"
     return Report(
-        of if n > 1 else f"{of}: {counted(len(metrics), 'metric')}",
-        tables=[
-            Table(
-                columns("system", "metric", "verdict", ">macro delta", ">95% interval", ">p"),
-                rows,
-                names=(0, 1),
-                n_below=2,
-            )
-        ],
+        f"{who} against {first.baseline} on suite {first.suite} ({_queries_of(first)}): {told}"
+        + open_words([comparison.macro.is_open for comparison in comparisons], what),
+        tables=[rows_table(rows, ("run", "metric"), (first.baseline, "mean"))],
+        remarks=[f"{of.candidate} has no run on {', '.join(of.missing)}" for of in comparisons if of.missing],
         legend=[
-            "; ".join(["delta: candidate - baseline", *mark_legends(verdicts)]),
+            "delta: candidate - baseline",
             f"p: t-test of the macro mean, Holm-corrected for {len(rows)} tests at once",
             "macro: each dataset counts once",
         ],
+        rest="the page of each",
         is_overview=True,
     )
 
 
+def _queries_of(comparison: SuiteComparison) -> str:
+    return f"{counted(len(comparison.deltas), 'dataset')}, {queries(sum(of.found.n for of in comparison.deltas))}"
+
+
+def macro_means(comparison: SuiteComparison) -> tuple[float, float]:
+    """Return the means of the datasets' means, of the baseline and of the candidate."""
+    n = len(comparison.deltas)
+    return (
+        sum(on.found.baseline or 0.0 for on in comparison.deltas) / n,
+        sum(on.found.candidate or 0.0 for on in comparison.deltas) / n,
+    )
+
+
+def _macro_row(comparison: SuiteComparison, names: Sequence[str]) -> Row:
+    """Return the row of all datasets together."""
+    macro = comparison.macro
+    found = (macro.delta, macro.ci, macro.p_adjusted, span_of(macro))
+    few = ["low information: not a safe verdict"] if macro.has_low_information else ()
+    return Row(names, macro.verdict, macro.open, macro_means(comparison), *found, footnotes=few)
+
+
+def suite_table(comparison: SuiteComparison) -> Table:
+    """Return the table that a screen begins with: all datasets together, then each."""
+    rows = [_macro_row(comparison, ("macro",))]
+    metrics = [on.found for on in comparison.deltas]
+    rows += [
+        replace(Row.of(on.found, (on.dataset,), metric_footnotes(on.found)), n=on.found.n) for on in comparison.deltas
+    ]
+    tests = " and ".join(dict.fromkeys(map(test_name, metrics)))
+    intervals = " and ".join(dict.fromkeys(map(interval_name, metrics)))
+    legend = [f"95% interval of a dataset: {intervals}; p: {tests}, Holm-corrected for the datasets at once"]
+    return rows_table(rows, ["dataset"], (comparison.baseline, comparison.candidate), legend=legend)
+
+
+_TOGETHER = (
+    Column("mean", "mean", "text", of="0"),
+    Column("question", "generalizes to", "text", of="1"),
+    Column("delta", "delta", "delta", of="2.delta"),
+    Column("ci", "95% interval", "interval", of="2.ci", signed=True),
+    Column("p", "p", "p", of="2.p_value", digits=2),
+)
+
+
 def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_python) -> Report:
     """Return the report of a comparison on a suite."""
-    together: list[list[object]] = [
-        [
-            name,
-            question,
-            points(estimate.delta, signed=True),
-            interval(estimate.ci, signed=True),
-            p_text(estimate.p_value),
-        ]
-        for name, question, estimate in (
-            ("macro", OTHER_QUERIES, comparison.macro),
-            ("macro", OTHER_DATASETS, comparison.over_datasets),
-            ("micro", OTHER_QUERIES, comparison.micro),
-        )
-    ]
+    together = (
+        ("macro", OTHER_QUERIES, comparison.macro),
+        ("macro", OTHER_DATASETS, comparison.over_datasets),
+        ("micro", OTHER_QUERIES, comparison.micro),
+    )
     n, of = len(comparison.deltas), len(comparison.deltas) + len(comparison.missing)
     where = f"suite {comparison.suite}" if n == of else f"{n} of the {of} datasets of suite {comparison.suite}"
     facts = _facts(comparison, spelled)
     if comparison.macro.p_adjusted != comparison.macro.p_value:
         told_p = f"p {p_text(comparison.macro.p_adjusted)}, Holm-corrected for all metrics and candidates at once"
         facts.insert(0, ("verdict", f"rests on {told_p}"))
+    who = f"{comparison.candidate} against {comparison.baseline} on {where} ({_queries_of(comparison)})"
     return Report(
-        f"{comparison.candidate} against {comparison.baseline} on {where}: {verdict_on_suite(comparison)}",
-        tables=[
-            delta_table(comparison),
-            Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
-        ],
+        f"{who}: {verdict_on_suite(comparison)}",
+        tables=[suite_table(comparison)],
+        notes=suite_notes(comparison.notes),
+        also=WAYS_ON,
         legend=[
             "macro: each dataset counts once; the first macro row gives the verdict; micro: each query counts once"
         ],
         facts=facts,
-        notes=suite_notes(comparison.notes),
-        is_headline_wrapped=comparison.macro.is_open,
+        details=[Table.of(_TOGETHER, together, "all datasets")],
+        rest="statistics and datasets",
     )
 
 
 def verdict_on_suite(comparison: SuiteComparison) -> str:
     """Return the finding for the macro mean, in a sentence."""
-    is_open = comparison.macro.verdict == "no_difference_detected"
-    size = points(comparison.macro.delta, signed=True) if is_open else points(comparison.macro.delta).removeprefix("-")
-    few = ("; low information" if is_open else "") if comparison.macro.has_low_information else ""
-    verdict = _VERDICTS[comparison.macro.verdict or ""].format(size + few)
-    if comparison.macro.has_low_information and not is_open:
-        verdict += " (low information: not a safe verdict)"
-    verdict += unless(comparison.macro)
-    return f"macro {familiar_name(comparison.metric)} {verdict}"
+    name = f"macro {familiar_name(comparison.metric)}"
+    if comparison.macro.verdict == "identical":
+        return f"{name} is identical on all queries"
+    macro = comparison.macro
+    return found(name, macro.verdict, macro.delta or 0.0, is_low=macro.has_low_information, is_open=macro.is_open)
 
 
 def _facts(comparison: SuiteComparison, spelled: Spelling) -> list[tuple[str, str]]:
@@ -227,41 +234,6 @@ def rare_loss_fact(comparison: SuiteComparison) -> list[tuple[str, str]]:
         return []
     of_clusters = comparison.deltas[0].found.clusters is not None
     return [("rare loss", rare_loss_words(comparison.macro.rare_loss, of_clusters=of_clusters))]
-
-
-def delta_table(comparison: SuiteComparison) -> Table:
-    """Return the table of the comparisons on each dataset."""
-    footnotes, metrics = list[str](), [on.found for on in comparison.deltas]
-    verdicts = [found.told if is_judged(found) else None for found in metrics]
-    rows: list[list[object]] = [
-        [
-            on.dataset,
-            f"{found.n:,}",
-            points(found.baseline),
-            points(found.candidate),
-            delta_cell(found.delta, told),
-            interval(found.ci, signed=True),
-            p_text(found.p_adjusted),
-            UNDEFINED if found.wins is None else f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
-        ]
-        for on, found, told in zip(comparison.deltas, metrics, verdicts, strict=True)
-    ]
-    tests = " and ".join(dict.fromkeys(map(test_name, metrics)))
-    intervals = " and ".join(dict.fromkeys(map(interval_name, metrics)))
-    what = "; ".join(["delta: candidate - baseline, in absolute points", *mark_legends(verdicts)])
-    if intervals != "paired t":
-        what += f"; 95% interval: {intervals}"
-    heads = columns("dataset", ">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">w/t/l")
-    heads = (*heads[:-1], replace(heads[-1], is_spare=True))
-    return Table(
-        heads,
-        rows,
-        names=(0,),
-        legend=[f"{what}; p: {tests}, Holm-corrected for the datasets at once"],
-        marks=[marks(metric_footnotes(metric), footnotes) for metric in metrics],
-        footnotes=footnotes,
-        n_below=3,
-    )
 
 
 def suite_notes(notes: Sequence[SuiteNote]) -> list[Told]:

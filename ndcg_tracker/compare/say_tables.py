@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ndcg_tracker.compare.limits import LimitCheck
 from ndcg_tracker.compare.results import (
+    ENDS,
     Comparison,
     Estimate,
     GroupCounts,
@@ -15,21 +17,20 @@ from ndcg_tracker.compare.results import (
     LabelSetRef,
     RareLoss,
     TieBounds,
-    ToldVerdict,
 )
 from ndcg_tracker.errors import Spelling, argument, worded
-from ndcg_tracker.render.report import Column, Table, columns, marks
-from ndcg_tracker.render.terminal import Painted, Style
+from ndcg_tracker.render.report import BLANK, Column, Table, columns, marks
+from ndcg_tracker.render.terminal import shortened_inside
 from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import few_differences, sentence
-from ndcg_tracker.words.texts import counted, interval, p_text, percent, points, shown_margin
+from ndcg_tracker.words.texts import counted, percent, points, shown_margin
+from ndcg_tracker.words.verdicts import MARKS
 
 SLICES_SHOWN = 10
 """A report shows this many of the worst slices, and this many of the best."""
 NO_VALUE = "(none)"
 IDENTICAL = "identical in every group: no interval, no p-value"
-VERDICT_STYLES: dict[str | None, Style] = {"improved": "good", "regressed": "bad"}
 
 _TESTS = {
     "t": "paired t-test",
@@ -41,37 +42,75 @@ _INTERVALS = {
     "bootstrap": "bootstrap (BCa: corrected for bias and skewness)",
     "betting": "betting (valid at any n)",
 }
-_UNDETECTABLE = "none"
-_NUMBERS = (">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">q")
+_HEAD_WIDTH = 16  # of a run's name over a column
 
 
-_MARKS = {"no_difference_detected": "~ ", "open": "? "}
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table of differences: what it is about, by column, both means, and what was found.
 
-
-def delta_cell(delta: float | None, verdict: ToldVerdict | None) -> Painted:
-    """Return a difference in the style of its verdict, after "~" if it was not detected, or "?" if it is open.
-
-    ``verdict``: None for a difference that is not tested.
+    ``left_open``: what keeps the verdict open, None for nothing. ``span``: delta at both ends of what unjudged items
+    may be worth. ``alone``: delta by a judge alone.
     """
-    return Painted(_MARKS.get(verdict or "", "") + points(delta, signed=True), VERDICT_STYLES.get(verdict))
+
+    names: Sequence[str]
+    verdict: str | None
+    left_open: str | None
+    means: tuple[float | None, float | None]
+    delta: float | None
+    ci: tuple[float, float] | None
+    p_value: float | None
+    span: tuple[float | None, float | None] | None = None
+    alone: float | None = None
+    n: int | None = None
+    q_value: float | None = None
+    footnotes: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, metric: Estimate, names: Sequence[str], footnotes: Sequence[str] = ()) -> Row:
+        """Return the row of a metric."""
+        verdict = metric.verdict if is_judged(metric) or metric.has_other_ids else "not_comparable"
+        found = (metric.delta, metric.ci, metric.p_adjusted)
+        alone = metric.others["judge"].delta if "judge" in metric.others else None
+        means = (metric.baseline, metric.candidate)
+        return cls(names, verdict, metric.open, means, *found, span_of(metric), alone, footnotes=footnotes)
 
 
-def mark_legends(told: Sequence[ToldVerdict | None], *, other_ids: bool = False) -> list[str]:
-    """Return what the marks before differences with these verdicts mean; ``other_ids``: whether labels miss a run."""
-    why = "the labels do not reach both runs" if other_ids else "depends on unjudged items"
-    undetected = ["~: no difference detected"] if "no_difference_detected" in told else []
-    return undetected + ([f"?: open, {why}"] if "open" in told else [])
+def span_of(metric: Estimate) -> tuple[float | None, float | None] | None:
+    """Return delta at both ends of what unjudged items may be worth, None if these are not known."""
+    low, high = (metric.others.get(end) for end in ENDS)
+    return None if low is None or high is None else (low.delta, high.delta)
 
 
-def marks_of(metrics: Sequence[Estimate]) -> list[str]:
-    """Return the ``mark_legends`` of metrics."""
-    other_ids = any(metric.has_other_ids for metric in metrics)
-    return mark_legends([told_in_table(metric) for metric in metrics], other_ids=other_ids)
+def rows_table(
+    rows: Sequence[Row], heads: Sequence[str], runs: Sequence[str], title: str = "", *, alone: str = "", **more: Any
+) -> Table:
+    """Return a table of differences; people see no column in which no row has anything.
+
+    ``heads``: over what the rows are about. ``runs``: over the means. ``alone``: whose labels give a further delta.
+    """
+    footnotes: list[str] = []
+    signs = [marks(row.footnotes, footnotes) for row in rows]
+    columns = [
+        Column("verdict", BLANK, "verdict", marked_by=("open",)),
+        Column("open", kind="text", of="left_open"),
+        *(Column(head, head, "id", of=f"names.{place}") for place, head in enumerate(heads)),
+        Column("n", "n", "count"),
+        *(
+            Column(key, shortened_inside(run, _HEAD_WIDTH), "mean", of=f"means.{place}", is_spare=True)
+            for place, (key, run) in enumerate(zip(("baseline", "candidate"), runs, strict=True))
+        ),
+        Column("delta", "delta", "delta", marked_by=("verdict", "open")),
+        Column("ci", "95% interval", "interval", signed=True),
+        Column("p", "p", "p", of="p_value", digits=2),
+        Column("q", "q", "p", "false discovery rate (Benjamini-Hochberg)", of="q_value", digits=2),
+        Column("unjudged", "unjudged items", "interval", SPAN, of="span", signed=True, digits=2),
+        Column("alone", f"{alone} alone", "delta"),
+    ]
+    return Table.of(columns, rows, title, marks=signs, footnotes=footnotes, **more)
 
 
-def told_in_table(metric: Estimate) -> ToldVerdict | None:
-    """Return the verdict that marks a difference, None if nothing was tested."""
-    return metric.told if is_judged(metric) or metric.has_other_ids else None
+SPAN = "delta, if each is counted from 0 up to the average item at its rank"
 
 
 def is_judged(metric: Estimate) -> bool:
@@ -81,23 +120,16 @@ def is_judged(metric: Estimate) -> bool:
 
 def equivalence_tables(comparison: Comparison) -> list[Table]:
     """Return the table with the test of equivalence of each metric, or no table unless requested."""
-    equivalences = [
-        (metric.metric, metric.equivalence) for metric in comparison.metrics if metric.equivalence is not None
-    ]
-    if not equivalences:
+    asked = [metric for metric in comparison.metrics if metric.equivalence is not None]
+    if not asked or asked[0].equivalence is None:
         return []
-    rows = [
-        [name, _equivalence_finding(equivalence), interval(equivalence.ci, signed=True), p_text(equivalence.p_value)]
-        for name, equivalence in equivalences
+    columns = [
+        Column("metric", "metric", "id"),
+        Column("finding", "finding", "text", of=lambda metric: _equivalence_finding(metric.equivalence)),
+        Column("ci", "90% interval", "interval", of="equivalence.ci", signed=True),
+        Column("p", "p", "p", of="equivalence.p_value", digits=2),
     ]
-    return [
-        Table(
-            columns("metric", "finding", ">90% interval", ">p"),
-            rows,
-            f"equivalence within ±{shown_margin(equivalences[0][1].margin)}",
-            in_words=[f"{name}: {_equivalence_in_words(equivalence)}" for name, equivalence in equivalences],
-        )
-    ]
+    return [Table.of(columns, asked, f"equivalence within ±{shown_margin(asked[0].equivalence.margin)}")]
 
 
 def _equivalence_finding(equivalence: Equivalence) -> str:
@@ -107,34 +139,18 @@ def _equivalence_finding(equivalence: Equivalence) -> str:
     return "equivalent" if equivalence.equivalent else "not shown equivalent"
 
 
-def _equivalence_in_words(equivalence: Equivalence) -> str:
-    within = f"within ±{shown_margin(equivalence.margin)}"
-    if equivalence.p_value is None:
-        return f"equivalent {within}: identical" if equivalence.equivalent else f"equivalence {within} cannot be tested"
-    evidence = f"(p {p_text(equivalence.p_value)}, 90% interval {interval(equivalence.ci, signed=True)})"
-    return f"{'equivalent' if equivalence.equivalent else 'not shown equivalent'} {within} {evidence}"
-
-
 def detectable_cell(metric: Estimate) -> str | None:
     """Return the detectable difference, None if one was detected; "none": not even the largest is detectable."""
     if metric.verdict != "no_difference_detected" or metric.p_value is None or metric.is_drawn:
         return None
-    return _UNDETECTABLE if metric.detectable_delta is None else points(metric.detectable_delta)
-
-
-def detectable_legend(metrics: Sequence[Estimate]) -> list[str]:
-    """Return how to read these cells, nothing if no metric has one."""
-    cells = [cell for metric in metrics if (cell := detectable_cell(metric)) is not None]
-    none = f"; {_UNDETECTABLE!r}: not even the largest possible one would be" if _UNDETECTABLE in cells else ""
-    told = f"detectable: the smallest difference that would be detected with 80% power; shown if none was{none}"
-    return [told] if cells else []
+    return "none" if metric.detectable_delta is None else points(metric.detectable_delta)
 
 
 def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
     """Return what delta, interval and p are."""
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
     tested = [metric for metric in metrics if metric.p_value is not None]
-    lines = ["; ".join(["delta: candidate - baseline, in absolute points", *marks_of(metrics)])]
+    lines = ["delta: candidate - baseline, in absolute points"]
     if not tested:
         return lines
     intervals = " and ".join(dict.fromkeys(interval_name(metric) for metric in tested))
@@ -168,73 +184,50 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     shown, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
         shown = [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
-    footnotes: list[str] = []
-    numbers = [name for name in _NUMBERS if name not in (">baseline", ">candidate") or not first.is_drawn]
-    table = Table(
-        (
-            Column("", attribute, right=False),
-            *(replace(column, is_spare=column.key == "candidate") for column in columns(*numbers)),
-        ),
-        [_slice_cells(row, with_means=not first.is_drawn) for row in shown],
-        f"{first.metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), 'slice')})",
-        marks=[marks(_slice_footnotes(row), footnotes) for row in shown],
-        legend=_slice_legend(slices, comparison.metrics),
-        n_below=3,
-    )
-    return [replace(table, footnotes=footnotes)]
+    rows = [
+        Row(
+            [NO_VALUE if of.value is None else of.value],
+            of.verdict,
+            None,
+            (None, None) if first.is_drawn else (of.baseline, of.candidate),
+            of.delta,
+            of.ci,
+            of.p_adjusted,
+            n=of.n,
+            q_value=of.q_value,
+            footnotes=_slice_footnotes(of),
+        )
+        for of in shown
+    ]
+    title = f"{first.metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), 'slice')})"
+    runs = (comparison.baseline.name, comparison.candidate.name)
+    return [rows_table(rows, [attribute], runs, title, legend=_slice_legend(slices, first))]
 
 
 def _slices_found(slices: Sequence[Estimate]) -> str:
     """Return how many slices moved and which way, and how many no test can judge."""
     moved = [
-        f"{number} {verdict}"
+        f"{number} {MARKS[verdict].word}"
         for verdict in ("regressed", "improved")
         if (number := sum(row.verdict == verdict for row in slices))
     ]
     n_untested = sum(row.is_untested for row in slices)
-    if n_untested and n_untested == len(slices):
-        return ", ".join(filter(None, ["not tested", why_untested(slices)]))
     return ", ".join([*(moved or ["no difference detected"]), *([f"{n_untested} not tested"] if n_untested else [])])
 
 
-def why_untested(slices: Sequence[Estimate]) -> str:
-    """Return why no test can judge any of these slices, "" where the reasons differ."""
-    notes = [note for row in slices if row.is_untested for note in row.warnings]
-    units = {"cluster" if note.facts.get("of_clusters") else "group" for note in notes}
-    is_alone = len(units) == 1 and all(note.kind == "one_group" for note in notes)
-    return f"each is one {units.pop()}" if is_alone else ""
-
-
-def _slice_legend(slices: Sequence[Estimate], metrics: Sequence[Estimate]) -> list[str]:
-    """Return how to read the table of slices, and how many are not in it; ``metrics``: in the table above it."""
-    known, is_paired = marks_of(metrics), metrics[0].variance is None and metrics[0].clusters is None
-    lines = [mark for mark in mark_legends([row.verdict for row in slices]) if mark not in known]
-    n_tested = sum(row.p_value is not None for row in slices)
+def _slice_legend(slices: Sequence[Estimate], first: Estimate) -> list[str]:
+    """Return how to read the table of slices, and how many are not in it."""
+    lines, n_tested = [], sum(row.p_value is not None for row in slices)
     if n_tested:
         holm = f", Holm-corrected for {counted(n_tested, 'slice')} at once" if n_tested > 1 else ""
-        test = "paired t-test" if is_paired else "t-test, as above"
-        lines.append(f"p, which gives the verdict: {test}{holm}")
-        lines.append(
-            "q, for lists: the share of false discoveries among slices with a q this small (Benjamini-Hochberg)"
-        )
+        is_paired = first.variance is None and first.clusters is None
+        lines.append(f"p, which gives the verdict: {'paired t-test' if is_paired else 't-test, as above'}{holm}")
     if any(row.value is None for row in slices):
         lines.append(f"{NO_VALUE}: the groups without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
         lines.append(f"not shown: {counted(n_hidden, 'slice')} between the worst and the best; JSON and CSV have all")
     return lines
-
-
-def _slice_cells(row: Estimate, *, with_means: bool) -> list[object]:
-    return [
-        NO_VALUE if row.value is None else row.value,
-        f"{row.n:,}",
-        *([points(row.baseline), points(row.candidate)] if with_means else []),
-        delta_cell(row.delta, row.verdict),
-        interval(row.ci, signed=True),
-        p_text(row.p_adjusted),
-        p_text(row.q_value),
-    ]
 
 
 def _slice_footnotes(row: Estimate) -> list[str]:
@@ -256,33 +249,30 @@ def _slice_footnotes(row: Estimate) -> list[str]:
 def group_tables(comparison: Comparison) -> list[Table]:
     """Return the tables of the worst and the best groups, without empty tables."""
     metric = comparison.metrics[0].metric
-    worst = _group_table(f"worst groups in {metric}", comparison.worst, "bad")
-    best = _group_table(f"best groups in {metric}", comparison.best, "good")
-    return [table for table in (worst, best) if table.rows]
+    tables = {f"worst groups in {metric}": comparison.worst, f"best groups in {metric}": comparison.best}
+    return [Table.of(_OF_GROUPS, groups, title) for title, groups in tables.items() if groups]
 
 
-def _group_table(title: str, groups: Sequence[GroupDelta], style: Style) -> Table:
-    """Return groups, each with the item that explains most of its delta if the metric is a sum over items."""
-    has_moves = any(group.moves for group in groups)
-    rows: list[list[object]] = []
-    for group in groups:
-        delta = Painted(points(group.delta, signed=True), style)
-        row: list[object] = [group.group, points(group.baseline), points(group.candidate), delta]
-        rows.append([*row, *_move_cells(group.moves)] if has_moves else row)
-    of_groups = columns("group", ">baseline", ">candidate", ">delta")
-    if not has_moves:
-        return Table(of_groups, rows, title)
-    of_moves = columns(">of which", "rank", "item")
-    return Table((*of_groups, *of_moves), rows, title, names=(0, len(of_groups) + 2), n_below=len(of_moves))
+def _of_move(tell: Callable[[ItemMove], object]) -> Callable[[GroupDelta], object]:
+    """Return what to tell of the item that explains most of a group's delta."""
+    return lambda group: tell(group.moves[0]) if group.moves else None
 
 
-def _move_cells(moves: Sequence[ItemMove] | None) -> list[str]:
-    """Return what one item did to a group's delta, where it went, and its name with its grade."""
-    if not moves:
-        return [""] * 3
-    move = moves[0]
-    grade = "unjudged" if move.grade is None else f"grade {move.grade:g}"
-    return [points(move.contribution, signed=True), _ranks(move), f"{move.item} ({grade})"]
+_OF_GROUPS = (
+    Column("group", "group", "id"),
+    Column("baseline", "baseline", "mean"),
+    Column("candidate", "candidate", "mean"),
+    Column("delta", "delta", "delta", of="delta"),
+    Column("moved", "of which", "delta", of=_of_move(lambda move: move.contribution)),
+    Column("rank", "rank", "text", of=_of_move(lambda move: _ranks(move))),
+    Column("item", "item", "id", of=_of_move(lambda move: f"{move.item} ({grade_words(move.grade)})")),
+)
+"""The columns of a group, with the item that explains most of its delta if the metric is a sum over items."""
+
+
+def grade_words(grade: float | None) -> str:
+    """Return how a report names the grade of an item."""
+    return "unjudged" if grade is None else f"grade {grade:g}"
 
 
 def _ranks(move: ItemMove) -> str:
@@ -341,17 +331,6 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
             for judged_share in (share.baseline, share.candidate)
         )
         pairs.append((where, f"baseline {baseline}, candidate {candidate}"))
-    for metric in comparison.metrics:
-        low, high = metric.others.get("low"), metric.others.get("high")
-        if beside_table and low is not None and high is not None:
-            of_metric = "" if len(comparison.metrics) == 1 else f"{metric.metric}: "
-            ends = f"{points(low.delta, signed=True)} and {points(high.delta, signed=True)}"
-            pairs.append(
-                (
-                    "unjudged",
-                    f"{of_metric}delta is between {ends} if each is worth at most the mean gain at its rank",
-                )
-            )
     for metric in comparison.metrics[:1]:
         if metric.rare_loss is not None:
             of_metric = "" if len(comparison.metrics) == 1 else f"{metric.metric}: "
@@ -366,10 +345,11 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
     return pairs
 
 
-def rare_loss_words(rare: RareLoss, *, of_clusters: bool) -> str:
-    """Return how many groups may lose more than any that was seen."""
-    what = f"more than {points(rare.worst)}, the worst loss seen" if rare.worst else "anything; none of these did"
-    return f"with 95% confidence, at most {rare.share * 100:.2g}% {who_loses(of_clusters=of_clusters)} {what}"
+def rare_loss_words(rare: RareLoss, *, of_clusters: bool, who: str = "") -> str:
+    """Return the worst loss and how many queries may lose more; ``who``: which query lost most."""
+    units = "clusters" if of_clusters else "queries"
+    most = f"at most {rare.share * 100:.2g}% of {units} should lose"
+    return f"worst loss {points(rare.worst)}{who}; {most} more (95%)" if rare.worst else f"no loss; {most} (95%)"
 
 
 def who_loses(*, of_clusters: bool) -> str:

@@ -16,7 +16,7 @@ from ndcg_tracker.render.csv import csv_of_columns, csv_text
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.json import json_rows, json_text
 from ndcg_tracker.render.markdown import reports_markdown, table_markdown
-from ndcg_tracker.render.report import WIDTH, Column, Format, Paper, Report, Table, at, read_by_people
+from ndcg_tracker.render.report import WIDTH, Column, Detail, Format, Paper, Report, Table, at, read_by_people
 from ndcg_tracker.render.text import CELL_WIDTH, reports_text, table_text
 from ndcg_tracker.words.notes import Note, note_text
 
@@ -110,12 +110,19 @@ class Said:
     blank_lines: int = 2
 
     def in_format(
-        self, format: str, *, color: bool = False, width: int | None = None, is_terminal: bool = False
+        self,
+        format: str,
+        *,
+        detail: Detail = "screen",
+        more: str = "to_text(verbose=True)",
+        color: bool = False,
+        width: int | None = None,
+        is_terminal: bool = False,
     ) -> str:
         """Return the answer in a format, with a line end.
 
-        ``color``, ``width``, ``is_terminal``: for text only (see ``reports_text``); the caller knows the terminal and
-        NO_COLOR.
+        ``detail``: how much people read; programs read all. ``more``, ``color``, ``width``, ``is_terminal``: for text
+        only (see ``reports_text``); the caller knows the terminal and NO_COLOR.
         """
         if format in self.further:
             return self.further[format]()
@@ -126,7 +133,11 @@ class Said:
                 width=width or WIDTH,
                 blank_lines=self.blank_lines,
                 is_terminal=is_terminal,
+                detail=detail,
+                more=more,
             )
+        if format == "markdown":
+            return reports_markdown(self.reports(), detail)
         return _FORMATS[format](self)
 
     def plain(self) -> Any:
@@ -135,7 +146,6 @@ class Said:
 
 
 _FORMATS: Mapping[str, Callable[[Said], str]] = {
-    "markdown": lambda said: reports_markdown(said.reports()),
     "html": lambda said: reports_html(said.reports()) + "\n",
     "json": lambda said: json_text(said.plain()),
     "csv": lambda said: csv_text(*said.table().for_programs),
@@ -170,11 +180,15 @@ class Answer(ABC):
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    def to_text(self, *, verbose: bool = False) -> str:
+        """Return the report as text: one screen, which ``print`` shows, or all that the command prints with ``-v``."""
+        return self._said().in_format("text", detail="all" if verbose else "screen")
+
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        return self._said().in_format("text")
+        return self.to_text()
 
 
 def rows_as(

@@ -190,23 +190,25 @@ _LOOK_OF: dict[Style, Look] = {"good": "better", "bad": "worse", "bold": "strong
 
 def reports_html(reports: Sequence[Report], looks: Looks = STYLES) -> str:
     """Return reports one after the other in one element."""
-    pieces = [piece for report in reports for piece in _pieces(report, looks)]
-    return "<div>" + "\n".join(piece for piece in pieces if piece) + "</div>"
+    pieces = ["\n".join(filter(None, _pieces(report, looks))) for report in reports]
+    if reports and reports[0].is_overview and pieces[1:]:
+        pieces[1:] = [_folded(reports[0].rest, "\n".join(pieces[1:]))]
+    return "<div>" + "\n".join(pieces) + "</div>"
 
 
 def _pieces(report: Report, looks: Looks) -> list[str]:
     verdict = "" if report.verdict is None else f"{_painted(report.verdict, looks)}: "
     head = " ".join([verdict + _text(report.headline or ""), *map(_text, report.asides)])
     pieces = [f"<p><strong>{head}</strong></p>"] if report.headline is not None else []
-    pieces += [f"<p>{_text(sentence)}</p>" for sentence in report.sentences]
+    pieces += [_listed(list(map(str, report.under))), *(f"<p>{_text(sentence)}</p>" for sentence in report.sentences)]
     pieces += [table_html(table, looks) for table in report.tables]
-    notes = [f"{note.kind}: {note}" for note in report.notes]
-    legend = [] if report.is_overview else [*report.legends, *report.styles]
-    if report.fold:
-        pieces += [_listed(notes), _folded(report.fold, _facts(report.facts, looks) + _listed(legend))]
-    else:
-        pieces += [_facts(report.facts, looks), _listed([*report.remarks, *legend, *notes])]
-    return [*pieces, *(table_html(table, looks) for table in report.details)]
+    notes = list(map(str, [*report.lines, *report.notes]))
+    legend = [*report.legends, *report.styles, *map(str, report.minor)]
+    tables = [table_html(table, looks) for table in report.details]
+    if report.rest:
+        rest = [_facts(report.facts, looks), _listed(legend), *tables]
+        return [*pieces, _listed([*report.remarks, *notes]), _folded(report.rest, "".join(rest))]
+    return [*pieces, _facts(report.facts, looks), _listed([*report.remarks, *legend, *notes]), *tables]
 
 
 def table_html(table: Table, looks: Looks = STYLES) -> str:

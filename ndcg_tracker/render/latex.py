@@ -11,7 +11,7 @@ from ndcg_tracker.words.texts import UNDEFINED, points
 
 _EMPHASIZED = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
 EMPHASIS = "Bold: the best mean of a column; underlined: the second best."
-"""What a caption says about ``latex_mean``."""
+"""What a caption says about the means of ``table_latex``."""
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
@@ -43,28 +43,7 @@ def latex_number(text: str) -> str:
     if text == UNDEFINED:
         return "--"
     shown = _POWER.sub(lambda power: f"{'' if power[1] == '1' else power[1] + TIMES}10^{{{int(power[2])}}}", text)
-    return f"${shown}$"
-
-
-def footnote_marks(footnotes: Sequence[str], shared: list[str]) -> str:
-    """Return the numbers of footnotes as a superscript, and add new footnotes to those that all rows share.
-
-    >>> shared = ["left out"]
-    >>> print(footnote_marks(["undefined", "left out"], shared), footnote_marks([], shared), shared)
-    \\textsuperscript{1,2}  ['left out', 'undefined']
-    """
-    shared += [footnote for footnote in dict.fromkeys(footnotes) if footnote not in shared]
-    numbers = sorted({shared.index(footnote) + 1 for footnote in footnotes})
-    return rf"\textsuperscript{{{','.join(map(str, numbers))}}}" if numbers else ""
-
-
-def latex_mean(mean: float, rank: int) -> str:
-    """Return a mean as papers print it: the best bold, the second underlined.
-
-    >>> latex_mean(0.25, 1), latex_mean(0.25, 2), latex_mean(0.25, 3)
-    ('\\\\textbf{0.2500}', '\\\\underline{0.2500}', '0.2500')
-    """
-    return _EMPHASIZED.get(rank, "%s") % points(mean)
+    return f"${shown}$".replace(" to ", "$ to $")
 
 
 def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
@@ -80,13 +59,35 @@ def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
     return [place_of[points(mean)] for mean in means]
 
 
-def latex_table(
-    caption: str, aligned: str, heads: Sequence[str], lines: Sequence[str], footnotes: Sequence[str] = ()
-) -> str:
-    """Return a table of booktabs; ``heads``, ``lines``: in LaTeX, lines with their ends; ``footnotes``: as text."""
-    below = [
+_GLYPHS = {"▲": r"$\uparrow$", "▼": r"$\downarrow$", "~": r"$\sim$"}
+
+
+def table_latex(table: Table, caption: str) -> str:
+    """Return a table of booktabs: the columns that people see, the best mean bold, the second underlined."""
+    heads, cells, shown_table = list[str](), list[list[str]](), shown(table)
+    aligned, below = "", -1
+    for number, place in enumerate(table.places_shown):
+        column, told = table.columns[place], [row[number].text for row in shown_table.rows]
+        if column.is_superscript:
+            above = [text.replace(" ", ",").replace("-", "--") if text != UNDEFINED else "" for text in told]
+            cells[below] = [before + _superscript(of) for before, of in zip(cells[below], above, strict=True)]
+            continue
+        below = len(cells) if column.kind == "mean" else below
+        heads.append(latex_text(column.title or column.key) if is_named(column) else "")
+        aligned += "r" if table.is_right(place) else "l"
+        if column.kind in ("interval", "p", "delta") and not any(text[:1] in _GLYPHS for text in told):
+            cells.append(list(map(latex_number, told)))
+        elif column.best:
+            best = best_places([row[place] for row in table.rows], column.best)
+            cells.append([_EMPHASIZED.get(of, "%s") % _cell(text) for text, of in zip(told, best, strict=True)])
+        else:
+            cells.append(list(map(_cell, told)))
+    if table.footnotes:
+        signs = [row[-1].text.translate(_DIGITS).replace(" ", ",") for row in shown_table.rows]
+        cells[1] = [before + _superscript(of) for before, of in zip(cells[1], signs, strict=True)]
+    below_table = [
         rf"\par\smallskip\footnotesize\textsuperscript{{{number}}} {latex_text(note)}."
-        for number, note in enumerate(footnotes, 1)
+        for number, note in enumerate(table.footnotes, 1)
     ]
     return "\n".join(
         [
@@ -99,42 +100,21 @@ def latex_table(
             r"\toprule",
             rf"{' & '.join(heads)} \\",
             r"\midrule",
-            *lines,
+            *(rf"{' & '.join(line)} \\" for line in zip(*cells, strict=True)),
             r"\bottomrule",
             r"\end{tabular}",
-            *below,
+            *below_table,
             r"\end{table}",
             "",
         ]
     )
 
 
-_GLYPHS = {"▲": r"$\uparrow$", "▼": r"$\downarrow$", "~": r"$\sim$"}
+def _superscript(text: str) -> str:
+    return rf"\textsuperscript{{{text}}}" if text else ""
 
 
-def table_latex(table: Table, caption: str) -> str:
-    """Return a table for a paper: the columns that people see, the best mean bold, the second underlined."""
-    heads, cells, rows = list[str](), list[list[str]](), shown(table).rows
-    aligned, below = "", -1
-    for number, place in enumerate(table.places_shown):
-        column, told = table.columns[place], [row[number].text for row in rows]
-        if column.is_superscript:
-            above = [text.replace(" ", ",").replace("-", "--") if text != UNDEFINED else "" for text in told]
-            marks = [rf"\textsuperscript{{{text}}}" if text else "" for text in above]
-            cells[below] = [before + mark for before, mark in zip(cells[below], marks, strict=True)]
-            continue
-        below = len(cells) if column.kind == "mean" else below
-        heads.append(latex_text(column.title or column.key) if is_named(column) else "")
-        aligned += "r" if table.is_right(place) else "l"
-        if column.kind in ("interval", "p"):
-            cells.append(list(map(latex_number, told)))
-        elif column.best:
-            best = best_places([row[place] for row in table.rows], column.best)
-            cells.append([_EMPHASIZED.get(of, "%s") % _cell(text) for text, of in zip(told, best, strict=True)])
-        else:
-            cells.append(list(map(_cell, told)))
-    lines = [rf"{' & '.join(line)} \\" for line in zip(*cells, strict=True)]
-    return latex_table(caption, aligned, heads, lines)
+_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
 def _cell(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from ndcg_tracker.render.report import Report, Table, marked, shown
+from ndcg_tracker.render.report import Detail, Report, Table, marked, shown, shown_reports
 from ndcg_tracker.render.terminal import Painted, visible
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])")
@@ -62,31 +62,36 @@ def _cell(cell: str | Painted) -> str:
     return f"[{markdown_cell(cell.text)}]({cell.link.replace('&', '&amp;')})"
 
 
-def reports_markdown(reports: Sequence[Report]) -> str:
-    """Return reports one after the other, with a line end."""
-    blocks = ["\n\n".join("\n".join(part) for part in _parts(report) if part) for report in reports]
+def reports_markdown(reports: Sequence[Report], detail: Detail = "screen") -> str:
+    """Return reports one after the other, with a line end; the rest of those that name it is folded."""
+    if detail == "line":
+        return "".join(_headline(report) + "\n" for report in reports[:1])
+    blocks = [
+        "\n\n".join("\n".join(part) for part in _parts(report, detail) if part)
+        for report in shown_reports(reports, detail)
+    ]
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
-def _parts(report: Report) -> list[list[str]]:
+def _parts(report: Report, detail: Detail) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
-    parts = [[_headline(report)]] if report.headline is not None else []
+    head = [_headline(report)] if report.headline is not None else []
+    parts = [[*head, *_listed(list(map(str, report.under)))]]
     parts += [[markdown_text(sentence)] for sentence in report.sentences]
-    for table in report.tables:
-        if not table.in_words:
-            parts += [[f"**{markdown_text(table.title)}**"]] if table.title else []
-            parts += _table(table)
+    parts += [part for table in report.tables for part in _titled(table)]
     facts = [f"{name}: {value}" for name, value in report.facts]
-    notes = [f"{note.kind}: {note}" for note in report.notes]
-    legend = [] if report.is_overview else report.legends
-    if report.fold:
-        in_words = [sentence for table in report.tables for sentence in table.in_words]
-        parts += [_listed([*in_words, *notes]), *_folded(report.fold, [_listed([*facts, *legend])])]
-    else:
-        parts.append(_listed([*facts, *report.remarks, *legend, *notes]))
-    for table in report.details:
-        parts += _folded(table.title, _table(table)) if table.rows or table.legend else []
-    return parts
+    notes = list(map(str, [*report.lines, *report.notes]))
+    rest = [*facts, *report.legends, *map(str, report.minor)]
+    if not report.rest:
+        parts.append(_listed([*facts, *report.remarks, *rest[len(facts) :], *notes]))
+        return [*parts, *(part for table in report.details for part in _folded(table.title, _table(table)))]
+    parts.append(_listed([*report.remarks, *notes]))
+    of_rest = [_listed(rest), *(part for table in report.details for part in _titled(table))]
+    return parts + (of_rest if detail == "all" else _folded(report.rest, of_rest))
+
+
+def _titled(table: Table) -> list[list[str]]:
+    return [*([[f"**{markdown_text(table.title)}**"]] if table.title else []), *(_table(table) if table.rows else [])]
 
 
 def _headline(report: Report) -> str:

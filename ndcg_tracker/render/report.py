@@ -16,7 +16,7 @@ from urllib.parse import quote
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.terminal import Painted, shortened, visible
 from ndcg_tracker.words.notes import Told
-from ndcg_tracker.words.texts import UNDEFINED, Text, interval, p_text, percent, points
+from ndcg_tracker.words.texts import UNDEFINED, Text, between, interval, p_short, p_text, percent, points
 from ndcg_tracker.words.verdicts import NO_MARK, Mark, mark_of, marks_legend
 
 Format = Literal["text", "json", "markdown", "csv"]
@@ -171,9 +171,6 @@ class Table:
     ``marks``: the signs of each row's footnotes. ``footnotes``: below the table, in the order of their signs.
     ``legend``: how to read the table. ``after``: a line below it. ``names``: the one or two columns of names, which are
     cut if a line of text would be too long. ``titles``: the name columns that are cut at their end rather than inside.
-    ``n_below``: how many of the last columns move to a second line before names are cut. ``second``: in text, the
-    columns from this one on form a second table after the first; 0: no second table. ``in_words``: sentences that
-    replace the table in Markdown.
     """
 
     columns: Sequence[Column]
@@ -185,9 +182,6 @@ class Table:
     after: str = ""
     names: tuple[int, ...] = (0,)
     titles: tuple[int, ...] = ()
-    n_below: int = 0
-    second: int = 0
-    in_words: Sequence[str] = ()
 
     @classmethod
     def of(cls, columns: Sequence[Column], objects: Iterable[Any], title: str = "", **more: Any) -> Table:
@@ -394,8 +388,8 @@ _TOLD: Mapping[Kind, Callable[[Any, Column], str]] = {
         value, signed=column.signed, digits=4 if column.digits is None else column.digits
     ),
     "delta": lambda value, column: points(value, signed=True, digits=column.digits or 4),
-    "interval": lambda value, column: interval(value, signed=column.signed),
-    "p": lambda value, column: p_text(value),
+    "interval": lambda value, column: between(value, digits=column.digits or 4) if column.signed else interval(value),
+    "p": lambda value, column: p_short(value) if column.digits else p_text(value),
     "count": lambda value, column: f"{value:,}",
     "share": lambda value, column: percent(value),
 }
@@ -420,32 +414,55 @@ def _text(value: object, column: Column) -> str:
     return json_text(value, indent=None).rstrip("\n").strip('"')
 
 
+Detail = Literal["line", "screen", "all"]
+"""How much of a report people read: its headline, one screen, or all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a screen: a ``start``, a text that is wrapped beside it, and a ``command`` to copy, never broken."""
+
+    start: str
+    text: str
+    command: str = ""
+
+    def __str__(self) -> str:
+        told = " ".join(f"{self.start} {self.text}".split())
+        return f"{told.removesuffix(':')}: {self.command}" if self.command else told
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One report; nothing in it is escaped yet.
+    """One report; nothing in it is escaped yet. It begins with one screen, and the rest comes on request.
 
-    ``headline``: the finding in a sentence. ``verdict``: a word before it. ``asides``: texts after it, such as a
-    sparkline. ``is_headline_wrapped``: whether text wraps a long headline. ``findings``: the headline of each metric.
-    ``sentences``: the sentences after it. ``legend``: how to read the tables. ``styles``: how to read their styles,
-    shown only in formats with styles. ``remarks``: further notes on the tables. ``facts``: names and values.
-    ``details``: tables that come last. ``fold``: the title under which formats that can fold hide facts and legend; "":
-    they are shown. ``is_overview``: whether further reports follow that this one sums up.
+    The screen: ``headline``: the finding in a sentence. ``verdict``: a word before it. ``asides``: texts after it, such
+    as a sparkline. ``under``: lines right below it.
+    ``sentences``: the sentences after it. ``remarks``: further notes on the tables. ``lines``: lines below these.
+    ``also``: other commands that tell more.
+
+    The rest: ``legend``: how to read the tables. ``styles``: how to read their styles, shown only in formats with
+    styles. ``facts``: names and values. ``minor``: notes that change nothing. ``details``: tables that come last.
+    ``rest``: its title, under which formats that can fold hide it; "": only the legend is not on the screen.
+
+    ``is_overview``: whether further reports follow that this one sums up, and that also come on request.
     """
 
     headline: str | None = None
     verdict: Painted | None = None
     asides: Sequence[str] = ()
-    is_headline_wrapped: bool = False
-    findings: Sequence[Painted] = ()
+    under: Sequence[Line] = ()
     sentences: Sequence[str] = ()
     tables: Sequence[Table] = ()
+    remarks: Sequence[str] = ()
+    lines: Sequence[Line] = ()
+    notes: Sequence[Told] = ()
+    also: str = ""
     legend: Sequence[str] = ()
     styles: Sequence[str] = ()
-    remarks: Sequence[str] = ()
     facts: Sequence[tuple[str, str]] = ()
-    notes: Sequence[Told] = ()
+    minor: Sequence[Told] = ()
     details: Sequence[Table] = ()
-    fold: str = ""
+    rest: str = ""
     is_overview: bool = False
 
     @property
@@ -453,6 +470,11 @@ class Report:
         """How to read the tables: what their columns say, and what the report says."""
         of_tables = (line for table in (*self.tables, *self.details) for line in table.legends)
         return list(dict.fromkeys((*of_tables, *self.legend)))
+
+
+def shown_reports(reports: Sequence[Report], detail: Detail) -> Sequence[Report]:
+    """Return the reports of one screen, or all of them; only a first report that sums up the others stands alone."""
+    return reports[:1] if detail == "screen" and reports and reports[0].is_overview else reports
 
 
 def marks(footnotes: Sequence[str], shared: list[str]) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Style = Literal["good", "bad", "dim", "bold"]
+Style = Literal["good", "bad", "open", "dim", "bold"]
 
 # cyan and yellow rather than green and red, for people who cannot distinguish these
-_CODES: dict[Style, str] = {"good": "36", "bad": "33", "dim": "2", "bold": "1"}
+_CODES: dict[Style, str] = {"good": "36", "bad": "33", "open": "35", "dim": "2", "bold": "1"}
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 # joiners, which Persian and emoji need, and the ideographic space: str.isprintable denies them, and they do no harm
 _HARMLESS = frozenset("\u200c\u200d\u3000")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from ndcg_tracker.render.report import WIDTH, Report, Shown, Table, mark, shown
+from ndcg_tracker.render.report import WIDTH, Detail, Line, Report, Shown, Table, mark, shown, shown_reports
 from ndcg_tracker.render.terminal import (
     Painted,
     Style,
@@ -27,8 +27,6 @@ CELL_WIDTH = 60
 _ENDLESS = 1 << 30
 _LEAST_NAME = 12
 _LONGER = 4  # times as much of a cell is shown where its text is broken into lines
-_GOOD_NAME = 24
-_INDENT = "    "
 _HANGING = 8
 _STYLES: dict[str, Style] = {"bad": "bad", "ok": "good"}
 _Cells = Sequence[Sequence[Painted]]
@@ -57,6 +55,8 @@ def reports_text(
     width: int = WIDTH,
     blank_lines: int = 2,
     is_terminal: bool = False,
+    detail: Detail = "all",
+    more: str = "",
 ) -> str:
     """Return reports one after the other, with a line end; everything that came from outside is escaped.
 
@@ -64,31 +64,61 @@ def reports_text(
 
     Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``width``: how many
     columns a line may take, as far as names and numbers allow; 60 at least. ``blank_lines``: between two reports.
-    ``is_terminal``: also wrap headlines, which programs read as one line.
+    ``is_terminal``: also wrap headlines, which programs read as one line. ``detail``: how much of them; ``more``: what
+    asks for all of it.
     """
+    if detail == "line":
+        page = _Page(_ENDLESS, color)
+        return inert_lines("\n".join(_headline(report, page)[0] for report in reports[:1] if report.headline)) + "\n"
     page = _Page(max(width, NARROWEST), color, is_terminal)
     blocks = []
-    for number, report in enumerate(reports):
-        parts = [part for part in _parts(report, page, number > 0 and reports[0].is_overview) if part]
+    shown_alone = shown_reports(reports, detail)
+    for number, report in enumerate(shown_alone):
+        parts = [part for part in _parts(report, page, detail, number > 0 and reports[0].is_overview) if part]
         blocks.append("\n\n".join("\n".join(part) for part in parts))
-    return inert_lines(("\n" * (blank_lines + 1)).join(blocks)) + "\n" if blocks else ""
+    text = ("\n" * (blank_lines + 1)).join(blocks)
+    if detail == "screen" and (last := _more(reports, more)):
+        if len(blocks) == 1 and "\n\n" not in text:  # a verdict with its lines
+            text += f"   ({last.removeprefix('more: ')})"
+        else:
+            text += ("\n" if shown_alone[-1].notes else "\n\n") + last
+    return inert_lines(text) + "\n" if blocks else ""
 
 
-def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]]:
+def _more(reports: Sequence[Report], more: str) -> str:
+    """Return the line that says where the rest is, "" if no report names it."""
+    first = reports[0] if reports else Report()
+    rest = f"{more}{':' if first.under else ''} {first.rest}" if first.rest else ""
+    return f"more: {'   '.join(filter(None, [rest, first.also]))}" if rest else ""
+
+
+def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
     head = _headline(report, page)
-    for finding in report.findings:
-        lines = wrapped(visible(finding.text), page.width, "  ") if page.is_terminal else ["  " + visible(finding.text)]
-        head += ["  " + painted(line[2:], finding.style, color=page.color) for line in lines]
+    head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
     parts = [head]
-    for table in report.tables:
-        parts += [_table(each, page) for each in _split(table.for_people)]
-    legend = [*report.legends, *(report.styles if page.color else ())]
-    parts.append([] if is_legend_known else page.dim(legend))
+    is_screen = detail == "screen"
+    parts += [_table(table.for_people, page, is_screen=is_screen) for table in report.tables]
     parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
-    parts += [_facts(report.facts, page), _notes(report.notes, page)]
+    parts.append([line for told in report.lines for line in _line(told, page)])
+    parts.append(_notes(report.notes, page))
+    if is_screen and report.rest:
+        return parts
+    legend = [] if is_screen or is_legend_known else [*report.legends, *(report.styles if page.color else ())]
+    parts.append(page.dim(legend))
+    parts += [_facts(report.facts, page), _notes(report.minor, page)]
     return [*parts, *(_table(table.for_people, page) for table in report.details)]
+
+
+def _line(line: Line, page: _Page) -> list[str]:
+    lines = wrapped(visible(line.text), page.width, line.start)
+    return [
+        *lines[:-1],
+        f"{lines[-1]}{'  ' if lines[-1].endswith(':') else '   '}{visible(line.command)}"
+        if line.command
+        else lines[-1],
+    ]
 
 
 def _headline(report: Report, page: _Page) -> list[str]:
@@ -96,72 +126,29 @@ def _headline(report: Report, page: _Page) -> list[str]:
         return []
     if report.verdict is not None:
         start = f"{visible(report.verdict.text)}: "
-        first, *further = wrapped(
-            visible(report.headline), page.width if page.is_terminal else _ENDLESS, start, indent=0
-        )
+        first, *further = wrapped(visible(report.headline), page.width, start, indent=0)
         return [page.painted(report.verdict.text, report.verdict.style) + ": " + first[len(start) :], *further]
-    if report.is_headline_wrapped or (page.is_terminal and not report.asides):
+    if not report.asides:
         return [painted(line, "bold", color=page.color) for line in wrapped(visible(report.headline), page.width)]
     return ["  ".join([page.painted(report.headline, "bold"), *map(visible, report.asides)]).rstrip(" ")]
 
 
-def _split(table: Table) -> list[Table]:
-    """Return a table as the two tables it is in text."""
-    if not table.second:
-        return [table]
-    first = Table(
-        table.columns[: table.second],
-        [row[: table.second] for row in table.rows],
-        table.title,
-        table.marks,
-        table.footnotes,
-        names=table.names,
-    )
-    places = [0, *range(table.second, len(table.columns))]
-    second = Table([table.columns[place] for place in places], [[row[place] for place in places] for row in table.rows])
-    return [first, second]
-
-
-def _table(table: Table, page: _Page) -> list[str]:
+def _table(table: Table, page: _Page, *, is_screen: bool = False) -> list[str]:
     """Return a table with its title, its footnotes and how to read it."""
     lines = [page.painted(table.title, "bold")] if table.title else []
     lines += _rows(table, page) if table.rows else []
     for number, note in enumerate(table.footnotes, 1):
         lines += wrapped(visible(note), page.width, f"{mark(number)} ")
     lines += wrapped(visible(table.after), page.width if page.is_terminal else _ENDLESS) if table.after else []
-    return lines + page.dim(table.legend)
+    return lines if is_screen else lines + page.dim(table.legend)
 
 
 def _rows(table: Table, page: _Page) -> list[str]:
-    """Return the lines of a table; if names would be cut short, its last columns go below the others."""
-    narrowed = _narrowed(table, page.width) if page.is_terminal else table
-    if not table.n_below or _line_width(shown(narrowed), WIDTH) <= page.width:
-        table = narrowed
+    """Return the lines of a table, whose names are cut if a line would be too long."""
+    table = _narrowed(table, page.width) if page.is_terminal else table
     shown_table = shown(table)
-    right, n_below = (
-        shown_table.right,
-        table.n_below + (len(shown_table.headings) - len(table.columns) if table.n_below else 0),
-    )
     cells = [[Painted(heading) for heading in shown_table.headings], *shown_table.rows]
-    first = len(shown_table.headings) - n_below
-    if not n_below or _has_room(cells, right, table.names, page.width):
-        return _cut(cells, right, table.names, table.titles, page, page.width)
-    names = [place for place in table.names if place < first]
-    above = _cut([row[:first] for row in cells], right[:first], names, table.titles, page, page.width)
-    names, titles = ([place - first for place in of if place >= first] for of in (table.names, table.titles))
-    below = _cut([row[first:] for row in cells], right[first:], names, titles, page, page.width - len(_INDENT))
-    return [
-        line for upper, lower in zip(above, below, strict=True) for line in (upper, _INDENT + lower) if line.strip()
-    ]
-
-
-def _has_room(cells: _Cells, right: Sequence[bool], names: Sequence[int], width: int) -> bool:
-    """Whether every name keeps enough columns to be distinguished from the others."""
-    wanted, shares = _name_widths(cells, names), _name_shares(cells, right, names, width)
-    rest = width - _width_without(cells, right, names)
-    return sum(shares) <= rest and all(
-        share >= min(want, _GOOD_NAME) for share, want in zip(shares, wanted, strict=True)
-    )
+    return _cut(cells, shown_table.right, table.names, table.titles, page, page.width)
 
 
 def _cut(
@@ -219,6 +206,9 @@ def _notes(notes: Sequence[Told], page: _Page) -> list[str]:
     """Return notes and warnings; a command is on its own line, unbroken, so that it can be copied."""
     lines = []
     for note in notes:
+        if note.kind == "?":
+            lines += _line(Line("? ", note.sentence + (":" if note.command else ""), note.command), page)
+            continue
         lines += wrapped(visible(note.sentence) + (":" if note.command else ""), page.width, f"{note.kind}: ")
         lines += [f"      {visible(note.command)}"] if note.command else []
     return lines

@@ -12,8 +12,8 @@ from ndcg_tracker.words.sentences import T_INTERVAL, WORDS
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
-    "groups_of_judge", "few_drawn", "few_drawn_of_pair", "checked_ranks", "draw_queries", "old_designs",
-    "ungraded", "diagnostic", "no_mean_of_groups", "nothing_judged", "newer_labels", "ties", "tie_orders",
+    "groups_of_judge", "few_drawn", "few_drawn_of_pair", "checked_ranks", "old_designs", "ungraded", "diagnostic",
+    "no_mean_of_groups", "nothing_judged", "newer_labels", "ties", "tie_orders",
     "no_alias", "same_run", "not_evaluated", "agreement_without_items", "one_repeat", "retraining",
     "labels_changed", "no_common_pair", "agreement_of_items", "agreement_open", "newer_than_answers", "all_answered",
     "checkpoints", "equal_repeats",
@@ -88,11 +88,16 @@ def all_one_notes(means: Iterable[tuple[str, float | None, int]]) -> list[Note]:
 class Told:
     """A note or a warning in words, and the command that it ends with, "" if there is none."""
 
-    kind: Literal["note", "warning"]
+    kind: Literal["note", "warning", "?"]
     sentence: str
     command: str = ""
 
     def __str__(self) -> str:
+        return f"{self.kind}{':' if self.kind != '?' else ''} {self.words}"
+
+    @property
+    def words(self) -> str:
+        """The sentence and the command, without the kind."""
         return f"{self.sentence}: {self.command}" if self.command else self.sentence
 
 
@@ -106,9 +111,15 @@ def sentence(note: Note) -> str:
     return words if isinstance(words, str) else words(**note.facts)
 
 
+MINOR: frozenset[Kind] = frozenset(
+    ("equal_metrics", "groups_of_judge", "no_alias", "pruned", "tie_orders", "weightless", "without_items")
+)
+"""Notes that change nothing about what to do."""
+
+
 def told(note: Note) -> Told:
-    """Return a note in words."""
-    return Told("note", sentence(note), command_line(note.command))
+    """Return a note in words; one on labels that could change a verdict is a question."""
+    return Told("?" if note.kind == "unjudged_open" else "note", sentence(note), command_line(note.command))
 
 
 def renamed(note: Note, names: Mapping[str, str]) -> Note:
@@ -143,7 +154,7 @@ def note_text(note: Note) -> str:
     >>> note_text(Note("newer_labels", {"newest": 2, "version": 1}, ("ndcg-track", "rescore", "bm25")))
     'labels version 2 is newer than version 1, which the runs share; to use it: ndcg-track rescore bm25'
     """
-    return str(told(note))
+    return told(note).words
 
 
 def command_line(command: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, shown
+from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, queries, short, shown
 
 T_INTERVAL = "the t interval"
 _SLICES_NAMED = 5
@@ -210,11 +210,10 @@ def named_slices(slices: Sequence[tuple[str, str | None, float, int]]) -> str:
     ``slices``: of each slice its attribute, its value, its delta and its number of groups.
 
     >>> named_slices([("product", "tent", -0.25, 10), ("product", None, -0.125, 1)])
-    "product='tent' (-0.2500, 10 groups), no product (-0.1250, 1 group)"
+    "product='tent' (-0.25, 10 queries), no product (-0.13, 1 query)"
     """
     named = [
-        f"{f'no {attribute}' if value is None else f'{attribute}={shown(value)}'} "
-        f"({points(delta, signed=True)}, {counted(n, 'group')})"
+        f"{f'no {attribute}' if value is None else f'{attribute}={shown(value)}'} ({short(delta)}, {queries(n)})"
         for attribute, value, delta, n in slices[:_SLICES_NAMED]
     ]
     return ", ".join(named) + (f" and {len(slices) - _SLICES_NAMED} more" if len(slices) > _SLICES_NAMED else "")
@@ -285,9 +284,9 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"no slice by {attribute} has the {fewest} groups that a verdict needs: slice by an attribute with fewer "
         "values; to add one"
     ),
-    "unjudged_open": lambda n=None: (
-        f"to judge {'the unjudged item' if n == 1 else f'all {n:,} unjudged items' if n else 'all unjudged items'} "
-        "before the next verdict"
+    "unjudged_open": lambda metric, n=None, n_groups=None: (
+        f"{counted(n, 'unjudged item') if n else 'unjudged items'} can change {metric}: grade "
+        + (f"those of {queries(n_groups)}" if n_groups else "them")
     ),
     "never_shown": lambda runs, unseen: (
         f"the labels come from the logs of {' and '.join(runs)}: items that only {' and '.join(unseen)} ranks first "
@@ -432,7 +431,6 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "checked_ranks": lambda judge, checked_by: (
         f"means and their order are by {judge_words(judge)} alone, ranks and pairs by {checked_by}'s answers"
     ),
-    "draw_queries": lambda n: f"{n:,} queries decide whose unjudged items people grade; to draw them",
     "old_designs": lambda checked_by: (
         f"the answers of {checked_by!r} are to designs of an older version, of single items, which decide nothing; to "
         "draw whole queries"

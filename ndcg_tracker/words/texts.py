@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 UNDEFINED = "-"
 _SMALL_P = 1e-4
+_NEAR_ALPHA = (0.045, 0.055)
+_LARGE = 0.01  # differences that two digits show
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -46,6 +48,49 @@ def interval(ci: Sequence[float] | None, *, signed: bool = False) -> str:
     ('[-0.0201, +0.0045]', '-')
     """
     return UNDEFINED if ci is None else f"[{points(ci[0], signed=signed)}, {points(ci[1], signed=signed)}]"
+
+
+def between(ends: Sequence[float | None] | None, *, digits: int = 4) -> str:
+    """Return a range of differences; with few digits only if these show both ends.
+
+    >>> between((-0.0201, 0.0045)), between((-0.0395, 0.07), digits=2), between((-0.0003, 0.0017), digits=2)
+    ('-0.0201 to +0.0045', '-0.04 to +0.07', '-0.0003 to +0.0017')
+    """
+    if ends is None or None in ends:
+        return UNDEFINED
+    low, high = ends
+    few = digits if max(abs(low or 0.0), abs(high or 0.0)) >= _LARGE else 4
+    return f"{points(low, signed=True, digits=few, is_aligned=few < 4)} to {points(high, signed=True, digits=few)}"
+
+
+def short(difference: float) -> str:
+    """Return a difference in as few digits as possible.
+
+    >>> short(-0.1111), short(0.0008)
+    ('-0.11', '+0.0008')
+    """
+    return points(difference, signed=True, digits=2 if abs(difference) >= _LARGE else 4)
+
+
+def queries(n: int) -> str:
+    """Return a number of queries.
+
+    >>> queries(1), queries(1200)
+    ('1 query', '1,200 queries')
+    """
+    return f"{n:,} {'query' if n == 1 else 'queries'}"
+
+
+def p_short(p_value: float | None) -> str:
+    """Return a p-value with two digits, and with more of them near the level of a verdict.
+
+    >>> p_short(0.9792), p_short(0.0024), p_short(0.0496), p_short(1e-30)
+    ('0.98', '0.0024', '0.0496', '<1e-4')
+    """
+    if p_value is None or p_value < _SMALL_P or _NEAR_ALPHA[0] < p_value < _NEAR_ALPHA[1]:
+        return p_text(p_value)
+    digits = max(2, 1 - math.floor(math.log10(p_value)))
+    return f"{p_value:.{digits}f}"
 
 
 def p_text(p_value: float | None) -> str:
@@ -281,13 +326,15 @@ def judge_words(judge: str) -> str:
     return f"judge {judge!r}" if judge else "the unnamed judge"
 
 
-def sample_command(runs: Sequence[str], judge: str, dataset: str = "", *, metric: str = "") -> tuple[str, ...]:
-    """Return the command that draws the items that people grade to check a judge.
+def sample_command(
+    runs: Sequence[str], judge: str, dataset: str = "", *, metric: str = "", budget: int | str = "N"
+) -> tuple[str, ...]:
+    """Return the command that draws the items that people grade to check a judge, or to fill holes.
 
     >>> " ".join(sample_command(["A", "B"], "llama"))
     'ndcg-track labels sample A B --judge llama --budget N'
     """
-    options = {"--judge": judge, "--budget": "N", "--metric": metric, "--dataset": dataset}
+    options = {"--judge": judge, "--budget": str(budget), "--metric": metric, "--dataset": dataset}
     given = (word for option, value in options.items() if value for word in (option, value))
     return ("ndcg-track", "labels", "sample", *runs, *given)
 

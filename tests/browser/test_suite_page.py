@@ -39,7 +39,7 @@ def test_the_verdict_and_all_datasets_come_first_and_each_has_a_tab(
     suite.report("tag:system=old", "tag:system=new", suite="all").save(tmp_path / "suite.html")
     found = reader.opens((tmp_path / "suite.html").as_uri())
     header = found.inner_text("main > header")
-    assert "macro ndcg@10 improved by 0." in header
+    assert "macro ndcg@10: Yes: better by 0." in header
     assert ", 95% interval [+0." in header
     box = found.locator("[data-overview=forest] svg.marks").bounding_box()
     assert box is not None

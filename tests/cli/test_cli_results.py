@@ -29,10 +29,13 @@ def test_the_whole_way(timed: CommandLine) -> None:
     passed = timed("gate", "new", *gate)
     assert (passed.code, passed.out.splitlines()[1]) == (
         0,
-        "With 95% confidence delta is below 1: at most -9.564 (one-sided t bound)",
+        "  delta -10.0000; the data allow -10.617 to -9.564; PASS needs the upper end below 1",
     )
     failed = timed("gate", "slow", *gate)
-    assert (failed.code, failed.out.splitlines()[0]) == (3, "FAIL: slow must not replace old on default")
+    assert (failed.code, failed.out.splitlines()[0]) == (
+        3,
+        "FAIL: slow must not replace old on default (external:latency, margin 1)",
+    )
     assert "external:latency  " in timed.done("history", "--metric", "external:latency", "--last", "1")
     assert timed("report", "old", "new", "-o", "report.html").code == 0
     assert timed("plot", "history", "--metric", "external:latency", "-o", "history.svg").code == 0

@@ -19,10 +19,12 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_the_text_is_for_people(shop: CommandLine) -> None:
-    lines = shop.done("compare", "bm25", "dense").splitlines()
+    lines = shop.done("compare", "bm25", "dense", "-v").splitlines()
     delta = np.mean(results("ndcg@10", DENSE, LABELS).values - results("ndcg@10", BM25, LABELS).values)
-    assert lines[0] == f"dense against bm25 on shop: no difference detected in ndcg@10 ({delta:+.4f}; low information)"
-    assert re.split(" {2,}", lines[2]) == ["metric", "baseline", "candidate", "delta", "95% interval", "p"]
+    start = "dense against bm25 on shop (5 queries): no difference detected in ndcg@10"
+    assert lines[0] == f"{start} ({delta:+.4f}; low information)"
+    heads = ["", "metric", "bm25", "dense", "delta", "95% interval", "p", "unjudged items"]
+    assert re.split(" {2,}", lines[2]) == heads
     assert "worst groups in ndcg@10" in lines
     assert "best groups in ndcg@10" in lines
     assert not any("\x1b" in line for line in lines)
@@ -44,21 +46,21 @@ def test_several_candidates(shop: CommandLine, folder: Path) -> None:
     assert [(row["candidate_run"], row["metric"]) for row in table] == [("dense", "ndcg@10"), ("third", "ndcg@10")]
     assert [float(row["delta"]) for row in table] == [one["metrics"][0]["delta"] for one in [found, *found["further"]]]
     text = shop.done("compare", "bm25", "dense", "third")
-    assert text.startswith("2 candidates against bm25 on shop\n")
+    assert text.startswith("2 candidates against bm25 on shop (5 queries): no difference detected")
     assert "third against bm25 on shop" not in text
-    assert "\n--details: the tables of each candidate\n" in text
-    for asked in (["--details"], ["--top", "3"], ["--equivalence", "0.1"]):
+    assert "\nmore: -v the page of each   explain why   report a page\n" in text
+    for asked in (["-v"], ["--equivalence", "0.1"]):
         text = shop.done("compare", "bm25", "dense", "third", *asked)
         assert "dense against bm25 on shop" in text
         assert "third against bm25 on shop" in text
-    assert "third against bm25 on shop" not in shop.done("compare", "bm25", "dense", "third", "--top", "0")
+    assert shop.refused("compare", "bm25", "dense", "--details") == "--details is gone: -v shows everything"
 
 
 def test_markdown(shop: CommandLine) -> None:
     lines = shop.done("compare", "bm25", "dense", "--format", "markdown").splitlines()
     assert lines[0].startswith("### dense against bm25 on shop")
-    assert any(line.startswith("| ndcg@10 |") for line in lines)
-    assert "<details><summary>worst groups in ndcg@10</summary>" in lines
+    assert any(line.startswith("| \\~ | ndcg@10 |") for line in lines)
+    assert "<details><summary>statistics and groups</summary>" in lines
 
 
 def test_top_and_missing_and_metrics(shop: CommandLine) -> None:
@@ -128,12 +130,12 @@ def test_wrong_references_are_2(shop: CommandLine) -> None:
 
 
 def test_methods(shop: CommandLine) -> None:
-    text = shop.done("compare", "bm25", "dense", "--test", "wilcoxon", "--ci", "betting", "--equivalence", "0.05")
+    text = shop.done("compare", "bm25", "dense", "--test", "wilcoxon", "--ci", "betting", "--equivalence", "0.05", "-v")
     told = "betting (valid at any n); p: Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)"
     assert f" 95% interval: {told} " in " ".join(text.split())
     table = text[text.index("\nequivalence within ±0.05\n") :].splitlines()
     assert re.split(" {2,}", table[2]) == ["metric", "finding", "90% interval", "p"]
-    assert table[3].startswith("ndcg@10  not shown equivalent  [")
+    assert table[3].startswith("ndcg@10  not shown equivalent  -")
     found = shop.rows("compare", "bm25", "dense", "--test", "permutation", "--ci", "bootstrap")["metrics"][0]
     assert (found["test"], found["ci_method"]) == ("permutation", "bootstrap")
     for option, choices in (("--test", ("permutation", "wilcoxon")), ("--ci", ("bootstrap", "betting"))):
@@ -165,11 +167,10 @@ def test_slices(shop: CommandLine, folder: Path) -> None:
     assert [(row["value"], row["n"]) for row in found["slices"]] == [(None, 1), ("tv", 2), ("phone", 2)]
     text = shop.done("compare", "bm25", "dense", "--by", "device")
     table = text[text.index("ndcg@10 by device: no difference detected, 1 not tested (3 slices)\n") :].splitlines()
-    assert re.split(" {2,}", table[1]) == ["device", "n", "baseline", "candidate", "delta", "95% interval", "p", "q"]
-    assert [line.split()[0] for line in table[2:5]] == ["(none)", "tv", "phone"]
-    assert (
-        "\n<details><summary>ndcg@10 by device: no difference detected, 1 not tested (3 slices)</summary>\n"
-        in shop.done("compare", "bm25", "dense", "--by", "device", "--format", "markdown")
+    assert table[1].split() == ["device", "n", "bm25", "dense", "delta", "95%", "interval", "p", "q"]
+    assert [line.split()[1] for line in table[2:5]] == ["(none)", "tv", "phone"]
+    assert "\n**ndcg@10 by device: no difference detected, 1 not tested (3 slices)**\n" in shop.done(
+        "compare", "bm25", "dense", "--by", "device", "--format", "markdown"
     )
     printed = shop.done("compare", "bm25", "dense", "--by", "device", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(printed)))
@@ -180,25 +181,28 @@ def test_slices(shop: CommandLine, folder: Path) -> None:
 
 
 REPORT = """\
-dense against bm25 on shop: no difference detected in ndcg@10 (-0.2192; low information)
+dense against bm25 on shop (5 queries): no difference detected in ndcg@10 (-0.2192; low information)
 
-metric   baseline  candidate      delta        95% interval       p
-ndcg@10    0.7174     0.4981  ~ -0.2192  [-0.8663, +0.4278]  0.4001  ¹ ²
+   metric     bm25   dense    delta        95% interval     p  unjudged items
+~  ndcg@10  0.7174  0.4981  -0.2192  -0.8663 to +0.4278  0.40  -0.33 to -0.08  ¹ ²
 ¹ 1 group with labels but missing in the candidate run: counted as 0
 ² low information: 4 of 5 differences are nonzero; below 25, the t interval may be too narrow
 
-metric   wins  ties  losses    d_z  detectable        judged
-ndcg@10     1     1       3  -0.42      0.8765  79.2%, 75.0%
+worst: q5 (-1.00)     best: q1 (+0.41)
 
-delta: candidate - baseline, in absolute points; ~: no difference detected
-95% interval: paired t; p: paired t-test
+unjudged items: delta, if each is counted from 0 up to the average item at its rank
+~ no difference detected
 d_z: effect size, mean difference / standard deviation of the differences
-detectable: the smallest difference that would be detected with 80% power; shown if none was
+detectable: the smallest difference detected with 80% power; none: not even the largest possible
 judged: share of the first ranks with a label, in the baseline and in the candidate
+delta: candidate - baseline, in absolute points
+95% interval: paired t; p: paired t-test
 
-groups    5 paired
-labels    version 1, digest 2f5ce8d7bd46
-unjudged  delta is between -0.3333 and -0.0788 if each is worth at most the mean gain at its rank
+groups  5 paired
+labels  version 1, digest 2f5ce8d7bd46
+
+metric   better  same  worse    d_z  detectable        judged
+ndcg@10       1     1      3  -0.42      0.8765  79.2%, 75.0%
 
 worst groups in ndcg@10
 group  baseline  candidate    delta  of which  rank         item
@@ -212,13 +216,12 @@ q1       0.5869     1.0000  +0.4131   +0.4131  3 → 1  a (grade 3)
 
 def test_the_report_to_the_letter(shop: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    assert shop.done("compare", "bm25", "dense", "--top", "1") == REPORT
+    assert shop.done("compare", "bm25", "dense", "--top", "1", "-v") == REPORT
     monkeypatch.setenv("COLUMNS", "500")
-    wide = shop.done("compare", "bm25", "dense", "--top", "1")
+    wide = shop.done("compare", "bm25", "dense", "--top", "1", "-v")
     assert wide == REPORT
     monkeypatch.setenv("COLUMNS", "60")
-    narrow = shop.done("compare", "bm25", "dense", "--top", "1")
-    assert "\ngroup  baseline  candidate    delta\n    of which  rank         item\nq5 " in narrow
+    narrow = shop.done("compare", "bm25", "dense", "--top", "1", "-v")
     assert "² low information: 4 of 5 differences are nonzero; below 25,\n  the t interval may be" in narrow
 
 
@@ -228,12 +231,12 @@ def test_groups_that_neither_run_has_are_told_with_the_option(shop: CommandLine,
     told = (
         "in neither run 1 group with labels: it counts the same in both and shrinks delta; --missing skip leaves it out"
     )
-    assert told in " ".join(shop.done("compare", "bm25", "dense").split())
+    assert told in " ".join(shop.done("compare", "bm25", "dense", "-v").split())
     assert "--missing skip leaves it out" in shop.done("compare", "bm25", "dense", "--format", "markdown")
     assert "in neither run  1 group with labels, left out\n" in shop.done(
-        "compare", "bm25", "dense", "--missing", "skip"
+        "compare", "bm25", "dense", "--missing", "skip", "-v"
     )
-    gate = ("gate", "dense", "--baseline", "bm25", "--scope", "set", "--tolerance", "1")
+    gate = ("gate", "dense", "--baseline", "bm25", "--scope", "set", "--tolerance", "1", "-v")
     assert told in " ".join(shop.done(*gate).split())
     assert "in neither run  1 group with labels, left out\n" in shop.done(*gate, "--missing", "skip")
 
@@ -248,9 +251,9 @@ def test_runs_without_a_judged_item_end_in_5_with_the_report(command: CommandLin
     assert (found.code, found.err) == (5, "")
     lines = found.out.splitlines()
     assert lines[0] == (
-        "dense against bm25 on default: ndcg@10 cannot be compared: neither run has a judged item that it counts"
+        "dense against bm25 on default (5 queries): ndcg@10 cannot be compared: neither run has a judged item"
     )
-    assert lines[-1] == "      ndcg-track labels carry MAPPING.csv --dataset default"
+    assert lines[-2] == "      ndcg-track labels carry MAPPING.csv --dataset default"
     assert (
         json.loads(command("compare", "bm25", "dense", "--format", "json").out)["metrics"][0]["not_comparable"]
         == "nothing_judged"

@@ -64,7 +64,7 @@ def test_groups_that_neither_run_has(absent: nt.Tracker) -> None:
 
 
 def test_groups_that_neither_run_has_are_told_with_what_to_type(absent: nt.Tracker) -> None:
-    text = str(absent.compare("bm25", "dense", metrics="ndcg@10"))
+    text = absent.compare("bm25", "dense", metrics="ndcg@10").to_text(verbose=True)
     assert (
         "\nin neither run  2 groups with labels: they count the same in both and shrink delta; missing='skip'\n"
         "                leaves them out\n"
@@ -72,7 +72,7 @@ def test_groups_that_neither_run_has_are_told_with_what_to_type(absent: nt.Track
     assert "¹ 2 groups with labels but in neither run: counted the same in both\n" in text
     assert "² 1 group with labels but missing in the candidate run: counted as 0\n" in text
     assert "missing in the baseline" not in text
-    skipped = str(absent.compare("bm25", "dense", metrics="ndcg@10", missing="skip"))
+    skipped = absent.compare("bm25", "dense", metrics="ndcg@10", missing="skip").to_text(verbose=True)
     assert "\nin neither run  2 groups with labels, left out\n" in skipped
     assert "¹ 2 groups with labels but in neither run: left out\n" in skipped
 
@@ -95,9 +95,8 @@ def test_two_runs_without_a_judged_item_are_not_identical(tracker: nt.Tracker) -
     (metric,) = found.to_dict()["metrics"]
     assert (metric["verdict"], metric["not_comparable"]) == ("not_comparable", "nothing_judged")
     assert (metric["baseline"], metric["candidate"], metric["delta"]) == (0.0, 0.0, None)
-    assert str(found).startswith(
-        "dense against bm25 on default: ndcg@10 cannot be compared: neither run has a judged item that it counts\n"
-    )
+    told = "ndcg@10 cannot be compared: neither run has a judged item that it counts"
+    assert " ".join(str(found).split()).startswith(f"dense against bm25 on default (5 queries): {told} ")
     command = "ndcg-track labels carry MAPPING.csv --dataset default"
     assert found.notes == (
         "no judged item counts in either run under ndcg@10: were ids renamed? Then carry the labels to them "
@@ -156,7 +155,9 @@ def test_depth_counts_where_nothing_is_judged(tracker: nt.Tracker) -> None:
     found = tracker.compare("one", "other")
     verdicts = {one["metric"]: one["verdict"] for one in found.to_dict()["metrics"]}
     assert verdicts == {"P@2": "not_comparable", "SetP(depth=2)": "not_comparable", "AP": "identical"}
-    assert str(found).splitlines()[0].endswith("AP is identical on all 2 groups, 2 more cannot be compared")
+    assert " ".join(str(found).partition("\n\n")[0].split()).endswith(
+        "AP is identical on all 2 queries, 2 more cannot be compared"
+    )
 
 
 def test_a_measure_of_an_empty_list_leaves_out_what_neither_run_has(absent: nt.Tracker) -> None:
@@ -219,10 +220,8 @@ def test_a_run_without_a_judged_item_is_not_compared_with_one_that_has_some(trac
     (metric,) = found.to_dict()["metrics"]
     assert (metric["verdict"], metric["not_comparable"]) == ("not_comparable", f"{side}_not_judged")
     assert (metric["delta"], metric["p_value"], metric["ci"]) == (None, None, None)
-    assert str(found).startswith(
-        f"{names[1]} against {names[0]} on default: ndcg@10 cannot be compared: the {side} has no judged item that it "
-        "counts\n"
-    )
+    told = f"ndcg@10 cannot be compared: the {side} has no judged item that it counts"
+    assert " ".join(str(found).split()).startswith(f"{names[1]} against {names[0]} on default (5 queries): {told} ")
     assert f"the {side} has no judged item that counts, so its results say nothing about it" in str(found)
     command = "ndcg-track labels carry MAPPING.csv --dataset default"
     assert refusal_of_gate(tracker, *names) == (

@@ -97,8 +97,9 @@ def test_metrics_that_are_equal_in_every_group_are_told(tracker: nt.Tracker) -> 
     (comparison,) = tracker.compare("one", "other").comparisons
     (note,) = (note for note in comparison.notes if note.kind == "equal_metrics")
     assert note.facts["metrics"][0] == "ndcg@10"
-    assert told in str(tracker.compare("one", "other")).replace("\n      ", " ")
-    assert told not in str(tracker.compare("one", "other", metrics=["ndcg@10", "P@2"])).replace("\n      ", " ")
+    assert told in tracker.compare("one", "other").to_text(verbose=True).replace("\n      ", " ")
+    other = tracker.compare("one", "other", metrics=["ndcg@10", "P@2"])
+    assert told not in other.to_text(verbose=True).replace("\n      ", " ")
 
 
 def test_lists_that_end_before_a_cutoff_are_told(tracker: nt.Tracker) -> None:

@@ -281,9 +281,10 @@ def test_compare_shows_the_figures_as_open(tracker: nt.Tracker, capsys: pytest.C
     answer = line(*asked)
     assert answer.code == 5
     text = " ".join(answer.out.split())
-    assert text.startswith("new against old on shop: R@5 cannot be compared: the labels do not reach both runs metric ")
-    assert " ? -0." in text
-    assert "?: open, the labels do not reach both runs" in text
+    told_so = "R@5 cannot be compared: the labels do not reach both runs"
+    assert text.startswith(f"new against old on shop (60 queries): {told_so} ")
+    assert " ? R@5 " in text
+    assert "? open: the labels do not reach both runs" in line(*asked, "-v").out
     assert f"note: {told(*made)}{WORDS}" in text
     assert "ndcg-track labels carry --pattern '^v2-' --dataset shop" in text
     found = json.loads(line(*asked, "--format", "json").out)["metrics"][0]
@@ -292,7 +293,7 @@ def test_compare_shows_the_figures_as_open(tracker: nt.Tracker, capsys: pytest.C
     assert found["p_value"] is found["ci"] is None
     kept = line(*asked, "--ids-are-stable")
     assert kept.code == 0
-    assert "R@5 regressed by" in kept.out
+    assert "R@5 worse by" in kept.out
     gated = line("gate", "new", "--baseline", "old", "--dataset", "shop", "--metric", "R@5", "--margin", "0.02")
     assert gated.code == 4
 
@@ -385,7 +386,8 @@ def test_a_gate_on_a_suite_decides_nothing_about_ids(tracker: nt.Tracker, capsys
     answer = line(*asked)
     assert answer.code == 4
     text = " ".join(answer.out.split())
-    assert text.startswith(f"INCONCLUSIVE: not known whether new may replace old on suite all {told(*made)}{WORDS}")
+    assert text.startswith("INCONCLUSIVE: new may or may not replace old on suite all (macro R@5, margin ")
+    assert f"{told(*made)}{WORDS}" in text
     assert "ndcg-track labels carry --pattern '^v2-' --dataset shop" in text
     assert tracker.sql("SELECT decision, reason FROM suite_gate_decisions")["decision"].tolist() == ["inconclusive"]
     assert line(*asked, "--ids-are-stable").code == 3

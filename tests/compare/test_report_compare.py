@@ -15,17 +15,13 @@ from ndcg_tracker.render.terminal import display_width
 from ndcg_tracker.words.notes import Note
 
 TEXT = """\
-dense against bm25 on shop: 1 of 4 metrics regressed (1 of 4 on low information)
-  ▼ ndcg@10 regressed by 0.0123
-  ~ no difference detected in ndcg(gain=exp2, missing=skip)@10 (+0.0004; low information)
-  = P@1 is identical on all 400 groups
-  ? AP cannot be compared
+dense against bm25 on shop (400 queries): 1 of 4 metrics worse (1 of 4 on low information)
 
-metric                            baseline  candidate      delta        95% interval       p
-ndcg@10                             0.6500     0.6377    -0.0123  [-0.0201, -0.0045]   <1e-4  ¹ ²
-ndcg(gain=exp2, missing=skip)@10    0.5050     0.5054  ~ +0.0004  [-0.0014, +0.0024]  0.6194  ² ³ ⁴
-P@1                                 0.6500     0.6500    +0.0000                   -       -  ¹ ² ⁵
-AP                                       -          -          -                   -       -  ⁶ ⁷
+   metric                              bm25   dense    delta        95% interval      p
+▼  ndcg@10                           0.6500  0.6377  -0.0123  -0.0201 to -0.0045  <1e-4  ¹ ²
+~  ndcg(gain=exp2, missing=skip)@10  0.5050  0.5054  +0.0004  -0.0014 to +0.0024   0.62  ² ³ ⁴
+=  P@1                               0.6500  0.6500  +0.0000                   -      -  ¹ ² ⁵
+!  AP                                     -       -        -                   -      -  ⁶ ⁷
 ¹ 12 groups with labels but missing in the candidate run: counted as 0
 ² 3 groups undefined in both runs: left out
 ³ 1 group with a result in the baseline only: left out
@@ -34,23 +30,26 @@ AP                                       -          -          -                
 ⁶ 2 groups with a result in the candidate only: left out
 ⁷ no group has a result in both runs, so there is nothing to compare
 
-metric                            wins  ties  losses    d_z  detectable
-ndcg@10                            101   158     141  -0.13           -
-ndcg(gain=exp2, missing=skip)@10    11   377       8  +0.03      0.0027
-P@1                                  0   400       0      -           -
-AP                                   0     0       0      -           -
+worst: red shoes (-0.36), 検索 (-0.21)     best: q29 (+0.19)
 
-delta: candidate - baseline, in absolute points; ~: no difference detected
-95% interval: paired t; p: paired t-test, Holm-corrected for 2 metrics at once
+note: candidate and baseline are the same run
+
+▼ worse, ~ no difference detected, = identical, ! cannot be compared
 d_z: effect size, mean difference / standard deviation of the differences
-detectable: the smallest difference that would be detected with 80% power; shown if none was
+detectable: the smallest difference detected with 80% power; none: not even the largest possible
+delta: candidate - baseline, in absolute points
+95% interval: paired t; p: paired t-test, Holm-corrected for 2 metrics at once
 
 groups     400 paired
 labels     version 2, digest 3f2a91c0d4e5
 judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
 
-note: candidate and baseline are the same run
+metric                            better  same  worse    d_z  detectable
+ndcg@10                              101   158    141  -0.13           -
+ndcg(gain=exp2, missing=skip)@10      11   377      8  +0.03      0.0027
+P@1                                    0   400      0      -           -
+AP                                     0     0      0      -           -
 
 worst groups in ndcg@10
 group      baseline  candidate    delta
@@ -64,50 +63,77 @@ q29      0.6550     0.8460  +0.1910
 
 
 def test_text(comparison: Comparison) -> None:
-    assert comparison_said(comparison).in_format("text") == TEXT
+    assert comparison_said(comparison).in_format("text", detail="all") == TEXT
+    assert TEXT.startswith(comparison_said(comparison).in_format("text").rpartition("more: ")[0])
+    assert comparison_said(comparison).in_format("text", detail="line") == TEXT.splitlines(keepends=True)[0]
 
 
 SHORT = """\
-dense against bm25 on shop: P@1 is identical on all 400 groups
+dense against bm25 on shop (400 queries): P@1 is identical on all 400 queries
 
-metric  baseline  candidate    delta  95% interval  p
-P@1       0.6500     0.6500  +0.0000             -  -  ¹ ² ³
+   metric    bm25   dense    delta
+=  P@1     0.6500  0.6500  +0.0000  ¹ ² ³
 ¹ 12 groups with labels but missing in the candidate run: counted as 0
 ² 3 groups undefined in both runs: left out
 ³ identical in every group: no interval, no p-value
 
-metric  wins  ties  losses
-P@1        0   400       0
-
+= identical
 delta: candidate - baseline, in absolute points
 
 groups  400 paired
 labels  version 2, digest 3f2a91c0d4e5
+
+metric  better  same  worse
+P@1          0   400      0
 """
 
 
 def test_short_text(comparison: Comparison) -> None:
     short = replace(comparison, metrics=comparison.metrics[2:3], worst=(), best=(), notes=(), coverage=())
-    assert comparison_said(short).in_format("text") == SHORT
+    assert comparison_said(short).in_format("text", detail="all") == SHORT
 
 
 FULL = """\
-dense against bm25 on shop: ndcg@10 regressed by 0.0123 (low information: not a safe verdict)
+dense against bm25 on shop (400 queries): ndcg@10 worse by 0.0123 (low information: not a safe
+verdict)
 
-metric   baseline  candidate    delta        95% interval      p
-ndcg@10    0.6500     0.6377  -0.0123  [-0.0201, -0.0045]  <1e-4  ¹
+   metric     bm25   dense    delta        95% interval      p
+▼  ndcg@10  0.6500  0.6377  -0.0123  -0.0201 to -0.0045  <1e-4  ¹
 ¹ low information: 19 of 400 differences are nonzero; below 25, the t interval may be too narrow
 
-metric   wins  ties  losses    d_z
-ndcg@10     5   381      14  -0.13
-
 equivalence within ±0.01
-metric   finding                     90% interval       p
-ndcg@10  not shown equivalent  [-0.0189, -0.0057]  0.7231
+metric   finding                     90% interval     p
+ndcg@10  not shown equivalent  -0.0189 to -0.0057  0.72
 
+ndcg@10 by device: 1 worse, 1 not tested (4 slices)
+   device     n    bm25   dense    delta        95% interval      p      q
+▼  phone    250  0.6500  0.6000  -0.0500  -0.0700 to -0.0300  <1e-4  <1e-4
+!  watch      1  0.6500  0.6000  -0.0100                   -      -      -  ¹
+=  (none)    49  0.6500  0.6000  +0.0000                   -      -      -  ²
+~  desktop  100  0.6500  0.6000  +0.0200  -0.0100 to +0.0500   0.10   0.10  ³
+¹ one group says nothing about others: no interval and no p-value
+² identical in every group: no interval, no p-value
+³ low information (under 25 nonzero differences): the t interval may be too narrow
+p, which gives the verdict: paired t-test, Holm-corrected for 2 slices at once
+(none): the groups without this attribute
+
+groups whose ndcg@10 depends on ties in scores
+group      run        worst   value    best
+red shoes  baseline  0.7000  0.7480  0.8000
+
+worst: red shoes (-0.36), 検索 (-0.21)     best: q29 (+0.19)
+
+note: labels version 3 is newer than version 2, which the runs share; to use it:
+      ndcg-track rescore bm25 dense --dataset shop
+note: ties in scores could change the verdict on ndcg@10: depending on how they are broken, delta is
+      between -0.0223 and -0.0023
+
+▼ worse
+q: false discovery rate (Benjamini-Hochberg)
+▼ worse, ! cannot be compared, = identical, ~ no difference detected
+d_z: effect size, mean difference / standard deviation of the differences
 delta: candidate - baseline, in absolute points
 95% interval: paired t; p: paired t-test
-d_z: effect size, mean difference / standard deviation of the differences
 ci='betting': an interval that allows for rare, large differences
 equivalence: two one-sided t-tests (TOST), each metric on its own
 
@@ -117,117 +143,88 @@ judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
 ties       ndcg@10: baseline 0.6400 to 0.6600, candidate 0.6377
 
-note: labels version 3 is newer than version 2, which the runs share; to use it:
-      ndcg-track rescore bm25 dense --dataset shop
-note: ties in scores could change the verdict on ndcg@10: depending on how they are broken, delta is
-      between -0.0223 and -0.0023
-
-ndcg@10 by device: 1 regressed, 1 not tested (4 slices)
-device     n  baseline  candidate      delta        95% interval       p       q
-phone    250    0.6500     0.6000    -0.0500  [-0.0700, -0.0300]   <1e-4   <1e-4
-watch      1    0.6500     0.6000    -0.0100                   -       -       -  ¹
-(none)    49    0.6500     0.6000    +0.0000                   -       -       -  ²
-desktop  100    0.6500     0.6000  ~ +0.0200  [-0.0100, +0.0500]  0.1000  0.1000  ³
-¹ one group says nothing about others: no interval and no p-value
-² identical in every group: no interval, no p-value
-³ low information (under 25 nonzero differences): the t interval may be too narrow
-~: no difference detected
-p, which gives the verdict: paired t-test, Holm-corrected for 2 slices at once
-q, for lists: the share of false discoveries among slices with a q this small (Benjamini-Hochberg)
-(none): the groups without this attribute
+metric   better  same  worse    d_z
+ndcg@10       5   381     14  -0.13
 
 worst groups in ndcg@10
 group      baseline  candidate    delta  of which  rank   item
 red shoes    0.7480     0.3830  -0.3650   -0.3000  1 → 7  sku-1 (grade 3)
-検索         0.2110     0.0000  -0.2110
+検索         0.2110     0.0000  -0.2110         -  -      -
 
 best groups in ndcg@10
 group  baseline  candidate    delta
 q29      0.6550     0.8460  +0.1910
-
-groups whose ndcg@10 depends on ties in scores
-group      run        worst   value    best
-red shoes  baseline  0.7000  0.7480  0.8000
 """
 
 
 def test_text_of_everything(full_comparison: Comparison) -> None:
-    assert comparison_said(full_comparison).in_format("text") == FULL
+    assert comparison_said(full_comparison).in_format("text", detail="all") == FULL
     assert max(map(display_width, FULL.splitlines())) <= WIDTH == 100
 
 
 def test_every_finding_in_words(comparison: Comparison) -> None:
     regressed, undetected, identical, incomparable = comparison.metrics
     alone = replace(comparison, metrics=comparison.metrics[:1])
-    assert headline(alone) == "dense against bm25 on shop: ndcg@10 regressed by 0.0123"
-    assert finding(changed(regressed, delta=0.0321, verdict="improved")) == "ndcg@10 improved by 0.0321"
+    assert headline(alone) == "dense against bm25 on shop (400 queries): ndcg@10 worse by 0.0123"
+    assert finding(changed(regressed, delta=0.0321, verdict="improved")) == "ndcg@10 better by 0.0321"
     assert (
         finding(undetected) == "no difference detected in ndcg(gain=exp2, missing=skip)@10 (+0.0004; low information)"
     )
     assert finding(changed(undetected, p_value=None, metric="AP")) == "AP differs by +0.0004, which no test can judge"
-    assert finding(identical) == "P@1 is identical on all 400 groups"
-    assert finding(changed(identical, n=1)) == "P@1 is identical on the 1 group"
+    assert finding(identical) == "P@1 is identical on all 400 queries"
+    assert finding(changed(identical, n=1)) == "P@1 is identical on the 1 query"
     assert finding(incomparable) == "AP cannot be compared"
-    assert finding(changed(regressed, delta=-0.00001)) == "ndcg@10 regressed by 1.0e-05"
+    assert finding(changed(regressed, delta=-0.00001)) == "ndcg@10 worse by 1.0e-05"
 
 
 @pytest.mark.parametrize(
     ("verdicts", "told"),
     [
-        (["regressed", "improved", "improved"], "1 of 3 metrics regressed, 2 improved"),
-        (["identical", "improved"], "1 of 2 metrics improved"),
-        (["improved", "improved"], "both metrics improved"),
+        (["regressed", "improved", "improved"], "1 of 3 metrics worse, 2 better"),
+        (["identical", "improved"], "1 of 2 metrics better"),
+        (["improved", "improved"], "both metrics better"),
         (["identical", "identical"], "identical in both metrics"),
         (["not_comparable", "not_comparable"], "none of 2 metrics can be compared"),
-        (["identical", "no_difference_detected"], "no difference detected in any of 2 metrics"),
+        (["identical", "no_difference_detected"], "no difference detected"),
     ],
 )
 def test_a_headline_for_several_metrics(comparison: Comparison, verdicts: list[Verdict], told: str) -> None:
     metrics = tuple(changed(comparison.metrics[0], verdict=verdict) for verdict in verdicts)
     assert tally(metrics) == told
-    assert headline(replace(comparison, metrics=metrics)) == f"dense against bm25 on shop: {told}"
+    assert headline(replace(comparison, metrics=metrics)) == f"dense against bm25 on shop (400 queries): {told}"
 
 
-def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> None:
+def test_several_candidates_share_one_table(comparison: Comparison) -> None:
     other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
     text = comparison_said(comparison, other).in_format("text")
     assert text.startswith(
-        "2 candidates against bm25 on shop\n"
+        "2 candidates against bm25 on shop (400 queries): 2 of 8 comparisons worse (2 of 8 on low\n"
+        "information)\n"
         "\n"
-        "run     metric                              mean  verdict                     delta\n"
-        "          95% interval       p        w/t/l\n"
-        "bm25    ndcg@10                           0.6500  baseline\n"
-        "bm25    ndcg(gain=exp2, missing=skip)@10  0.5050  baseline\n"
-        "bm25    P@1                               0.6500  baseline\n"
-        "bm25    AP                                     -  baseline\n"
-        "dense   ndcg@10                           0.6377  ▼ regressed               -0.0123\n"
-        "    [-0.0201, -0.0045]   <1e-4  101/158/141  ¹ ²\n"
-        "dense   ndcg(gain=exp2, missing=skip)@10  0.5054  ~ no difference detected  +0.0004\n"
-        "    [-0.0014, +0.0024]  0.6194     11/377/8  ² ³ ⁴\n"
-        "dense   P@1                               0.6500  = identical               +0.0000\n"
-        "                     -       -      0/400/0  ¹ ² ⁵\n"
-        "dense   AP                                     -  ? cannot be judged              -\n"
-        "                     -       -        0/0/0  ⁶ ⁷\n"
+        "   run     metric                      bm25    mean    delta        95% interval      p\n"
+        "▼  dense   ndcg@10                   0.6500  0.6377  -0.0123  -0.0201 to -0.0045  <1e-4  ¹ ²\n"
+        "~  dense   ndcg(gain=ex…ng=skip)@10  0.5050  0.5054  +0.0004  -0.0014 to +0.0024   0.62  ² ³ ⁴\n"
+        "=  dense   P@1                       0.6500  0.6500  +0.0000                   -      -  ¹ ² ⁵\n"
+        "!  dense   AP                             -       -        -                   -      -  ⁶ ⁷\n"
+        "▼  splade  ndcg@10                   0.6500  0.6377  -0.0123  -0.0201 to -0.0045  <1e-4  ¹ ²\n"
+        "~  splade  ndcg(gain=ex…ng=skip)@10  0.5050  0.5054  +0.0004  -0.0014 to +0.0024   0.62  ² ³ ⁴\n"
+        "=  splade  P@1                       0.6500  0.6500  +0.0000                   -      -  ¹ ² ⁵\n"
+        "!  splade  AP                             -       -        -                   -      -  ⁶ ⁷\n"
     )
     assert "\n⁴ low information (under 25 nonzero differences): the t interval may be too narrow\n" in text
-    assert text.count("Holm-corrected for 4 metrics of all candidates at once") == 1
-    assert "\n\n\nsplade against bm25 on shop: 1 of 4 metrics regressed (1 of 4 on low information)\n\nmetric  " in text
-
-
-def test_of_several_candidates_one_table(comparison: Comparison) -> None:
-    other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
-    text = comparison_said(comparison, other, details=False).in_format("text")
-    assert comparison_said(comparison, other).in_format("text").startswith(text.partition("\n\ndelta: ")[0])
     assert text.endswith(
-        "w/t/l: groups won, tied and lost\n"
-        "details=: the tables of each candidate\n"
-        "\n"
-        "groups  400 paired\n"
-        "labels  version 2, digest 3f2a91c0d4e5\n"
         "\n"
         "note: candidate and baseline are the same run\n"
+        "more: to_text(verbose=True) the page of each   explain why   report a page\n"
     )
-    assert comparison_said(comparison, details=False).in_format("text") == comparison_said(comparison).in_format("text")
+
+
+def test_the_pages_of_several_candidates_follow_on_request(comparison: Comparison) -> None:
+    other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
+    text = comparison_said(comparison, other).in_format("text", detail="all")
+    assert text.startswith(comparison_said(comparison, other).in_format("text").rpartition("more: ")[0])
+    assert text.count("Holm-corrected for 4 metrics of all candidates at once") == 1
+    assert "\n\n\nsplade against bm25 on shop (400 queries): 1 of 4 metrics worse (1 of 4 on low" in text
 
 
 def test_second_thoughts(comparison: Comparison) -> None:
@@ -240,9 +237,8 @@ def test_second_thoughts(comparison: Comparison) -> None:
         warnings=(Note("low_information", {"n": 400, "n_nonzero": 9, "enough": 25}),),
     )
     text = comparison_said(replace(comparison, metrics=(unsafe, changed(unsafe, metric="AP")))).in_format("text")
-    assert "  ▼ ndcg@10 regressed by 0.0123 (low information: not a safe verdict)\n" in text
     assert text.count("low information (under 25 nonzero differences)") == 1
-    assert text.startswith("dense against bm25 on shop: both metrics regressed (2 of 2 on low information)\n")
+    assert text.startswith("dense against bm25 on shop (400 queries): both metrics worse (2 of 2 on low information)\n")
 
 
 def test_methods_are_named(full_comparison: Comparison) -> None:
@@ -251,18 +247,20 @@ def test_methods_are_named(full_comparison: Comparison) -> None:
     asked = changed(
         metric, test="wilcoxon", ci_method="betting", ci=(-0.0503, 0.0311), warnings=(Note("tests_symmetry"),)
     )
-    text = comparison_said(replace(full_comparison, metrics=(asked,))).in_format("text")
+    text = comparison_said(replace(full_comparison, metrics=(asked,))).in_format("text", detail="all")
     told = "betting (valid at any n); p: Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)"
     assert f" 95% interval: {told} " in " ".join(text.split())
     assert "ci='betting'" not in text
     assert symmetry not in text
     asked = changed(asked, warnings=metric.warnings)
     few = "¹ low information: 19 of 400 differences are nonzero\n"
-    assert few in comparison_said(replace(full_comparison, metrics=(asked,))).in_format("text")
-    several = comparison_said(replace(full_comparison, metrics=(asked, changed(asked, metric="AP")))).in_format("text")
+    assert few in comparison_said(replace(full_comparison, metrics=(asked,))).in_format("text", detail="all")
+    several = comparison_said(replace(full_comparison, metrics=(asked, changed(asked, metric="AP")))).in_format(
+        "text", detail="all"
+    )
     assert "¹ low information (under 25 nonzero differences)\n" in several
     other = changed(metric, test="permutation", ci_method="bootstrap")
-    text = comparison_said(replace(full_comparison, metrics=(other,))).in_format("text")
+    text = comparison_said(replace(full_comparison, metrics=(other,))).in_format("text", detail="all")
     assert (
         "\n95% interval: bootstrap (BCa: corrected for bias and skewness); p: permutation test (sign flips)\n" in text
     )
@@ -274,9 +272,9 @@ def test_a_metric_is_shown_with_its_canonical_text(comparison: Comparison) -> No
 
     canonical = str(parse_metric("lightgbm:ndcg@5"))
     text = comparison_said(replace(comparison, metrics=(changed(comparison.metrics[0], metric=canonical),))).in_format(
-        "text"
+        "text", detail="all"
     )
-    assert text.startswith("dense against bm25 on shop: lightgbm:ndcg@5 regressed by 0.0123\n")
+    assert text.startswith("dense against bm25 on shop (400 queries): lightgbm:ndcg@5 worse by 0.0123\n")
     fact = text[text.index("\nmetric     lightgbm:ndcg@5 = ") :].split("\n\n")[0]
     assert " ".join(fact.split()) == f"metric lightgbm:ndcg@5 = {canonical}"
     assert max(map(len, fact.splitlines())) <= WIDTH
@@ -321,16 +319,14 @@ def test_nothing_is_wider_than_the_page_but_a_headline(
 @pytest.mark.parametrize("p_value", [5e-324, 9.9e-5])
 def test_p_is_never_printed_as_zero(comparison: Comparison, p_value: float) -> None:
     one = replace(comparison, metrics=(changed(comparison.metrics[0], p_adjusted=p_value),))
-    assert "]  <1e-4  ¹ ²\n" in comparison_said(one).in_format("text")
+    assert "-0.0045  <1e-4  ¹ ²\n" in comparison_said(one).in_format("text")
 
 
 def test_colour_follows_the_verdict(comparison: Comparison) -> None:
     text = comparison_said(comparison).in_format("text", color=True)
     assert text.startswith(
-        "\x1b[1mdense against bm25 on shop: 1 of 4 metrics regressed (1 of 4 on low information)\x1b[0m\n"
-        "  \x1b[33m▼ ndcg@10 regressed by 0.0123\x1b[0m\n"
-        "  ~ no difference detected in"
+        "\x1b[1mdense against bm25 on shop (400 queries): 1 of 4 metrics worse (1 of 4 on low information)\x1b[0m\n"
     )
-    assert "\x1b[33m  -0.0123\x1b[0m" in text
-    assert "~ +0.0004\x1b" not in text
-    assert "\x1b[36m+0.1910\x1b[0m" in text
+    assert "\n\x1b[33m▼\x1b[0m  ndcg@10 " in text
+    assert "  \x1b[33m-0.0123\x1b[0m" in text
+    assert "\n~  ndcg(gain=exp2" in text

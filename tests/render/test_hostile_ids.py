@@ -75,11 +75,14 @@ def test_what_a_log_would_obey_comes_back_unchanged(text: str) -> None:
 
 @cache
 def numbers_of_lines(text: str, hostile: Hostile) -> list[int]:
-    return [printed.count("\n") for printed in reports("text", text, hostile)]
+    of_reports = [re.sub(r"\n(worst|best): ", " ", printed) for printed in reports("text", text, hostile)]
+    return [printed.count("\n") for printed in of_reports]  # the worst and the best are on one line if they fit
 
 
 def test_text_has_the_lines_it_has_for_a_harmless_id(hostile_id: str, hostile_comparison: Hostile) -> None:
-    assert numbers_of_lines(hostile_id, hostile_comparison) == numbers_of_lines("run", hostile_comparison)
+    assert numbers_of_lines(hostile_id, hostile_comparison) == numbers_of_lines(
+        re.sub(r"\S", "r", visible(hostile_id)), hostile_comparison
+    )
 
 
 def test_csv_has_its_rows_and_no_formula(hostile_id: str, hostile_comparison: Hostile) -> None:

@@ -66,9 +66,9 @@ def gated(comparison: Comparison, text: str) -> Gated:
 def test_a_comparison_has_its_tables(comparison: Comparison) -> None:
     page = Page(comparison_said(comparison).in_format("html"))
     means = page.tables[0]
-    assert means[0][:4] == ["metric", "baseline", "candidate", "delta"]
-    assert [row[0] for row in means[1:]] == [metric.metric for metric in comparison.metrics]
-    assert means[1][1:4] == ["0.6500", "0.6377", "-0.0123"]
+    assert means[0][:5] == ["", "metric", "bm25", "dense", "delta"]
+    assert [row[1] for row in means[1:]] == [metric.metric for metric in comparison.metrics]
+    assert means[1][2:5] == ["0.6500", "0.6377", "-0.0123"]
     assert all(len(row) == len(means[0]) for row in means)
     worst = next(table for table in page.tables if table[0][0] == "group")
     assert [row[0] for row in worst[1:]] == [group.group for group in comparison.worst]
@@ -77,18 +77,9 @@ def test_a_comparison_has_its_tables(comparison: Comparison) -> None:
 
 def test_several_candidates_have_an_overview_first(comparison: Comparison) -> None:
     page = Page(comparison_said(comparison, comparison).in_format("html"))
-    assert page.tables[0][0] == [
-        "run",
-        "metric",
-        "mean",
-        "verdict",
-        "delta",
-        "95% interval",
-        "p",
-        "w/t/l",
-        "",
-    ]  # the last: marks of footnotes
-    assert len(page.tables[0]) == 1 + 3 * len(comparison.metrics)
+    heads = ["", "run", "metric", "bm25", "mean", "delta", "95% interval", "p", ""]  # the last: marks of footnotes
+    assert page.tables[0][0] == heads
+    assert len(page.tables[0]) == 1 + 2 * len(comparison.metrics)
 
 
 def test_explanations_have_their_tables() -> None:
@@ -102,11 +93,9 @@ def test_explanations_have_their_tables() -> None:
 def test_a_gate_has_its_verdict_first_and_a_table_of_facts(comparison: Comparison) -> None:
     text = gate_said(gated(comparison, "ada")).in_format("html")
     page = Page(text)
-    verdict = '<span style="color:#c27c0e">FAIL</span>: dense must not replace bm25 on shop, but it was overridden'
-    assert text.startswith(
-        f"<div><p><strong>{verdict}</strong></p>\n<p>The mean difference on these 400 groups, -0.0123, is below 0</p>"
-    )
-    assert ["overridden", "by ada: ada"] in page.tables[0]
+    verdict = '<span style="color:#c27c0e">FAIL</span>: dense must not replace bm25 on shop (ndcg@10, tolerance 0), but'
+    assert text.startswith(f"<div><p><strong>{verdict} it was overridden</strong></p>\n<ul><li>delta -0.0123 on these")
+    assert "; overridden by ada: ada</li>" in text
     assert all(len(row) == 2 for row in page.tables[0])
 
 

@@ -32,11 +32,11 @@ SAID = Said({"rows": TABLE}, lambda: [Report("Two metrics", tables=[TABLE])], la
 
 
 def test_people_see_kinds() -> None:
-    assert SAID.in_format("text").splitlines() == [
+    assert SAID.in_format("text", detail="all").splitlines() == [
         "Two metrics",
         "",
         "metric    mean       delta        95% interval       p  groups  judged  words",
-        "AP      0.5000   ▲ +0.2500  [+0.1250, +0.3750]   <1e-4   1,200   50.0%  ap",
+        "AP      0.5000   ▲ +0.2500  +0.1250 to +0.3750   <1e-4   1,200   50.0%  ap",
         "RR      0.2500  ▼? -0.5000                   -  0.0400       7       -  rr",
         "",
         "delta: candidate - baseline",
@@ -48,7 +48,7 @@ def test_people_see_kinds() -> None:
 
 
 def test_colours_go_by_the_verdict_and_the_best() -> None:
-    painted = SAID.in_format("text", color=True)
+    painted = SAID.in_format("text", color=True, detail="all")
     assert "\x1b[36m ▲ +0.2500\x1b[0m" in painted
     assert "\x1b[36m0.5000\x1b[0m" in painted
     assert "\x1b[1mAP\x1b[0m" in painted
@@ -70,7 +70,9 @@ def test_programs_get_every_column_with_full_precision() -> None:
 def test_a_paper_has_the_same_columns() -> None:
     table = table_latex(TABLE, "Two.")
     assert r"\begin{tabular}{lrrrrrr}" in table
-    row = r"AP & \textbf{0.5000}\textsuperscript{ap} & $\uparrow$ +0.2500 & $[+0.1250, +0.3750]$ & $<10^{-4}$ & 1,200 &"
+    row = (
+        r"AP & \textbf{0.5000}\textsuperscript{ap} & $\uparrow$ +0.2500 & $+0.1250$ to $+0.3750$ & $<10^{-4}$ & 1,200 &"
+    )
     assert row in table
     assert r"RR & \underline{0.2500}\textsuperscript{rr} & $\downarrow$? -0.5000 & -- &" in table
 
@@ -79,7 +81,7 @@ def test_a_column_of_verdicts_spares_the_glyphs_before_differences() -> None:
     def shown(title: str) -> str:
         heads = (Column("verdict", title, "verdict"), Column("delta", "delta", "delta", marked_by=("verdict",)))
         table = Table(heads, [("improved", 0.5), (None, 0.25)])
-        return Said(None, lambda: [Report(tables=[table])], lambda: table).in_format("text")
+        return Said(None, lambda: [Report(tables=[table])], lambda: table).in_format("text", detail="all")
 
     assert shown("verdict") == "verdict     delta\n▲ better  +0.5000\n-         +0.2500\n"
     assert shown(BLANK) == "     delta\n▲  +0.5000\n   +0.2500\n\n▲ better\n"

@@ -66,14 +66,14 @@ def test_the_gate(timed: nt.Tracker, scope: str) -> None:
     found = passed.to_dict()
     assert (found["direction"], found["delta"]) == ("lower", pytest.approx((VALUES["fast"] - VALUES["old"]).mean()))
     if scope == "set":
-        assert failed.to_dict()["reason"].endswith(", is above 1")
+        assert failed.to_dict()["reason"].endswith("PASS needs it to be at most 1")
         return
     assert found["lower"] < found["delta"] < found["upper"] < 0
-    assert found["reason"].startswith("with 95% confidence delta is below 1: at most -")
-    assert failed.to_dict()["reason"].startswith("with 99% confidence delta is above 0: at least ")
+    assert "; PASS needs the upper end below 1" in found["reason"]
+    assert failed.to_dict()["reason"].endswith("; all of that is above 0")
     assert timed.gate("slow", baseline="old", metric=TEXT, margin=30.0).to_dict()["decision"] == "pass"
     upper = failed.to_dict()["upper"]
-    assert f"not shown to be below 1: its 95% bound is {upper:.4g}" in failed.to_dict()["reason"]
+    assert f" to +{upper:.3f}; PASS needs the upper end below 1" in failed.to_dict()["reason"]
     recorded = timed.sql("SELECT metric, delta, ci_low, ci_high FROM gate_decisions ORDER BY decision_id")
     assert list(recorded["metric"]) == [TEXT] * 3
     assert (recorded["ci_low"] < recorded["delta"]).all()
@@ -113,7 +113,7 @@ def test_history_and_pictures(timed: nt.Tracker, tmp_path: Path) -> None:
         timed.compare("old", ["fast", "slow"], by="device").plot(kind).save(tmp_path / f"{kind}.svg")
     page = timed.report("old", "slow")
     page.save(tmp_path / "report.html")
-    assert "regressed by" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "worse by" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_pages(timed: nt.Tracker) -> None:

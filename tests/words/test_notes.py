@@ -38,7 +38,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "ndcg@10: 12 of 30 drawn queries answered, 2 left out; until then answers count as labels, and other unjudged "
         "items as what they may be worth; to draw more",
     ),
-    "draw_queries": ({"n": 30}, "30 queries decide whose unjudged items people grade; to draw them"),
     "old_designs": (
         {"checked_by": "ann"},
         "the answers of 'ann' are to designs of an older version, of single items, which decide nothing; to draw whole "
@@ -90,13 +89,12 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "slices_regressed": (
         {"slices": [["segment", "de", -0.25, 40], ["segment", "fr", -0.125, 1]]},
-        "2 slices regressed although all groups together pass: segment='de' (-0.2500, 40 groups), segment='fr' "
-        "(-0.1250, 1 "
-        "group); to see all",
+        "2 slices regressed although all groups together pass: segment='de' (-0.25, 40 queries), segment='fr' "
+        "(-0.12, 1 query); to see all",
     ),
     "small_slices_regressed": (
         {"slices": [["segment", "de", -0.25, 10]]},
-        "a slice regressed although all groups together pass: segment='de' (-0.2500, 10 groups); too few of its "
+        "a slice regressed although all groups together pass: segment='de' (-0.25, 10 queries); too few of its "
         "groups differ to "
         "be sure; to see all",
     ),
@@ -110,8 +108,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "R(rel=0.1)@5",
     ),
     "unjudged_open": (
-        {"n": 158},
-        "to judge all 158 unjudged items before the next verdict",
+        {"metric": "ndcg@10", "n": 158, "n_groups": 1},
+        "158 unjudged items can change ndcg@10: grade those of 1 query",
     ),
     "unjudged_zero": (
         {"metric": "ndcg(unjudged=drop)", "stop": "unjudged=drop"},

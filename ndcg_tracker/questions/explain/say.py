@@ -191,7 +191,6 @@ def explanation_report(explanation: Explanation, top: int | None = TOP) -> Repor
     explanation = replace(explanation, subject=subject)
     return Report(
         _headline(explanation),
-        is_headline_wrapped=True,
         sentences=_story(explanation),
         tables=_tables(explanation, top),
         legend=_legend(explanation),

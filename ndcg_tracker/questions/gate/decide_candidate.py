@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.decide import PairedResults, closing_note
-from ndcg_tracker.compare.drawn import why_not_drawn
 from ndcg_tracker.compare.estimate import without_inference
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.results import ENDS, Comparison, NotComparable, ties_note
@@ -33,10 +32,9 @@ from ndcg_tracker.questions.gate.decide import (
 )
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Gated, GateFacts, drift_since_pin
-from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN, LEVELS_OF_LOOKS
+from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
 from ndcg_tracker.statistics.t_test import TTest
-from ndcg_tracker.words.notes import Fact, Kind, Note, carry_command, command_line, sentence
-from ndcg_tracker.words.texts import sample_command
+from ndcg_tracker.words.notes import Kind, Note, carry_command, command_line, sentence
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side
@@ -239,12 +237,7 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: Decision, comp
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
     metric, n_items = str(question.metric), None if runs.is_repeated else left.n_items
-    closing = closing_note(comparison, metric, names, n_items)
-    is_told = any(note.kind == "few_drawn" for note in comparison.notes)
-    if left.stop is None and n_items and why_not_drawn(question.metric) is None and not (is_told or question.judge):
-        facts: dict[str, Fact] = {"n": min(LEAST_DRAWN, comparison.groups.paired)}
-        return [Note("draw_queries", facts, sample_command(names, "", comparison.dataset, metric=metric)), closing]
-    return [closing]
+    return [closing_note(comparison, metric, names, n_items)]
 
 
 def _hangs_on_ties(decision: Decision, results: PairedResults) -> bool:

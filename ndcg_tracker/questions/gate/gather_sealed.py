@@ -15,12 +15,11 @@ from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Basis, Look, SealedDecision, decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import look_words
 from ndcg_tracker.render.formats import Answer, Said, as_object, paths, picked
-from ndcg_tracker.render.report import Report, Table
+from ndcg_tracker.render.report import Line, Report, Table
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.runs.sealing import BUDGET, check_telling
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.storage.checks import checked_name
-from ndcg_tracker.words.notes import Told
 from ndcg_tracker.words.texts import points
 
 if TYPE_CHECKING:
@@ -60,10 +59,11 @@ def sealed_said(gated: SealedGateResult) -> Said:
     """Return the output for a decision on sealed data."""
     verdict = Painted("PASS", "good") if gated.is_accepted else Painted("NOT PASSED", "bold")
     asked = f"{gated.candidate} against {gated.baseline} on sealed dataset {gated.dataset}"
-    facts = [("metric", gated.metric), ("margin", points(gated.margin))]
-    facts.append(("look", look_words(gated.look, "split fresh data")))
-    notes = [Told("note", "decided before: the same question again spends no look")] if gated.decided_before else []
-    report = Report(asked, verdict=verdict, facts=facts, notes=notes)
+    rules = f"{gated.metric}, margin {points(gated.margin)}"
+    lines = [Line("  ", rules), Line("  look ", look_words(gated.look, "split fresh data"))]
+    if gated.decided_before:
+        lines.append(Line("  ", "decided before: the same question again spends no look"))
+    report = Report(asked, verdict=verdict, under=lines)
     return Said(gated, lambda: [report], lambda: Table.of_rows([picked(_COLUMNS, as_object(gated))]))
 
 

@@ -14,7 +14,7 @@ from ndcg_tracker.compare.reach import joined
 from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.sample import Strata
 from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.questions.gate.decide import UNBOUNDED, Decision, Levels, Rules, between, decide, with_limits
+from ndcg_tracker.questions.gate.decide import UNBOUNDED, Decision, Levels, Rules, Ways, between, decide, with_limits
 from ndcg_tracker.questions.gate.decide_candidate import advisable, barred, with_parts
 from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, is_unchecked, with_acknowledgement
 from ndcg_tracker.questions.gate.gather_policy import outside_policy, refuse_policy
@@ -24,7 +24,7 @@ from ndcg_tracker.questions.gate.say import recorded_reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.words.notes import sentence
+from ndcg_tracker.words.notes import Note, sentence
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import SuiteDecisionRecord
@@ -131,6 +131,9 @@ def _decided(
     unreached = next((paired.unreached for paired in results.values() if paired.unreached is not None), None)
     if unreached is not None and not decision.is_identical:
         decision = barred(decision, unreached)
+    judge_alone = _judge_alone(tx, basis.pairs)
+    if judge_alone and not decision.is_identical and unreached is None:
+        decision = replace(decision, barred=Note("judge_unchecked", {"judge": judge_alone}), ways=Ways())
     checks = [
         replace(check, name=f"{check.name} on {dataset}")
         for dataset, both in basis.pairs.items()
@@ -148,7 +151,7 @@ def _decided(
         decision,
         1 + len(basis.earlier),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
-        judge_alone=_judge_alone(tx, basis.pairs),
+        judge_alone=judge_alone,
         outside=basis.outside,
     )
 

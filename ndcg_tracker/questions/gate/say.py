@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
-from ndcg_tracker.compare.say_drawn import check_facts, favours, few_words, judge_alone_words
+from ndcg_tracker.compare.decide import closing_note
+from ndcg_tracker.compare.results import Comparison, Unjudged
+from ndcg_tracker.compare.say_drawn import check_facts, favours, few_words
 from ndcg_tracker.compare.say_tables import (
     NO_VALUE,
     change_words,
     facts,
     group_tables,
     limit_words,
+    rare_loss_words,
     requests,
     who_loses,
 )
@@ -25,26 +28,28 @@ from ndcg_tracker.questions.gate.decide import (
     Bounds,
     Decision,
     Part,
-    Ways,
-    Word,
 )
 from ndcg_tracker.questions.gate.gather_policy import reset_command, rules_words
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Drift, Gated, Look
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.render.terminal import Painted, Style
+from ndcg_tracker.render.report import Column, Line, Report, Table
+from ndcg_tracker.render.terminal import Painted, Style, shortened, visible
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
 from ndcg_tracker.storage.records import PolicyRecord
-from ndcg_tracker.words.notes import Told, in_words, sentence, told
+from ndcg_tracker.words.notes import MINOR, Note, Told, command_line, sentence, told
+from ndcg_tracker.words.sentences import named_slices
 from ndcg_tracker.words.texts import (
+    UNDEFINED,
+    between,
     clustered_by,
     counted,
+    judge_words,
     ordinal,
-    percent,
     percent_of,
     points,
+    queries,
     sample_command,
     short_name,
     shown,
@@ -56,13 +61,14 @@ if TYPE_CHECKING:
 
 SLICES_NAMED = 5
 
-STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "bold"}
+STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "open"}
 _SLICE_STYLES: dict[str, Style] = {"fails": "bad", "within": "good"}
-_SENTENCES = {
-    "pass": "{candidate} may replace {baseline} on {dataset}",
-    "fail": "{candidate} must not replace {baseline} on {dataset}",
-    "inconclusive": "not known whether {candidate} may replace {baseline} on {dataset}",
+SENTENCES = {
+    "pass": "{} may replace {} on {}",
+    "fail": "{} must not replace {} on {}",
+    "inconclusive": "{} may or may not replace {} on {}",
 }
+REST = "bounds, labels, ties, drift"
 _CSV_COLUMNS = {
     **paths("decision reason"),
     **compare.RUN_COLUMNS,
@@ -169,32 +175,145 @@ def _policy_shape(policy: PolicyRecord) -> Mapping[str, object]:
 @shape_of(Gated)
 def _gate_shape(gated: Gated) -> Mapping[str, object]:
     shape: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
-    return shape | picked(_GATE_KEYS, gated)
+    return shape | picked(_GATE_KEYS, gated) | {"screen": [str(line) for line in screen_lines(gated)[:-1]]}
 
 
 def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
     """Return the report of a decision; ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
-    why = reason(replace(gated.decision, ways=Ways()))
-    zero = in_words([note for note in gated.comparison.notes if note.kind == "unjudged_zero"])
-    names = [gated.comparison.baseline.name, gated.comparison.candidate.name]
-    barred = gated.decision.barred
-    unchecked = gated.judge_alone if barred is not None and barred.kind == "judge_unchecked" else ""
-    checking = sample_command(names, unchecked, gated.comparison.dataset) if unchecked else ()
+    low = gated.decision.why
     return Report(
         _finding(gated),
-        tables=slice_tables(gated.decision),
         verdict=Painted(verdict_words(gated), STYLES[gated.decision.decision]),
-        sentences=[
-            why[:1].upper() + why[1:],
-            *(f"The verdict rests on: {note}" for note in zero),
-            *judge_alone_words(gated.judge_alone, checking),
-            *favours(gated.comparison),
+        under=screen_lines(gated),
+        facts=[("reason", reason(gated.decision)), *_facts(gated, spelled)],
+        minor=[
+            *([] if low is None else [Told("warning", sentence(low))]),
+            *(told(note) for note in gated.comparison.notes if note.kind in MINOR),
         ],
-        facts=_facts(gated, spelled),
-        details=group_tables(gated.comparison) if with_groups else [],
-        notes=[*_warnings(gated), *(told(note) for note in gated.comparison.notes if note.kind != "unjudged_zero")],
+        details=[*slice_tables(gated.decision), *(group_tables(gated.comparison) if with_groups else [])],
+        rest=REST,
     )
+
+
+def screen_lines(gated: Gated) -> list[Line]:
+    """Return the lines below the verdict: delta, why, what fell or what to do, warnings, and where it is recorded."""
+    comparison, decision = gated.comparison, gated.decision
+    lines = [Line("  ", delta_words(decision))]
+    lines += [Line("  why: ", why)] if (why := why_words(decision)) else []
+    lines += [*_fallen(gated), *_worst_loss(gated)] if decision.decision == "pass" else []
+    lines += do_lines(decision, _grading(gated), comparison)
+    zero = [note for note in comparison.notes if note.kind == "unjudged_zero"]
+    lines += [Line("  rests on: ", sentence(note)) for note in zero]
+    lines += [Line("  ", favour) for favour in favours(comparison)]
+    lines += [Line("  warning: ", warning) for warning in _warnings(gated)]
+    notes = [told(note) for note in comparison.notes if note.kind not in {*MINOR, *_IN_LINES}]
+    lines += [Line("  note: ", note.sentence + ":" * bool(note.command), note.command) for note in notes]
+    if gated.look is not None and gated.policy is not None:
+        words = look_words(gated.look, f"its owner restarts it with: {reset_command(gated.policy)}")
+        lines.append(Line("  look ", words))
+    return [*lines, Line("  ", recorded_as(gated))]
+
+
+_IN_LINES = ("unjudged_zero", "unjudged_open", "slices_regressed", "small_slices_regressed")
+
+
+def delta_words(decision: Decision) -> str:
+    """Return delta, what the data allow, and what PASS needs.
+
+    >>> from ndcg_tracker.questions.gate.decide import Rules
+    >>> from ndcg_tracker.statistics.t_test import TTest
+    >>> delta_words(Decision(rules=Rules(0.0, "set"), t=TTest(2, -0.25, None), whole="fail"))
+    'delta -0.2500 on these 2 queries; PASS needs it to be at least 0'
+    """
+    sides, delta = Sides(decision), f"delta {points(decision.delta, signed=True)}"
+    if decision.scope == "set":
+        needed = f"PASS needs it to be {sides.least} {sides.allowed(decision.margin)}"
+        return f"{delta} on {'this query' if decision.n == 1 else f'these {queries(decision.n)}'}; {needed}"
+    end = "lower" if sides.is_higher else "upper"
+    needed = f"PASS needs the {end} end {sides.better} {sides.allowed(decision.margin)}"
+    return "; ".join(filter(None, (delta, allowed_words(decision), "" if decision.is_identical else needed)))
+
+
+def allowed_words(decision: Decision) -> str:
+    """Return which differences the data allow, "" if no bound is known."""
+    low, high = (None if end is None else _rounded(end) for end in (decision.lower, decision.upper))
+    if low is None and high is None:
+        return ""
+    return f"the data allow {low} to {high}" if low and high else f"the data allow at {least(low)} {low or high}"
+
+
+def least(low: str | None) -> str:
+    """Return which end is known."""
+    return "most" if low is None else "least"
+
+
+def _rounded(end: float) -> str:
+    return points(end, signed=True, digits=3 if abs(end) >= 0.01 else 4)
+
+
+def why_words(decision: Decision) -> str:
+    """Return why a decision came out as it did, "" for a PASS without a condition."""
+    only = _only_reason(decision)
+    if only or decision.scope == "set":
+        return only
+    clauses = _clauses(decision)
+    if decision.decision != "inconclusive":
+        return "; ".join(clauses or [_outcome(decision)] * (decision.decision == "fail"))
+    told = ", and ".join(filter(None, (_few_words(decision), _open_share(decision))))
+    return "; ".join(filter(None, [*clauses, told])) or _outcome(decision)
+
+
+def _only_reason(decision: Decision) -> str:
+    """Return the one reason that needs no other, "" if there is none."""
+    if decision.barred is not None:
+        return sentence(decision.barred)
+    if few := few_words(decision.check):
+        return f"open: {few}"
+    if decision.delta is None:
+        return "no query has a result in both runs"
+    if decision.is_identical and decision.decision == "pass":
+        return f"identical on {'all ' if decision.n > 1 else 'the '}{queries(decision.n)}"
+    return ""
+
+
+def _clauses(decision: Decision) -> list[str]:
+    """Return what besides the bounds decides or hinders a decision."""
+    clauses = [f"but {limit_words(check)}" for check in decision.limits if not check.is_met]
+    clauses += [_of_slices(decision), harm_words(decision)]
+    if decision.of_zero not in (None, decision.decision):
+        clauses.append(f"if unjudged items are worth nothing, the decision is {(decision.of_zero or '').upper()}")
+    if decision.is_small_drop:
+        clauses.append(f"a real {'drop' if decision.direction == 'higher' else 'rise'} within the margin")
+    return [clause.removeprefix("but ") for clause in clauses if clause]
+
+
+def _few_words(decision: Decision) -> str:
+    """Return that few queries differ, "" if enough do."""
+    low = decision.why
+    if low is None:
+        return ""
+    facts: Mapping[str, Any] = low.facts
+    if low.kind == "low_information" and facts.get("n_nonzero") is not None and not facts.get("of_labels"):
+        units = "clusters" if facts.get("of_clusters") else "queries"
+        of = "" if facts["n_nonzero"] >= facts["n"] else f" of {facts['n']:,}"
+        return f"only {facts['n_nonzero']:,}{of} {units} differ"
+    return sentence(low)
+
+
+def _open_share(decision: Decision) -> str:
+    """Return how much of the first ranks is unjudged, "" if it leaves nothing open."""
+    left, (low, high) = decision.unjudged, decision.open_delta
+    return "" if left is None or low is None or low == high else _share(left)
+
+
+def _outcome(decision: Decision) -> str:
+    """Return what the range that the data allow says about all queries together."""
+    sides = Sides(decision)
+    change = "drop" if sides.is_higher else "rise"
+    more = f"{change} of more than {shown_margin(decision.margin)}" if decision.margin else change
+    told = {"pass": f"no {more}", "fail": f"all of that is {sides.worse} 0"}
+    return told.get(decision.decision, f"neither a {more} nor no {change} can be ruled out")
 
 
 def reason(decision: Decision) -> str:
@@ -203,56 +322,109 @@ def reason(decision: Decision) -> str:
     >>> from ndcg_tracker.questions.gate.decide import Rules
     >>> from ndcg_tracker.statistics.t_test import TTest
     >>> reason(Decision(rules=Rules(0.0, "set"), t=TTest(2, -0.25, None), whole="fail"))
-    'the mean difference on these 2 groups, -0.25, is below 0'
+    'delta -0.2500 on these 2 queries; PASS needs it to be at least 0'
     """
-    if decision.limits:
-        whole = reason(replace(decision, parts=tuple(part for part in decision.parts if part.kind != "limit")))
-        return "; ".join([whole, *(f"but {limit_words(check)}" for check in decision.limits if not check.is_met)])
-    if decision.barred is not None:
-        return sentence(decision.barred)
-    if few := few_words(decision.check):
-        return f"open: {few}"
-    if decision.delta is None:
-        return "no group has a result in both runs"
-    if decision.is_identical and decision.decision == "pass":
-        return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
-    parts = [_of_slices(decision), harm_words(decision)]
-    if decision.of_zero not in (None, decision.decision):
-        of_zero = f"if they are worth nothing, the decision is {(decision.of_zero or '').upper()}"
-        parts = [f"{unjudged_words(decision)}; {of_zero}", *(part.removeprefix("but ") for part in parts)]
-        return "; ".join(filter(None, parts))
+    if only := _only_reason(decision):
+        return only
     ways = to_decide(decision)
-    needed = [f"to decide: {ways}"] if ways else []
-    return "; ".join(filter(None, (_of_whole(decision), *parts, *needed)))
+    return "; ".join(filter(None, [delta_words(decision), why_words(decision), f"to decide: {ways}" if ways else ""]))
 
 
-def _of_whole(decision: Decision) -> str:
-    """Return what the mean difference of all groups decides."""
-    assert decision.delta is not None
-    if decision.scope == "set":
-        sides = Sides(decision)
-        relation = f"{'not ' if decision.whole == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
-        groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
-        return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
-    return _by_bounds(decision, decision.without("slice", "dataset", "harm"))
+def _fallen(gated: Gated) -> list[Line]:
+    """Return the slices that regressed although all queries together pass, and the command that shows them."""
+    rows = gated.regressed_slices
+    if not rows:
+        return []
+    command = next(note.command for note in gated.comparison.notes if note.kind.endswith("slices_regressed"))
+    named = named_slices([(row.attribute, row.value, row.delta, row.n) for row in rows])
+    return [Line("  fell: ", named, command_line(command))]
 
 
-def unjudged_words(decision: Decision) -> str:
-    """Return how much of the first ranks is unjudged, and how far it leaves delta open; "" where it does not."""
-    left, (low, high) = decision.unjudged, decision.open_delta
-    if left is None or low is None:
+def _worst_loss(gated: Gated) -> list[Line]:
+    rare, worst = gated.metric.rare_loss, gated.comparison.worst[:1]
+    if rare is None:
+        return []
+    who = f" ({shortened(visible(gated.comparison.texts.get(worst[0].group, worst[0].group)), 24)})" if worst else ""
+    return [Line("  ", rare_loss_words(rare, of_clusters=gated.metric.clusters is not None, who=who))]
+
+
+def _grading(gated: Gated) -> Note | None:
+    """Return the note with the command that fills what unjudged items leave open, None if they leave nothing open."""
+    left, comparison, (low, high) = gated.decision.unjudged, gated.comparison, gated.decision.open_delta
+    if left is None or low is None or low == high or not left.n_items:
+        return None
+    names = [run.runs[0].name if run.runs else run.name for run in (comparison.baseline, comparison.candidate)]
+    n_items = None if comparison.baseline.runs or comparison.candidate.runs else left.n_items
+    return closing_note(comparison, comparison.metrics[0].metric, names, n_items, left.n_groups)
+
+
+def do_lines(decision: Decision, grading: Note | None, comparison: Comparison | None = None) -> list[Line]:
+    """Return what would decide an open question, in order.
+
+    ``grading``: a note with the command that fills what unjudged items leave open. ``comparison``: of two runs.
+    """
+    if decision.decision != "inconclusive":
+        return []
+    steps, barred = list[tuple[str, str]](), decision.barred
+    if barred is not None and barred.kind == "judge_unchecked":
+        judge = str(barred.facts["judge"])
+        names = ["A", "B"] if comparison is None else [comparison.baseline.name, comparison.candidate.name]
+        dataset = "" if comparison is None else comparison.dataset
+        command = sample_command(names, judge, dataset)
+        steps.append((f"have people check {judge_words(judge)}", command_line(command)))
+    elif grading is not None and not _only_reason(decision):
+        worst = decision.open_delta[0 if decision.direction == "higher" else 1]
+        is_needed = (
+            worst is not None and abs(worst) >= decision.margin and (worst < 0) == (decision.direction == "higher")
+        )
+        facts: Mapping[str, Any] = grading.facts
+        what = "the unjudged items" if facts["n"] is None else counted(facts["n"], "item")
+        where = "" if facts["n_groups"] is None else f" in {queries(facts['n_groups'])}"
+        needed = ", without which nothing can PASS" if is_needed else ""
+        steps.append((f"grade {what}{where}{needed}", command_line(grading.command)))
+    ways = [words for words in (_more_queries(decision), _wider_margin(decision)) if words]
+    if ways:
+        steps.append(("then " * bool(steps) + ", or ".join(ways), ""))
+    starts = ["  do:  1. ", *(f"       {number}. " for number in range(2, len(steps) + 1))]
+    return [Line(start, words, command) for start, (words, command) in zip(starts, steps, strict=False)]
+
+
+def _more_queries(decision: Decision) -> str:
+    """Return about how many queries like these would decide, "" if that is not known."""
+    ways = decision.ways
+    if ways.n is not None and ways.word is not None:
+        # the betting bound may decide before
+        about = "about" if decision.told.betting_lower is None else "at most about"
+        return f"{about} {queries(ways.n)} like these ({ways.word.upper()})"
+    facts: Mapping[str, Any] = {} if decision.why is None else decision.why.facts
+    n_nonzero, enough = facts.get("n_nonzero"), facts.get("enough")
+    if not n_nonzero or not enough or facts.get("of_labels") or facts.get("of_clusters") or _only_reason(decision):
         return ""
-    share = left.share
-    where = "items" if share.cutoff is None else f"first {counted(share.cutoff, 'item')}"
-    lacking = [None if side is None else 1 - side for side in (share.candidate, share.baseline)]
-    unjudged = f"{percent(lacking[0])} of the candidate's {where} are unjudged (baseline {percent(lacking[1])})"
-    return f"{unjudged}: delta is between {points(low, signed=True)} and {points(high, signed=True)}"
+    return f"about {queries(-(-enough * facts['n'] // (10 * n_nonzero)) * 10)} like these"
+
+
+def _wider_margin(decision: Decision) -> str:
+    return "" if decision.ways.margin is None else f"a margin above {decision.ways.margin:.4g} (PASS)"
 
 
 def unjudged_fact(decision: Decision) -> list[tuple[str, str]]:
     """Return how far unjudged items leave delta open, as a pair of a name and its value."""
-    words = unjudged_words(decision)
-    return [("unjudged", words)] if words else []
+    left, (low, high) = decision.unjudged, decision.open_delta
+    if left is None or low is None or high is None:
+        return []
+    return [("unjudged", f"{_share(left)}: could move delta to between {between((low, high))}")]
+
+
+def _share(left: Unjudged) -> str:
+    """Return how much of the first ranks is unjudged.
+
+    >>> from ndcg_tracker.compare.results import JudgedShare, Unjudged
+    >>> _share(Unjudged(JudgedShare(10, 0.98, 0.71)))
+    '29% of the top 10 is unjudged (baseline 2%)'
+    """
+    where = "of the lists" if left.share.cutoff is None else f"of the top {left.share.cutoff}"
+    lacking = [UNDEFINED if of is None else f"{1 - of:.0%}" for of in (left.share.candidate, left.share.baseline)]
+    return f"{lacking[0]} {where} is unjudged (baseline {lacking[1]})"
 
 
 class Sides:
@@ -266,7 +438,6 @@ class Sides:
         self.pass_bound = self.shown(of_gains.lower)
         self.fail_bound = self.shown(of_gains.upper)
         self.pass_method, self.fail_method = of_gains.lower_method, of_gains.upper_method
-        self.has_t_bound = of_gains.t_upper is not None
         self.levels = percent_of(decision.pass_level or PASS_LEVEL), percent_of(1 - (decision.fail_alpha or FAIL_ALPHA))
 
     def shown(self, gain: float | None) -> float | None:
@@ -303,8 +474,8 @@ def _of_slices(decision: Decision) -> str:
     fallen = [part for part in slices if part.p_adjusted is not None]
     if fallen:
         fallen.sort(key=lambda part: (part.low_information, part.delta if sides.is_higher else -part.delta))
-        named = ", ".join(f"{_slice_name(part)} ({counted(part.n, 'group')})" for part in fallen[:SLICES_NAMED])
-        clauses.append(f"regressed by compare's test: {named}{_more(fallen)}")
+        named = named_slices([(part.attribute, part.value, part.delta, part.n) for part in fallen])
+        clauses.append(f"regressed by compare's test: {named}")
     return "; ".join(clauses)
 
 
@@ -361,17 +532,6 @@ def slice_tables(decision: Decision, title: str = "slices") -> list[Table]:
     judged, sides = [part for part in decision.slices if part.n >= FEWEST_IN_SLICE], Sides(decision)
     if not judged:
         return []
-    rows: list[list[object]] = [
-        [
-            NO_VALUE if part.value is None else part.value,
-            f"{part.n:,}",
-            points(part.delta, signed=True),
-            points(part.lower, signed=True),
-            points(part.upper, signed=True),
-            Painted(part.status, _SLICE_STYLES.get(part.status)),
-        ]
-        for part in judged
-    ]
     least, most = sides.levels
     legend = [
         f"{sides.least}: with {least} confidence; {sides.most}: with {most}, Holm-corrected for the {title} at once"
@@ -381,10 +541,17 @@ def slice_tables(decision: Decision, title: str = "slices") -> list[Table]:
     if n_small := len(decision.slices) - len(judged):
         small = counted(n_small, title.removesuffix("s"))
         legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} groups not judged")
-    heads = columns(decision.rules.by or "", ">n", ">delta", ">at least", ">at most", "finding")
+    columns = (
+        Column("value", decision.rules.by or "", "id", of=lambda row: NO_VALUE if row.value is None else row.value),
+        Column("n", "n", "count"),
+        Column("delta", "delta", "delta"),
+        Column("lower", "at least", "delta"),
+        Column("upper", "at most", "delta"),
+        Column("finding", "finding", of=lambda row: Painted(row.status, _SLICE_STYLES.get(row.status)), right=False),
+    )
     margin = shown_margin(decision.rules.part_margin)
     told = f"{title}, each allowed a {'drop' if sides.is_higher else 'rise'} of {margin}"
-    return [Table(heads, rows, told, legend=legend)]
+    return [Table.of(columns, judged, told, legend=legend)]
 
 
 def recorded_reason(gated: Gated | SuiteGated) -> str:
@@ -402,60 +569,12 @@ def recorded_reason(gated: Gated | SuiteGated) -> str:
 
 def to_decide(decision: Decision) -> str:
     """Return what would decide an open question, the most sensible first; "" if nothing is known to do so."""
-    ways, left, needed = [], decision.unjudged, decision.ways
+    ways, left = [], decision.unjudged
     if decision.decision != "inconclusive":
         return ""
     if left is not None and left.n_items and decision.of_zero not in (None, "inconclusive"):
         ways.append(f"judging {counted(left.n_items, 'unjudged item')}")
-    if needed.n is not None and needed.word is not None:
-        # the betting bound may decide before
-        about = "about" if decision.told.betting_lower is None else "at most about"
-        ways.append(f"{about} {needed.n:,} groups like these ({needed.word.upper()})")
-    if needed.margin is not None:
-        ways.append(f"a margin above {needed.margin:.4g} (PASS)")
-    return ", or ".join(ways)
-
-
-def _by_bounds(decision: Decision, whole: Word) -> str:
-    """Return why a population decision came out as it did; ``whole``: that without its parts."""
-    sides = Sides(decision)
-    goal = f"{sides.better} {sides.allowed(decision.margin)}"
-    pass_level, fail_level = percent_of(decision.pass_level or 0.0), percent_of(1 - (decision.fail_alpha or 0.0))
-    has_t = decision.told.t_lower is not None or decision.told.t_upper is not None
-    cause = "information is low" if has_t or decision.why is not None else "all differences are the same"
-    kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
-    has_range = decision.open_delta[0] != decision.open_delta[1]
-    kind += ", unjudged items at their worst" if has_range else ""
-    bound, other = sides.pass_bound, sides.fail_bound
-    kind += ", by drawn queries" if decision.check is not None and not decision.check.is_complete else ""
-    if bound is None:
-        why = "the bound that would decide does not cover repeats"
-        why = why if decision.told.of_repeats else "no range of the metric is known"
-        above = f"delta is not shown to be {goal} (low information, and {why})"
-    elif whole == "pass":
-        above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"
-    else:
-        above = f"delta is not shown to be {goal}: its {pass_level} bound is {bound:.4g} ({kind})"
-    if whole == "pass":
-        change = "drop" if sides.is_higher else "rise"
-        if not decision.is_small_drop:
-            return above
-        return f"{above}; a real {change} within the margin: with {fail_level} confidence {sides.most} {other:.4g}"
-    if other is None:
-        unknown = f"nor {sides.worse} 0, for which the t bound alone does not count" if sides.has_t_bound else ""
-        return ", ".join(filter(None, (above, unknown)))
-    by = ", ".join(filter(None, [_fail_kind(sides, cause), "unjudged items at their best" if has_range else ""]))
-    by = by and f" ({by})"
-    if whole == "fail":
-        return f"with {fail_level} confidence delta is {sides.worse} 0: {sides.most} {other:.4g}{by}; and {above}"
-    return f"{above}, nor {sides.worse} 0: its {fail_level} bound is {other:.4g}{by}"
-
-
-def _fail_kind(sides: Sides, cause: str) -> str:
-    """Return how the bound of FAIL was found, "" if it was found in the same way as that of PASS."""
-    if sides.fail_method == sides.pass_method or sides.pass_bound is None:
-        return ""
-    return f"betting bound, as {cause}" if sides.fail_method == "betting" else "t bound"
+    return ", or ".join(filter(None, [*ways, _more_queries(decision), _wider_margin(decision)]))
 
 
 def verdict_words(gated: Gated | SuiteGated) -> str:
@@ -474,12 +593,15 @@ def verdict_words(gated: Gated | SuiteGated) -> str:
 
 
 def _finding(gated: Gated) -> str:
-    """Return what the verdict means for both runs."""
-    comparison = gated.comparison
-    text = _SENTENCES[gated.decision.decision].format(
-        candidate=comparison.candidate.name, baseline=comparison.baseline.name, dataset=comparison.dataset
+    """Return what the verdict means for both runs, by which metric and margin."""
+    comparison, decision = gated.comparison, gated.decision
+    text = SENTENCES[decision.decision].format(
+        comparison.candidate.name, comparison.baseline.name, compare.judged_dataset(comparison)
     )
-    return f"{text}, but it was overridden" if gated.acknowledgement is not None else text
+    learned = "" if gated.learned_margin is None else f", learned from {len(gated.learned_margin.runs)} repeats"
+    name = "tolerance" if decision.scope == "set" else "margin"
+    rules = f"({gated.metric.metric}, {name} {shown_margin(decision.margin)}{learned})"
+    return f"{text} {rules}{', but it was overridden' if gated.acknowledgement is not None else ''}"
 
 
 def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
@@ -506,7 +628,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         )
         for check in decision.limits
     ]
-    policy, look = gated.policy, gated.look
+    policy = gated.policy
     if policy is not None:
         rules = rules_words(policy.rules)
         pairs.append(
@@ -515,31 +637,23 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     if policy is not None and gated.restarted is not None:
         of = gated.restarted
         pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {short_name(of.reset_by)}"))
-    if look is not None and policy is not None:
-        pairs.append(("look", look_words(look, f"its owner restarts it with: {reset_command(policy)}")))
-    elif 0 < decision.drawn_look <= len(LEVELS_OF_LOOKS):
+    if 0 < decision.drawn_look <= len(LEVELS_OF_LOOKS):
         level = LEVELS_OF_LOOKS[decision.drawn_look - 1]
         pairs.append(("look", f"{decision.drawn_look} of {len(LEVELS_OF_LOOKS)} by drawn answers, level {level:g}"))
-    if ways := to_decide(decision):
-        pairs.append(("to decide", ways))
     if gated.drift is not None:
         pairs += [("drift", clause) for clause in drifted(gated.drift)]
-    pairs.append(("decision", recorded_as(gated)))
-    if gated.acknowledgement is not None:
-        pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
+    pairs.append(("decision", f"the {ordinal(gated.number)} of this gate"))
     return pairs
 
 
-def _warnings(gated: Gated) -> list[Told]:
-    """Return what to keep in mind: groups that count differently, and low information."""
-    metric, of_gate = gated.metric, gated.decision.why
+def _warnings(gated: Gated) -> list[str]:
+    """Return which groups count differently, and other warnings of the metric than low information."""
+    metric = gated.metric
+    warnings = [of for of in metric.warnings if of.kind != "low_information"]  # the gate has its own rule
     is_certain = metric.verdict in ("identical", "not_comparable")
-    warnings = [
-        warning for warning in metric.warnings if warning.kind != "low_information"
-    ]  # the gate has its own rule
-    shown = replace(metric, warnings=(*warnings, *([of_gate] if of_gate is not None else [])))
+    shown = replace(metric, warnings=tuple(warnings))
     shown = replace(shown, settled=None, about=replace(shown.about, not_comparable=None)) if is_certain else shown
-    return [Told("warning", footnote) for footnote in dict.fromkeys(compare.metric_footnotes(shown))]
+    return list(dict.fromkeys(compare.metric_footnotes(shown)))
 
 
 def bounds_in_words(decision: Decision) -> list[str]:
@@ -587,11 +701,13 @@ def _margin(gated: Gated) -> str:
 
 
 def recorded_as(gated: Gated | SuiteGated) -> str:
-    """Return where the decision is recorded."""
+    """Return where the decision is recorded, and who overrode it."""
     if gated.decision_id is None:
-        return "not recorded (dry run)"
-    before = "decided before: " if gated.decided_before else ""
-    return f"{before}the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
+        told = "not recorded (dry run)"
+    else:
+        told = f"{'decided before' if gated.decided_before else 'recorded'} as decision {gated.decision_id}"
+    by = gated.acknowledgement
+    return told if by is None else f"{told}; overridden by {by.by}: {by.reason}"
 
 
 def look_words(look: Look, fresh: str) -> str:
@@ -650,7 +766,7 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
     Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for an open decision that must not
     fail the build. ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``.
     """
-    text = gate_said(gated, spelled, with_groups=with_groups).in_format("text")
+    text = gate_said(gated, spelled, with_groups=with_groups).in_format("text", detail="all")
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
@@ -661,7 +777,8 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
 def decision_junit(case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome) -> str:
     """Return the JUnit report of a decision; ``case_names``: the class and the name of its one test case."""
     decision = gated.decision
-    message = f"{verdict_words(gated)}: {reason(replace(decision, ways=Ways()))}"
+    why = _only_reason(decision) or "; ".join(filter(None, (delta_words(decision), why_words(decision))))
+    message = f"{verdict_words(gated)}: {why}"
     properties = _properties(decision, gated.decision_id, gated.acknowledgement)
     case = JunitCase(*case_names, decision.decision.upper(), message, text, properties)
     return junit_document("ndcg-track gate", case, outcome)

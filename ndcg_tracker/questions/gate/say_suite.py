@@ -5,36 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ndcg_tracker.compare.say_drawn import judge_alone_words
-from ndcg_tracker.compare.say_suite import delta_table, rare_loss_fact, suite_notes
+from ndcg_tracker.compare.say_suite import macro_means, rare_loss_fact, suite_notes, suite_table
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.gate.result import SuiteGated
 from ndcg_tracker.questions.gate.say import (
+    SENTENCES,
     STYLES,
     ToldDecision,
     bounds_in_words,
     by_t_alone,
     decision_junit,
+    delta_words,
+    do_lines,
     reason,
     recorded_as,
     slice_tables,
-    to_decide,
     unjudged_fact,
     verdict_words,
+    why_words,
 )
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
-from ndcg_tracker.render.report import Report, Table
+from ndcg_tracker.render.report import Line, Report, Table
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.render.whole_file import Outcome
 from ndcg_tracker.words.notes import Told, sentence
-from ndcg_tracker.words.texts import counted, points, sample_command
+from ndcg_tracker.words.texts import counted, ordinal, points, shown_margin
 
-_SENTENCES = {
-    "pass": "{candidate} may replace {baseline} on suite {suite}",
-    "fail": "{candidate} must not replace {baseline} on suite {suite}",
-    "inconclusive": "not known whether {candidate} may replace {baseline} on suite {suite}",
-}
 _KEYS = paths("decision_id decision_number=number acknowledged=acknowledgement judge_alone decided_before outside")
 _ROW = paths(
     "decision reason suite baseline candidate metric margin n delta lower lower_method upper upper_method pass_level "
@@ -65,25 +62,30 @@ def _shape(gated: SuiteGated) -> Mapping[str, object]:
 def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Report:
     """Return the report of a decision on a suite; ``spelled``: how arguments are written."""
     comparison, decision = gated.comparison, gated.decision
-    finding = _SENTENCES[decision.decision].format(
-        candidate=comparison.candidate, baseline=comparison.baseline, suite=comparison.suite
-    )
-    why, low, checking = reason(decision), decision.why, sample_command(["A", "B"], gated.judge_alone)
-    tables = [delta_table(comparison), *slice_tables(decision, "datasets")]
+    where = f"suite {comparison.suite}"
+    finding = SENTENCES[decision.decision].format(comparison.candidate, comparison.baseline, where)
+    rules = f"(macro {familiar_name(comparison.metric)}, margin {shown_margin(decision.margin)})"
+    low = decision.why
+    lines = [Line("  ", delta_words(decision))]
+    lines += [Line("  why: ", why)] if (why := why_words(decision)) else []
+    lines += [Line("  ", words) for _, words in rare_loss_fact(comparison) if decision.decision == "pass"]
+    lines += do_lines(decision, None)
+    notes = suite_notes(comparison.notes)
+    lines += [Line("  note: ", note.sentence + ":" * bool(note.command), note.command) for note in notes]
     return Report(
-        f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
-        tables=tables,
+        f"{finding} {rules}{', but it was overridden' if gated.acknowledgement is not None else ''}",
         verdict=Painted(verdict_words(gated), STYLES[decision.decision]),
-        sentences=[why[:1].upper() + why[1:], *judge_alone_words(gated.judge_alone, checking)],
-        facts=_facts(gated),
-        notes=[*([] if low is None else [Told("warning", sentence(low))]), *suite_notes(comparison.notes)],
+        under=[*lines, Line("  ", recorded_as(gated))],
+        facts=[("reason", reason(decision)), *_facts(gated)],
+        minor=[] if low is None else [Told("warning", sentence(low))],
+        details=[suite_table(comparison), *slice_tables(decision, "datasets")],
+        rest="bounds, datasets",
     )
 
 
 def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
     comparison, decision = gated.comparison, gated.decision
-    baseline = sum(on.found.baseline or 0.0 for on in comparison.deltas) / len(comparison.deltas)
-    candidate = sum(on.found.candidate or 0.0 for on in comparison.deltas) / len(comparison.deltas)
+    baseline, candidate = macro_means(comparison)
     pairs = [
         (f"macro {familiar_name(comparison.metric)}", f"baseline {points(baseline)}, candidate {points(candidate)}"),
         ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(decision)])),
@@ -93,11 +95,7 @@ def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
         ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}; each dataset counts once"),
     ]
     pairs += rare_loss_fact(comparison)
-    if to_decide(decision):
-        pairs.append(("to decide", to_decide(decision)))
-    pairs.append(("decision", recorded_as(gated)))
-    if gated.acknowledgement is not None:
-        pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
+    pairs.append(("decision", f"the {ordinal(gated.number)} of this gate"))
     return pairs
 
 
@@ -105,18 +103,17 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
     """Return the XML document of a JUnit report with the gate as its one test case; see ``gate.gate_junit``."""
     comparison = gated.comparison
     name = f"macro {familiar_name(comparison.metric)}: {comparison.candidate} against {comparison.baseline}"
-    text = suite_gate_said(gated, spelled).in_format("text")
+    text = suite_gate_said(gated, spelled).in_format("text", detail="all")
     return decision_junit((f"ndcg-track.suite.{comparison.suite}", name), gated, text, outcome)
 
 
 def told_suite_gate(gated: SuiteGated) -> ToldDecision:
     """Return a decision on a suite with its output; its means are those of each dataset and the macro mean."""
     comparison = gated.comparison
-    means = [on.found.candidate or 0.0 for on in comparison.deltas]
     named = [(f"{on.dataset}/{comparison.metric}", on.found.candidate) for on in comparison.deltas]
     return ToldDecision(
         gated,
         lambda spelled: suite_gate_said(gated, spelled),
         lambda outcome, spelled: suite_gate_junit(gated, outcome, spelled),
-        [(f"macro/{comparison.metric}", sum(means) / len(means)), *named],
+        [(f"macro/{comparison.metric}", macro_means(comparison)[1]), *named],
     )

@@ -10,14 +10,11 @@ from ndcg_tracker.compare.results import Comparison, LabelSetRef
 from ndcg_tracker.compare.say import (
     for_people,
     legend,
-    metric_cells,
     metric_footnotes,
     metric_rows,
     runs,
-    sign,
-    style_of,
 )
-from ndcg_tracker.compare.say_tables import whose
+from ndcg_tracker.compare.say_tables import Row, rows_table, whose
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     JudgesAgreement,
@@ -38,10 +35,8 @@ from ndcg_tracker.render.report import (
     columns,
     heading,
     kinds,
-    marks,
     to_the_second,
 )
-from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, percent
 
@@ -266,18 +261,18 @@ def _versions_report(of_run: Sequence[Comparison], conclusions: Sequence[Conclus
         outcome = "nothing to compare it with" if conclusions else "no metric is tested"
     else:
         outcome = "the verdict is the same under each" if of_judges else "the conclusion is the same under each"
-    whose = ["judge"] if any(judges) else []
-    heads = columns(*whose, ">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
-    heads = tuple(replace(head, is_spare=head.key in ("baseline", "candidate")) for head in heads)
-    footnotes: list[str] = []
-    rows, signs = [], []
-    for comparison, metric in ((of, metric) for of in of_run for metric in of.metrics):
-        labels = comparison.label_set
-        verdict = Painted(f"{sign(metric)} {(metric.told or 'shown only').replace('_', ' ')}", style_of(metric))
-        named = [labels.judge or "unnamed" for _ in whose]
-        rows.append([*named, f"{labels.version}", verdict, *metric_cells(metric)])
-        signs.append(marks(metric_footnotes(metric, [comparison]), footnotes))
-    table = Table(heads, rows, names=(2 + len(whose),), marks=signs, footnotes=footnotes)
+    whose = any(judges)
+    rows = [
+        Row.of(
+            metric,
+            [*([of.label_set.judge or "unnamed"] if whose else []), f"{of.label_set.version}", metric.metric],
+            metric_footnotes(metric, [of]),
+        )
+        for of in of_run
+        for metric in of.metrics
+    ]
+    heads = [*(["judge"] if whose else []), "labels", "metric"]
+    table = rows_table(rows, heads, (of_run[0].baseline.name, of_run[0].candidate.name))
     under = f"{counted(len(of_run), 'version')} of the labels"
     under += f" of {counted(len(judges), 'judge')}" if of_judges else ""
     first = of_run[0]

@@ -3,90 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from ndcg_tracker.compare.results import Comparison, Estimate, ToldVerdict
-from ndcg_tracker.compare.say import finding, n_tested
-from ndcg_tracker.compare.say_tables import rare_loss_words, why_untested
-from ndcg_tracker.words.notes import few_differences
-from ndcg_tracker.words.texts import p_text, percent, plural, points
+from ndcg_tracker.compare.results import Comparison, Estimate
+from ndcg_tracker.compare.say import MOVED, finding, n_tested
+from ndcg_tracker.compare.say_tables import NO_VALUE, Row, span_of
+from ndcg_tracker.render.terminal import visible
+from ndcg_tracker.words.texts import between, p_text, points, short
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DecisionRecord
 
-_RARE = 0.01  # a smaller share of groups that may lose more than any seen so far needs no caveat
 Apart = Literal["labels", "without clusters", "with clusters", "with other clusters"]
 """Why a decision is not about the comparison of the page: other labels, or clusters that the page does not have."""
 DECISION_LOOKS = {"pass": "better", "fail": "worse"}
 """The colours of decisions."""
 _ANSWERS: Mapping[str | None, str] = {
-    "improved": "Yes",
-    "regressed": "No",
-    "identical": "No",
-    "no_difference_detected": "Not shown",
-    "open": "Open",
+    "improved": "Yes: better by {}",
+    "regressed": "No: worse by {}",
+    "identical": "No: identical on all queries",
+    "no_difference_detected": "No difference detected",
+    "unjudged": "Open: too few labels to say",
+    "labels do not reach": "Open: the labels do not reach both",
+    "too few drawn queries": "Open: too few drawn queries answered",
+    "drawn queries left out": "Open: drawn queries are left out",
+    "not_comparable": "Cannot be compared",
+    None: "Shown, not compared",
 }
+_WIDTH, _HEIGHT = 210, 18  # of the picture of a row
 
 
 def answer(metric: Estimate) -> str:
-    """Return whether the candidate is better, in a word if a test or the lists show it, and the finding."""
-    is_told = metric.p_value is not None or metric.told == "identical"
-    return answered(metric.told if is_told else None, finding(metric), is_doubtful=metric.has_low_information)
+    """Return whether the candidate is better, in at most eight words."""
+    row = Row.of(metric, ())
+    return answered(row.left_open or row.verdict, metric.delta, is_doubtful=metric.has_low_information)
 
 
-def answered(told: ToldVerdict | None, found: str, *, is_doubtful: bool) -> str:
-    """Return the word of a verdict, followed by the finding."""
-    word = "Perhaps" if is_doubtful and told == "improved" else _ANSWERS.get(told, "")
-    return ": ".join(filter(None, (word, found)))
+def answered(told: str | None, delta: float | None, *, is_doubtful: bool) -> str:
+    """Return the answer of a verdict; ``told``: the verdict, or what keeps it open."""
+    words = _ANSWERS[told].format(points(None if delta is None else abs(delta)))
+    return words.replace("Yes: ", "Perhaps: ") if is_doubtful else words
+
+
+def explained(comparison: Comparison) -> str:
+    """Return the answer in a sentence: what holds as judged, and what could change it."""
+    first = comparison.metrics[0]
+    left, spread = first.about.unjudged, span_of(first)
+    if first.open != "unjudged" or left is None or spread is None:
+        return f"{finding(first)}."
+    judged = "there is no difference"
+    if first.verdict in MOVED:
+        judged = f"{first.metric} is {MOVED[first.verdict]} by {points(abs(first.delta or 0.0))}"
+    low, high = (end or 0.0 for end in spread)
+    how = "decide it either way" if low < 0 < high else "shrink it" if first.verdict in MOVED else "decide it"
+    cutoff = None if first.judged is None else first.judged.cutoff
+    where = f"top-{cutoff} items" if cutoff else "listed items"
+    return f"As judged, {judged}. But {left.n_items:,} of the {where} have no label, and they could {how}."
+
+
+def picture(comparison: Comparison) -> list[dict[str, object]]:
+    """Return the rows of the picture: delta as judged, and at both ends of what unjudged items may be worth."""
+    from markupsafe import Markup
+
+    first, spread = comparison.metrics[0], span_of(comparison.metrics[0])
+    if first.delta is None:
+        return []
+    ci, low, high = first.ci or (first.delta, first.delta), *(spread or (None, None))
+    ends = [0.0, first.delta, *ci, *(end for end in (low, high) if end is not None)]
+    least, most = min(ends), max(ends)
+
+    def at(value: float) -> float:
+        return 8 + (_WIDTH - 16) * ((value - least) / (most - least) if most > least else 0.5)
+
+    def drawn(value: float, line: tuple[float, float] | None) -> Markup:
+        look = "same" if line else "better" if value * (1 if first.direction == "higher" else -1) > 0 else "worse"
+        stroke = f'<line x1="{at(line[0]):.1f}" x2="{at(line[1]):.1f}" y1="9" y2="9" class="interval"/>' if line else ""
+        dot = f'<circle cx="{at(value):.1f}" cy="9" r="5" class="fill-{look}"/>'
+        zero = f'<line x1="{at(0.0):.1f}" x2="{at(0.0):.1f}" y1="1" y2="17" class="zero"/>'
+        return Markup(f'<svg width="{_WIDTH}" height="{_HEIGHT}" aria-hidden="true">{zero}{stroke}{dot}</svg>')
+
+    means = ("", "") if first.is_drawn else (points(first.baseline), points(first.candidate))
+    told = f"95%: {between(first.ci, digits=3)}" if first.ci else ""
+    rows: list[dict[str, object]] = [
+        {"label": "as judged", "means": means, "delta": points(first.delta, signed=True), "told": told},
+    ]
+    rows[0]["svg"] = drawn(first.delta, first.ci)
+    for name, end in ((comparison.candidate.name, high), (comparison.baseline.name, low)):
+        if end is not None:
+            label = f"unjudged in {visible(name)} at their best"
+            rows.append({"label": label, "means": ("", ""), "delta": points(end, signed=True), "told": ""})
+            rows[-1]["svg"] = drawn(end, None)
+    return rows
 
 
 _NAMED = 5  # slices that the first screen names
-_LARGE = 0.01  # differences that two digits show
 
 
-def slices_told(attribute: str, rows: Sequence[Estimate]) -> dict[str, Any]:
-    """Return which slices by an attribute regressed, the worst first, and how many improved.
-
-    The groups without a value are not a slice; if they regressed, this comes last.
-    """
-    with_value = [row for row in rows if row.value is not None]
-    regressed = [row for row in with_value if row.verdict == "regressed"]
-    n_improved, n_more = sum(row.verdict == "improved" for row in with_value), len(regressed) - _NAMED
-    others = [row for row in rows if row.value is None and row.verdict == "regressed"]
-    after, n_untested = [f"{n_improved} improved"] if n_improved else [], sum(row.is_untested for row in with_value)
-    after += [f"{n_untested} not tested"] if 0 < n_untested < len(with_value) else []
-    after += [f"the groups without a value regressed: {_size(row)}" for row in others]
-    of_all = f"{len(regressed) or 'None'} of {len(with_value):,} {plural(attribute)}"
-    untested = ": ".join(filter(None, [f"{of_all} could be tested", why_untested(with_value)]))
-    return {
-        "words": untested
-        if n_untested == len(with_value)
-        else f"{of_all} {'regressed' if regressed else 'is shown to have regressed'}",
-        "regressed": bool(regressed),
-        "named": [{"value": row.value, "delta": _size(row)} for row in regressed[:_NAMED]],
-        "after": "; ".join([f" and {n_more} more" if n_more > 0 else "", *after]),
-        "doubt": next((few_differences(note) for row in (*regressed, *others) for note in row.warnings), ""),
-    }
-
-
-def _size(row: Estimate) -> str:
-    """Return the difference of a slice in as few digits as possible."""
-    digits = 2 if row.delta is None or abs(row.delta) >= _LARGE else 4
-    return points(row.delta, signed=True, digits=digits)
-
-
-def caveats(comparison: Comparison) -> list[str]:
-    """Return what the verdict does not cover, if it matters: rare losses, and ranks that nobody judged."""
-    first = comparison.metrics[0]
-    rare, told = first.rare_loss, list[str]()
-    if rare is not None and first.told != "regressed" and rare.share >= _RARE and rare.worst > (first.gain or 0.0):
-        told.append(f"Rare loss: {rare_loss_words(rare, of_clusters=first.clusters is not None)}")
-    for share in comparison.coverage:
-        if share.is_open:
-            where = "all ranks" if share.cutoff is None else f"the first {share.cutoff} ranks"
-            of_both = f"{percent(share.baseline)} in {comparison.baseline.name}, {percent(share.candidate)} in "
-            told.append(f"Judged share of {where}: {of_both}{comparison.candidate.name}")
-    return told
+def fallen(slices: Mapping[str, Sequence[Estimate]]) -> list[dict[str, str]]:
+    """Return the slices that regressed, the worst first: those of the first attribute that has such."""
+    found = ([of for of in rows if of.verdict == "regressed"] for rows in slices.values())
+    rows = next(filter(None, found), [])
+    return [{"value": of.value or NO_VALUE, "delta": short(of.delta or 0.0)} for of in rows[:_NAMED]]
 
 
 def decided(decision: DecisionRecord, apart: Apart | None) -> str:

@@ -22,10 +22,11 @@ from ndcg_tracker.questions.report.first_screen import (
     DECISION_LOOKS,
     Apart,
     answer,
-    caveats,
     decided,
+    explained,
+    fallen,
     p_words,
-    slices_told,
+    picture,
 )
 from ndcg_tracker.questions.report.page_suite import SuiteOverview, suite_on_page, suite_titles
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
@@ -34,7 +35,7 @@ from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.words.notes import command_line, sentence
-from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, points
+from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, points, queries
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -206,13 +207,13 @@ def _with_texts(pair: PairReport) -> Comparison:
     """Return the comparison of a pair with texts for its worst and best groups and the items there."""
     if not pair.texts:
         return pair.comparison
-    queries = chart_groups.queries_of(pair.texts)
+    texts = chart_groups.queries_of(pair.texts)
 
     def told(group: GroupDelta) -> GroupDelta:
         items = pair.texts[group.group].items if group.group in pair.texts else {}
         titles = {item: text_cell(text).text for item, text in items.items()}
         moves = group.moves and tuple(replace(move, item=_titled(move.item, titles)) for move in group.moves)
-        return replace(group, group=_titled(group.group, queries), moves=moves)
+        return replace(group, group=_titled(group.group, texts), moves=moves)
 
     comparison = pair.comparison
     return replace(comparison, worst=tuple(map(told, comparison.worst)), best=tuple(map(told, comparison.best)))
@@ -239,12 +240,13 @@ def visible_lists(lists: GroupLists) -> GroupLists:
 
 
 def _what(first: Estimate, comparison: Comparison) -> str:
-    """Return what was compared: the metric, the numbers of groups, clusters and runs, and the judge of the labels."""
+    """Return what was compared: the metric, the numbers of queries, clusters and runs, and the labels."""
     by = "" if first.clusters is None else f" in {counted(first.clusters.n, 'cluster')} by {first.clusters.attribute}"
     n_runs = [max(1, len(ref.runs)) for ref in (comparison.baseline, comparison.candidate)]
     of_runs = "" if n_runs == [1, 1] else f", means of {n_runs[0]} and of {counted(n_runs[1], 'run')}"
-    groups = f"{counted(first.n, 'group')}{by} of {comparison.dataset}"
-    return f"{first.metric} over {groups}{of_runs}{_checked_words(comparison)}"
+    labels = f"labels version {comparison.label_set.version}"
+    told = [first.metric, f"{queries(first.n)}{by} of {comparison.dataset}{of_runs}", labels]
+    return " · ".join(told) + _checked_words(comparison)
 
 
 def _checked_words(comparison: Comparison) -> str:
@@ -272,9 +274,9 @@ class _PairOnPage:
         cards = _cards(pair, report, first, baseline, candidate)
         lacks_items = [note for note in pair.comparison.notes if note.kind in ("pruned", "without_items")]
         groups, words = _groups_on_page(pair.groups)
-        named = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
-        counts = [(name, n) for name, n in named if n is not None]
-        slices = chart_groups.colored(pair.groups)
+        named = (("queries better", first.wins), ("the same", first.ties), ("worse", first.losses))
+        counts = [f"{n:,} {name}" for name, n in named if n is not None]
+        colored = chart_groups.colored(pair.groups)
         decision = report.decisions.get(pair.comparison.candidate.name)
         apart = report.apart.get(pair.comparison.candidate.name)
         values = {
@@ -283,21 +285,22 @@ class _PairOnPage:
             "tab": _tab(report, comparison),
             "cards": cards,
             "what": _what(first, comparison),
-            "means": "" if first.is_drawn else f"{points(first.baseline)} → {points(first.candidate)}",
-            "delta": "" if first.delta is None else points(first.delta, signed=True),
             "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),
+            "picture": picture(comparison),
             "interval": ""
             if first.ci is None
             else f"95% interval {interval(first.ci, signed=True)}, p {p_words(first, report.together(pair))}",
             "verdict": answer(first),
-            "slices": [slices_told(name, rows) for name, rows in pair.slices.items()],
-            "caveats": caveats(comparison),
+            "told": explained(comparison),
+            "fell": fallen(pair.slices),
+            "grade": next((note for note in comparison.notes if note.kind == "unjudged_open"), None),
+            "worst": "" if first.rare_loss is None else f"worst loss seen {points(first.rare_loss.worst, digits=2)}",
+            "gate": "" if decision is None else f"last gate: {decision.decision.upper()} at margin {decision.margin:g}",
             "further": [*favours(comparison), *map(finding, comparison.metrics[1:])],
             "decision": "" if decision is None else decided(decision, apart),
             "decided": "" if decision is None or apart else DECISION_LOOKS.get(decision.decision, ""),
-            "share": _share(counts),
-            "counts": " · ".join(f"{n:,} {'the same' if name == 'same' else name}" for name, n in counts),
-            "colors": list(slices),
+            "counts": " · ".join(counts),
+            "colors": list(colored),
             "attributes": list(groups["attributes"]),
             "groups_words": words,
             "n_lists": len(pair.lists),
@@ -305,14 +308,14 @@ class _PairOnPage:
             "has_lists": not lacks_items,
             "of_lists": of_lists,
             "contribution": "" if pair.lists_metric is None else "adds",
-            "report": Markup(reports_html([replace(told, fold="")], CLASSES)),
+            "report": Markup(reports_html([replace(told, rest="")], CLASSES)),
         }
         moves = moves_chart([], *of_lists, metric=first.metric, has_titles=bool(pair.texts))
         lowest = int(np.argmin(pair.groups.delta)) if pair.groups.keys else None
         data = {
             "groups": groups,
             "charts": {name: card.spec for name, card in cards.items()} | {"moves": moves},
-            "colors": shown_strings({name: chart_groups.slice_color(slices, name) for name in slices}),
+            "colors": shown_strings({name: chart_groups.slice_color(colored, name) for name in colored}),
             "columns": _columns(pair.groups),
             "details": {lists.group: lists_on_page(lists) for lists in pair.lists},
             "texts": {visible(key): texts_on_page(texts) for key, texts in pair.texts.items()},
@@ -327,9 +330,9 @@ class _PairOnPage:
 def _cards(pair: PairReport, report: RunsReport, first: Estimate, baseline: str, candidate: str) -> dict[str, Card]:
     comparison = for_people(pair.comparison)
     bars = compare_charts.bars_of(comparison, pair.slices)
-    queries = {visible(key): words for key, words in chart_groups.queries_of(pair.texts).items()}
-    every = chart_groups.every_group(pair.groups, first.metric, queries=queries)
-    scatter = chart_groups.scatter(pair.groups, baseline, candidate, metric=first.metric, queries=queries)
+    texts = {visible(key): words for key, words in chart_groups.queries_of(pair.texts).items()}
+    every = chart_groups.every_group(pair.groups, first.metric, queries=texts)
+    scatter = chart_groups.scatter(pair.groups, baseline, candidate, metric=first.metric, queries=texts)
     cards = {"every": Card.of(every), "scatter": Card.of(scatter)}
     histogram = chart_groups.histogram(pair.groups, first.metric)
     bins = [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]]
@@ -473,19 +476,6 @@ def _groups_on_page(groups: EveryGroup) -> tuple[dict[str, Any], str]:
         "attributes": attributes,
     }
     return on_page, words
-
-
-def _share(counts: Sequence[tuple[str, int]]) -> Markup:
-    """Return the bar of better, same and worse."""
-    from markupsafe import Markup
-
-    total = sum(n for _, n in counts) or 1
-    pieces, start = [], 0.0
-    for name, n in counts:
-        width = 1000 * n / total
-        pieces.append(f'<rect class="fill-{name}" x="{start:.2f}" y="0" width="{width:.2f}" height="10"/>')
-        start += width
-    return Markup(f'<svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">{"".join(pieces)}</svg>')
 
 
 def _overview(report: RunsReport) -> dict[str, Card]:

@@ -54,7 +54,7 @@ def suite_on_page(suite: SuiteOverview) -> tuple[Spec, Sequence[Bar], dict[str, 
     from ndcg_tracker.questions.leaderboard.say import suite_table_report
 
     bars = [replace(bar, name=visible(bar.name)) for bar in suite_bars(*suite.comparisons)]
-    reports = [*suite_comparison_reports(*suite.comparisons, details=True), *map(suite_table_report, suite.systems)]
+    reports = [*suite_comparison_reports(*suite.comparisons), *map(suite_table_report, suite.systems)]
     return (
         suite_forest(*suite.comparisons),
         bars,
@@ -68,11 +68,11 @@ def suite_on_page(suite: SuiteOverview) -> tuple[Spec, Sequence[Bar], dict[str, 
 
 def _verdict(comparison: SuiteComparison, suite: SuiteOverview) -> tuple[str, str]:
     """Return the verdict on a candidate and metric, and the numbers that it rests on."""
-    from ndcg_tracker.compare.say_suite import verdict_on_suite
-
     macro = comparison.macro
     p = p_text(macro.p_adjusted) + (" (Holm-corrected over all of these)" if len(suite.comparisons) > 1 else "")
     whose = "" if len(suite.candidates) == 1 else f"{visible(comparison.candidate)}: "
     numbers = f"{points(macro.delta, signed=True)}, 95% interval {interval(macro.ci, signed=True)}, p {p}"
-    verdict = answered(macro.told, verdict_on_suite(comparison), is_doubtful=macro.has_low_information)
+    told = macro.open or macro.verdict
+    verdict = f"macro {familiar_name(comparison.metric)}: "
+    verdict += answered(told, macro.delta, is_doubtful=macro.has_low_information)
     return whose + verdict, numbers

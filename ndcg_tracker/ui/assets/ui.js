@@ -92,6 +92,7 @@
     });
   }
 
+  document.querySelectorAll("[data-copy-address]").forEach(copies);
   document.querySelectorAll("form").forEach(short);
   document.querySelectorAll("form[data-live]").forEach(live);
   document.querySelectorAll("form[data-at-once]").forEach(atOnce);

@@ -128,7 +128,7 @@ dense (labels version 2) against bm25 (labels version 1) on shop
     ("explanation", "text"), [(group_explanation(), GROUP), (run_explanation(), RUNS), (parts_explanation(), PARTS)]
 )
 def test_the_text(explanation: Explanation, text: str) -> None:
-    assert explanation_said(explanation).in_format("text") == text
+    assert explanation_said(explanation).in_format("text", detail="all") == text
 
 
 def test_markdown_with_the_parts_of_a_group() -> None:
@@ -137,13 +137,13 @@ def test_markdown_with_the_parts_of_a_group() -> None:
 
 def test_what_costs_most_is_first_where_a_group_fell_and_what_brings_most_where_it_rose() -> None:
     def items(explanation: Explanation) -> list[str]:
-        return re.findall(r"^d\d(?=  )", explanation_said(explanation).in_format("text"), re.MULTILINE)
+        return re.findall(r"^d\d(?=  )", explanation_said(explanation).in_format("text", detail="all"), re.MULTILINE)
 
     fell = group_explanation()
     assert items(fell) == ["d1", "d3", "d5", "d7", "d6", "d4", "d2"]
     rose = replace(fell, candidate=1.0)
     assert items(rose) == ["d2", "d4", "d6", "d7", "d5", "d3", "d1"]
-    text = explanation_said(rose).in_format("text").splitlines()
+    text = explanation_said(rose).in_format("text", detail="all").splitlines()
     assert text[:2] == [
         "group q17 rose in ndcg@10: 0.7500 → 1.0000 (+0.2500)",
         "d2 (grade 2) rose from rank 12 to 2 (+0.2500), d4 (grade 1) entered at rank 5 (+0.0625) and d6 is",
@@ -162,10 +162,10 @@ def test_items_with_titles_are_told_by_them() -> None:
 
 
 def test_of_many_items_those_that_changed_most_are_shown() -> None:
-    text = explanation_said(group_explanation(), top=2).in_format("text")
+    text = explanation_said(group_explanation(), top=2).in_format("text", detail="all")
     assert re.findall(r"^d\d(?=  )", text, re.MULTILINE) == ["d1", "d2"]
     assert "\n... and 5 more items: -0.1250, and 2 items that changed nothing\n" in text
-    everything = explanation_said(group_explanation(), top=None).in_format("text")
+    everything = explanation_said(group_explanation(), top=None).in_format("text", detail="all")
     assert re.findall(r"^d\d(?=  )", everything, re.MULTILINE) == [f"d{n}" for n in (1, 3, 5, 7, 8, 9, 6, 4, 2)]
     assert "..." not in everything
 
@@ -174,7 +174,7 @@ def test_a_group_that_did_not_change() -> None:
     group = group_explanation()
     same = replace(group, candidate=0.75, items=group.items[-2:], notes=())
     assert (
-        explanation_said(same).in_format("text")
+        explanation_said(same).in_format("text", detail="all")
         == "group q17 did not change in ndcg@10: 0.7500\ndense against bm25 on shop\n"
     )
 
@@ -183,7 +183,7 @@ def test_runs_that_did_not_differ() -> None:
     same = replace(run_explanation(), candidate=0.4, totals=None)
     assert (
         explanation_said(same)
-        .in_format("text")
+        .in_format("text", detail="all")
         .startswith("dense against bm25 on shop: ndcg@10 did not change: 0.4000\n")
     )
 
@@ -191,11 +191,13 @@ def test_runs_that_did_not_differ() -> None:
 def test_what_no_item_accounts_for_is_shown_unless_it_is_tiny() -> None:
     group = group_explanation()
     for candidate, shown in ((0.375, False), (0.375 + 3e-8, False), (0.3755, True)):
-        assert ("(no item)" in explanation_said(replace(group, candidate=candidate)).in_format("text")) is shown
+        assert (
+            "(no item)" in explanation_said(replace(group, candidate=candidate)).in_format("text", detail="all")
+        ) is shown
     totals = run_explanation().totals
     assert totals is not None
     rounded = replace(run_explanation(), totals=replace(totals, remainder=0.001))
-    assert explanation_said(rounded).in_format("text").count("(no item)") == 3
+    assert explanation_said(rounded).in_format("text", detail="all").count("(no item)") == 3
 
 
 def test_words_for_what_happened() -> None:
@@ -243,7 +245,7 @@ def test_csv_of_the_parts() -> None:
 
 
 def test_colour_is_for_verdicts_and_parts_have_none() -> None:
-    text = explanation_said(group_explanation()).in_format("text", color=True)
+    text = explanation_said(group_explanation()).in_format("text", color=True, detail="all")
     assert not re.search("\x1b\\[3[0-9]m", text)
     assert re.sub("\x1b\\[[0-9]+m", "", text) == GROUP
 
@@ -298,7 +300,7 @@ def test_markdown_shows_a_hostile_id_as_text(hostile_id: str) -> None:
 
 def test_groups_that_came_or_went_are_told_first() -> None:
     explanation = groups_explanation()
-    lines = explanation_said(explanation).in_format("text").splitlines()
+    lines = explanation_said(explanation).in_format("text", detail="all").splitlines()
     start = lines.index("what changed it, step by step")
     assert lines[start : start + 7] == [
         "what changed it, step by step",
@@ -320,7 +322,7 @@ def test_groups_that_came_or_went_are_told_first() -> None:
 def test_a_change_without_lists_is_no_rounding() -> None:
     whole = group_explanation(None)
     lacks = Note("group_not_in_run", {"group": "q17", "run": "dense", "value": 0.5})
-    text = explanation_said(replace(whole, items=(), notes=(lacks,)), None).in_format("text")
+    text = explanation_said(replace(whole, items=(), notes=(lacks,)), None).in_format("text", detail="all")
     assert "no list is stored" in text
     assert "convention" not in text
 

@@ -132,7 +132,7 @@ def test_what_begins_anew_is_on_the_record_and_said(owned: nt.Tracker, change: s
     assert result.gated.look is not None
     assert result.gated.look.number == 1
     by, why = said[-1]
-    assert f"UTC: {why}, by {by}\n" in str(result)
+    assert f"UTC: {why}, by {by}\n" in result.to_text(verbose=True)
     rows = owned.query("SELECT dataset, reason, reset_by FROM gate_resets").rows
     assert [tuple(row) for row in rows] == [("shop", why, by) for by, why in said]
 

@@ -28,9 +28,9 @@ def test_equal_values_of_other_lists_go_by_the_bound(pinned: nt.Tracker) -> None
     found = pinned.gate("swapped", baseline="@prod", margin=0.01)
     assert found.decision == "inconclusive"
     assert found.reason == (
-        "delta is not shown to be above -0.01: its 95% bound is -0.0144 (one-sided betting bound, as all differences "
-        "are the same), nor below 0: its 99% bound is 0.02168; to decide: at most about 347 groups like these "
-        "(PASS), or a margin above 0.0144 (PASS)"
+        "delta +0.0000; the data allow -0.014 to +0.022; PASS needs the lower end above -0.01; neither a drop of more "
+        "than 0.01 nor no drop can be ruled out; to decide: at most about 347 queries like these (PASS), or a margin "
+        "above 0.0144 (PASS)"
     )
     assert pinned.gate("swapped", baseline="@prod", margin=0.02).decision == "pass"
     assert pinned.gate("swapped", baseline="@prod", scope="set").decision == "pass"
@@ -41,7 +41,7 @@ def test_lists_are_equal_whatever_their_scores(pinned: nt.Tracker) -> None:
     frame["score"] = [score * 7.5 - 1 for score in frame["score"]]  # type: ignore[operator]
     pinned.ingest(frame, name="scaled", dataset="shop")
     found = pinned.gate("scaled", baseline="@prod", margin=0.0)
-    assert (found.decision, found.reason) == ("pass", "identical on all 240 groups")
+    assert (found.decision, found.reason) == ("pass", "identical on all 240 queries")
     frame["score"] = [6.5 if score < 0 else score for score in frame["score"]]  # type: ignore[operator]
     pinned.ingest(frame, name="tied", dataset="shop")  # the same order, but of equal scores
     assert pinned.gate("tied", baseline="@prod", margin=0.0).decision == "inconclusive"
@@ -70,7 +70,7 @@ def test_results_without_lists_go_by_the_bound(pinned: nt.Tracker) -> None:
 def test_runs_without_items_are_known_by_their_digest(pinned: nt.Tracker) -> None:
     pinned.prune("2100-01-01", apply=True)
     found = pinned.gate("same", baseline="@prod", margin=0.001)
-    assert (found.decision, found.reason) == ("pass", "identical on all 240 groups")
+    assert (found.decision, found.reason) == ("pass", "identical on all 240 queries")
 
 
 def test_a_bound_goes_by_the_range_of_the_metric(pinned: nt.Tracker) -> None:
@@ -110,7 +110,7 @@ def test_what_is_not_known_to_be_the_same_is_not() -> None:
     assert decided(zeros, 0.001, same_lists=one_lacks).decision == "inconclusive"
     of_weight_0 = np.append(0.0, np.ones(399))
     weighed = decided(zeros, 0.001, weights=of_weight_0, same_lists=one_lacks)
-    assert (weighed.decision, reason(weighed)) == ("pass", "identical on all 399 groups")
+    assert (weighed.decision, reason(weighed)) == ("pass", "identical on all 399 queries")
 
 
 def test_slices_and_datasets_of_zeros() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -14,7 +13,6 @@ from populations import ALL, LONG, Record, graded, repeats, standard_errors
 from samples import decided, decided_set
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.questions.gate.decide import Ways
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.say import reason, to_decide
 from ndcg_tracker.render.formats import as_object
@@ -33,7 +31,7 @@ def shifted(mean: float, n_times: int = 1) -> NDArray[np.float64]:
 def test_pass() -> None:
     found = decided(shifted(0.0, 10), 0.01)
     assert found.decision == "pass"
-    assert reason(found) == ("with 95% confidence delta is above -0.01: at least -0.003066 (one-sided t bound)")
+    assert reason(found) == "delta +0.0000; the data allow -0.0031 to +0.0043; PASS needs the lower end above -0.01"
     assert found.lower == found.told.t_lower == t_lower_bound(paired_t(shifted(0.0, 10)))
     assert found.upper == t_upper_bound(paired_t(shifted(0.0, 10)), level=0.99)
     assert (found.told.lower_method, found.told.upper_method, found.told.betting_lower) == ("t", "t", None)
@@ -44,8 +42,8 @@ def test_small_but_real_drop() -> None:
     found = decided(shifted(-0.005, 20), 0.01)
     assert (found.decision, found.is_small_drop) == ("pass", True)
     assert reason(found) == (
-        "with 95% confidence delta is above -0.01: at least -0.007168 (one-sided t bound); "
-        "a real drop within the margin: with 99% confidence at most -0.001934"
+        "delta -0.0050; the data allow -0.0072 to -0.0019; PASS needs the lower end above -0.01; "
+        "a real drop within the margin"
     )
 
 
@@ -53,8 +51,7 @@ def test_fail() -> None:
     found = decided(shifted(-0.03), 0.01)
     assert found.decision == "fail"
     assert reason(found) == (
-        "with 99% confidence delta is below 0: at most -0.01619; and delta is not shown to be above -0.01: "
-        "its 95% bound is -0.03974 (one-sided t bound)"
+        "delta -0.0300; the data allow -0.040 to -0.016; PASS needs the lower end above -0.01; all of that is below 0"
     )
 
 
@@ -63,8 +60,9 @@ def test_inconclusive_names_what_would_decide() -> None:
     found = decided(delta, 0.01)
     assert found.decision == "inconclusive"
     assert reason(found) == (
-        "delta is not shown to be above -0.01: its 95% bound is -0.01274 (one-sided t bound), nor below 0: its 99% "
-        "bound is 0.01081; to decide: about 579 groups like these (PASS), or a margin above 0.01274 (PASS)"
+        "delta -0.0030; the data allow -0.013 to +0.011; PASS needs the lower end above -0.01; neither a drop of more "
+        "than 0.01 nor no drop can be ruled out; to decide: about 579 queries like these (PASS), or a margin above "
+        "0.01274 (PASS)"
     )
     assert found.ways.margin is not None
     assert decided(delta, found.ways.margin * 1.0001).decision == "pass"
@@ -94,8 +92,8 @@ def test_no_number_of_groups_decides_where_the_mean_is_the_margin() -> None:
 def test_identical() -> None:
     same = np.ones(200, dtype=np.bool_)
     found = decided(np.zeros(200), 0.01, same_lists=same)
-    assert (found.decision, reason(found), found.delta) == ("pass", "identical on all 200 groups", 0.0)
-    assert reason(decided(np.zeros(1), 0.0, same_lists=same[:1])) == "identical on the one group there is"
+    assert (found.decision, reason(found), found.delta) == ("pass", "identical on all 200 queries", 0.0)
+    assert reason(decided(np.zeros(1), 0.0, same_lists=same[:1])) == "identical on the 1 query"
     weights = np.array([1.0, 0.0])
     of_one = decided(np.array([0.0, -1.0]), 0.0, weights=weights, same_lists=same[:2])
     assert of_one.decision == "pass"
@@ -105,7 +103,7 @@ def test_no_group() -> None:
     for found in (decided(np.zeros(0), 0.01), decided_set(np.zeros(0), 0.01)):
         assert (found.decision, reason(found), found.delta) == (
             "inconclusive",
-            "no group has a result in both runs",
+            "no query has a result in both runs",
             None,
         )
 
@@ -123,7 +121,7 @@ def test_with_low_information_the_betting_bound_decides() -> None:
         "pass",
     )
     assert found.why == Note("low_information", {"n": 300, "n_nonzero": 40, "enough": 150, "decides": "pass"})
-    assert "(one-sided betting bound, as information is low)" in reason(found)
+    assert "only 40 of 300 queries differ" in reason(found)
     assert decided(delta, 0.05).decision == "pass"
 
 
@@ -133,7 +131,7 @@ def test_a_constant_difference_is_left_to_the_betting_bounds() -> None:
     assert (found.decision, found.told.t_lower) == ("fail", None)
     assert (found.told.lower_method, found.told.upper_method) == ("betting", "betting")
     assert found.upper == betting_upper_bound(delta, level=0.99)
-    assert reason(found).endswith("(one-sided betting bound, as all differences are the same)")
+    assert reason(found).endswith("all of that is below 0")
     assert decided(-delta, 0.01).decision == "pass"
 
 
@@ -141,8 +139,8 @@ def test_differences_beyond_1_know_no_betting_bound() -> None:
     found = decided(np.repeat([3.0, -3.0, 0.0], [20, 20, 260]), 1.0)
     assert (found.decision, found.lower, found.ways.margin) == ("inconclusive", None, None)
     assert reason(found) == (
-        "delta is not shown to be above -1 (low information, and no range of the metric is known), nor below 0: "
-        "its 99% bound is 0.1482; to decide: about 1,125 groups like these (PASS)"
+        "delta +0.0000; the data allow at most +0.148; PASS needs the lower end above -1; only 40 of 300 queries "
+        "differ; to decide: about 1,125 queries like these (PASS)"
     )
     assert decided(np.array([-3.0]), 1.0).upper is None
 
@@ -161,7 +159,7 @@ def test_fail_alpha_takes_the_place_of_one_percent() -> None:
     assert decided(delta, 0.01).decision == "fail"
     later = decided(delta, 0.01, fail_alpha=look_level(5, 0.05))
     assert later.decision == "inconclusive"
-    assert "its 99.8784% bound is" in reason(later)
+    assert later.fail_alpha == look_level(5, 0.05)
 
 
 @given(st.integers(1, 10**6), st.floats(1e-6, 0.49))
@@ -178,17 +176,17 @@ def test_the_budget_is_spent_but_not_overspent() -> None:
 def test_set_scope_is_arithmetic() -> None:
     below = decided_set(np.array([0.49 - 0.50]), 0.01)
     assert below.decision == "pass"  # .01 below to the last digit written, and rounding does not decide
-    assert reason(below) == "the mean difference on this 1 group, -0.01, is not below -0.01"
+    assert reason(below) == "delta -0.0100 on this query; PASS needs it to be at least -0.01"
     found = decided_set(np.array([-0.5, 0.25]), 0.1)
     assert (found.decision, reason(found), found.delta, found.margin) == (
         "fail",
-        "the mean difference on these 2 groups, -0.125, is below -0.1",
+        "delta -0.1250 on these 2 queries; PASS needs it to be at least -0.1",
         -0.125,
         0.1,
     )
     assert (found.lower, found.upper, found.ways.n, found.scope) == (None, None, None, "set")
-    assert reason(decided_set(np.array([-1e-9, 0.0]), 0.0)).endswith("is below 0")
-    assert reason(decided_set(np.zeros(7), 0.0)) == "identical on all 7 groups"
+    assert reason(decided_set(np.array([-1e-9, 0.0]), 0.0)).endswith("PASS needs it to be at least 0")
+    assert reason(decided_set(np.zeros(7), 0.0)) == "identical on all 7 queries"
     weighted = decided_set(np.array([-0.5, 0.25, -1.0]), 0.0, weights=np.array([1.0, 2.0, 0.0]))
     assert (weighted.decision, weighted.delta, weighted.n) == ("pass", 0.0, 2)
     assert decided_set(np.array([0.5, 0.5]), 0.0, mean=-0.1).decision == "fail"
@@ -320,13 +318,13 @@ def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
     assert found.told.t_upper < 0
     assert found.told.betting_upper == found.upper == betting_upper_bound(delta, level=0.99)
     assert (found.decision, found.told.upper_method) == ("inconclusive", "betting")
-    why = reason(replace(found, ways=Ways()))
+    why = reason(found).partition("; to decide: ")[0]
     assert why == (
-        f"delta is not shown to be above 0: its 95% bound is {found.lower:.4g} (one-sided betting bound, as "
-        f"information is low), nor below 0: its 99% bound is {found.upper:.4g}"
+        "delta -0.0167; the data allow -0.028 to +0.0029; PASS needs the lower end above 0; "
+        "only 32 of 300 queries differ"
     )
     assert (found.ways.n, found.ways.word) == (2157, "fail")  # as many as have 100 nonzero differences
-    assert to_decide(found).startswith("at most about 2,157 groups like these (FAIL), or a margin above ")
+    assert to_decide(found).startswith("at most about 2,157 queries like these (FAIL), or a margin above ")
     assert reason(found) == f"{why}; to decide: {to_decide(found)}"
     clear = np.repeat([-0.5, 0.0], [80, 20])
     both = decided(clear, 0.0)
@@ -335,7 +333,9 @@ def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
         "betting",
         betting_upper_bound(clear, level=0.99),
     )
-    assert reason(both).startswith("with 99% confidence delta is below 0: at most -")
+    assert reason(both).endswith(
+        "the data allow -0.444 to -0.320; PASS needs the lower end above 0; all of that is below 0"
+    )
 
 
 def test_a_small_drop_is_real_where_both_bounds_say_so() -> None:
@@ -351,8 +351,8 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     assert found.told.t_upper < 0
     assert (found.decision, found.upper, found.told.upper_method) == ("inconclusive", None, None)
     assert reason(found) == (
-        "delta is not shown to be above -0.5 (low information, and no range of the metric is known), nor below 0, "
-        "for which the t bound alone does not count; to decide: about 575 groups like these (FAIL)"
+        "delta -0.8000; PASS needs the lower end above -0.5; only 40 of 100 queries differ; to decide: about 575 "
+        "queries like these (FAIL)"
     )
 
 
@@ -396,4 +396,4 @@ def test_a_cause_is_the_true_one() -> None:
     for mean in (-0.003, -0.1):
         found = decided(rng.normal(mean, 0.05, 200), 0.005)
         assert (found.told.lower_method, found.told.upper_method) == ("t", "betting")
-        assert "all differences are the same" not in reason(found)
+        assert "only " not in reason(found) or found.why is not None

@@ -85,10 +85,12 @@ def test_holes_name_the_command_and_the_number_of_queries_first(tracker: nt.Trac
     call = store(tracker, HOLES, "shop")
     gated = tracker.gate("B", baseline="A", margin=0.02, **call)
     assert gated.decision == "inconclusive"
-    told = [note for note in gated.gated.comparison.notes if note.kind in ("draw_queries", "unjudged_open")]
-    assert [note.kind for note in told] == ["draw_queries", "unjudged_open"]
-    command = "ndcg-track labels sample A B --budget N --metric ndcg@10 --dataset shop"
-    assert (told[0].facts, " ".join(told[0].command)) == ({"n": 30}, command)
+    (told,) = (note for note in gated.gated.comparison.notes if note.kind == "unjudged_open")
+    left = gated.gated.decision.open
+    assert left is not None
+    command = f"ndcg-track labels sample A B --budget {left.n_items} --metric ndcg@10 --dataset shop"
+    assert (told.facts["n"], " ".join(told.command)) == (left.n_items, command)
+    assert f"  do:  1. grade {left.n_items:,} items in " in str(gated)
 
 
 def test_answers_decide_in_the_place_of_the_range(tracker: nt.Tracker) -> None:

@@ -55,7 +55,9 @@ def test_a_pass_names_the_rules(owned: nt.Tracker) -> None:
     verdict = "PASS at margin 0.05 of ndcg@10, max harm 0.9:50%, 0.2 of each half, ms +10% (policy of @prod)"
     assert " ".join(str(result).split()).startswith(f"{verdict}: noisy may replace base on shop ")
     assert decisions(owned)[-1].reason.endswith(" (policy of @prod)")
-    assert str(owned.gate("drop", baseline="@prod")).startswith("FAIL: drop must not replace base on shop\n")
+    assert str(owned.gate("drop", baseline="@prod")).startswith(
+        "FAIL: drop must not replace base on shop (ndcg@10, margin 0.05)\n"
+    )
 
 
 STRICTER: dict[str, tuple[dict[str, Any], str, Any]] = {
@@ -138,7 +140,7 @@ def test_outside_of_the_policy_is_said_and_recorded(
     owned.set_alias("mine", "base")
     for baseline in ("base", "@mine"):
         found = owned.gate("noisy", baseline=baseline, margin=0.5 - len(baseline) / 100)
-        assert str(found).startswith("PASS outside the policy of @prod: noisy may replace base on shop\n")
+        assert str(found).startswith("PASS outside the policy of @prod: noisy may replace base on shop (ndcg@10, ")
         assert decisions(owned)[-1].reason.endswith(" (outside the policy of @prod)")
         assert (found.to_dict()["outside"], found.to_dict()["policy"]) == ("prod", None)
     assert owned.gate("noisy", baseline="small", margin=0.5).to_dict()["outside"] == ""
@@ -271,7 +273,7 @@ def test_a_suite_outside_of_a_policy_says_so(
     assert result.to_dict()["outside"] == "prod"
     typed = CommandLine(ready_url, capsys)
     again = typed.done("gate", "noisy", "--suite", "all", "--margin", ".05", "--baseline", "base", "--junit", "j.xml")
-    assert "decided before: " in again
+    assert "decided before as decision " in again
     assert "PASS outside the policy of @prod: " in (folder / "j.xml").read_text()
     (row,) = typed.rows("sql", "SELECT reason FROM suite_gate_decisions")
     assert row["reason"].endswith(" (outside the policy of @prod)")
@@ -287,7 +289,7 @@ def test_people_see_names_and_programs_whole_identities(
     pinned.set_policy("prod", margin=0.05, set_by=whole)
     typed = CommandLine(ready_url, capsys)
     shown = [typed.done("policy", what, "prod") for what in ("show", "history")]
-    shown.append(typed.done("gate", "noisy", "--baseline", "@prod"))
+    shown.append(typed.done("gate", "noisy", "--baseline", "@prod", "-v"))
     assert all("Ada L" in text and "@example.org" not in text for text in shown)
     assert typed.refused("gate", "noisy", "--baseline", "@prod", "--margin", ".06").count("(set by Ada L)") == 1
     assert typed.rows("policy", "show")[0]["set_by"] == typed.rows("policy", "history", "prod")[0]["by"] == whole

@@ -31,10 +31,19 @@ OPEN = Decision(
 FAILED = Decision(rules=Rules(0.0, "set"), t=TTest(400, -0.0123, None), whole="fail")
 PIN = "2026-01-31T08:00:00.000000Z"
 INCONCLUSIVE = """\
-INCONCLUSIVE: not known whether dense may replace bm25 on shop
-Delta is not shown to be above -0.01: its 95% bound is -0.01274 (one-sided betting bound, as
-information is low), nor below 0: its 96.96% bound is 0.01081 (t bound)
+INCONCLUSIVE: dense may or may not replace bm25 on shop (ndcg@10, margin 0.01, learned from 3
+repeats)
+  delta -0.0030; the data allow -0.013 to +0.011; PASS needs the lower end above -0.01
+  why: only 55 of 400 queries differ
+  do:  1. about 579 queries like these (PASS), or a margin above 0.01274 (PASS)
+  warning: 12 groups with labels but missing in the candidate run: counted as 0
+  warning: 3 groups undefined in both runs: left out
+  note: labels version 3 is newer than version 2, which the runs share; to use it:  ndcg-track rescore bm25 dense
+  recorded as decision 7
 
+reason     delta -0.0030; the data allow -0.013 to +0.011; PASS needs the lower end above -0.01;
+           only 55 of 400 queries differ; to decide: about 579 queries like these (PASS), or a
+           margin above 0.01274 (PASS)
 ndcg@10    baseline 0.6500, candidate 0.6377
 delta      -0.0030, at least -0.0127 (betting bound, 95%), at most +0.0108 (96.96%)
 margin     0.0100, learned from 3 repeats: with 95% confidence two repeats differ by less (a, b, c;
@@ -44,34 +53,29 @@ groups     400; 101 won, 158 tied, 141 lost
 labels     version 2, digest 3f2a91c0d4e5
 judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
-to decide  about 579 groups like these (PASS), or a margin above 0.01274 (PASS)
 drift      @prod has been bm25 since 2026-01-31 08:00 UTC; 2 candidates accepted since, the last one
            splade, -0.0040 against it
            it was moved 3 times to an accepted candidate: -0.0120 since v0, -0.0150 with this
            candidate
-decision   the 1st of this gate (decision_id 7)
+decision   the 1st of this gate
 
-warning: 12 groups with labels but missing in the candidate run: counted as 0
-warning: 3 groups undefined in both runs: left out
 warning: low information: 55 of 400 differences are nonzero; below 100, the t interval may be too
          narrow
-note: labels version 3 is newer than version 2, which the runs share; to use it:
-      ndcg-track rescore bm25 dense
 """
 SHORT = """\
-FAIL: dense must not replace bm25 on shop, but it was overridden
-The mean difference on these 400 groups, -0.0123, is below 0
+FAIL: dense must not replace bm25 on shop (ndcg@10, tolerance 0), but it was overridden
+  delta -0.0123 on these 400 queries; PASS needs it to be at least 0
+  warning: 12 groups with labels but missing in the candidate run: counted as 0
+  warning: 3 groups undefined in both runs: left out
+  not recorded (dry run); overridden by ada <ada@example.org>: the index was rebuilt
 
-ndcg@10     baseline 0.6500, candidate 0.6377
-delta       -0.0123
-tolerance   0.0000
-groups      400; 101 won, 158 tied, 141 lost
-labels      version 2, digest 3f2a91c0d4e5
-decision    not recorded (dry run)
-overridden  by ada <ada@example.org>: the index was rebuilt
-
-warning: 12 groups with labels but missing in the candidate run: counted as 0
-warning: 3 groups undefined in both runs: left out
+reason     delta -0.0123 on these 400 queries; PASS needs it to be at least 0
+ndcg@10    baseline 0.6500, candidate 0.6377
+delta      -0.0123
+tolerance  0.0000
+groups     400; 101 won, 158 tied, 141 lost
+labels     version 2, digest 3f2a91c0d4e5
+decision   the 2nd of this gate
 """
 
 
@@ -105,36 +109,40 @@ def overridden(comparison: Comparison) -> Gated:
 
 
 def test_text(inconclusive: Gated, overridden: Gated) -> None:
-    assert gate_said(inconclusive).in_format("text") == INCONCLUSIVE
-    assert gate_said(overridden).in_format("text") == SHORT
+    for gated, text in ((inconclusive, INCONCLUSIVE), (overridden, SHORT)):
+        assert gate_said(gated).in_format("text", detail="all") == text
+        last = "   (to_text(verbose=True): bounds, labels, ties, drift)\n"
+        assert gate_said(gated).in_format("text") == text.partition("\n\n")[0] + last
 
 
 def test_t_bounds_that_were_not_trusted_are_shown(inconclusive: Gated) -> None:
     of = replace(BOUNDS, t_lower=-0.0111, t_upper=0.0072, betting_upper=0.03)
     known = replace(OPEN, bounds=of)
-    lines = gate_said(replace(inconclusive, decision=known)).in_format("text").splitlines()
+    lines = gate_said(replace(inconclusive, decision=known)).in_format("text", detail="all").splitlines()
     assert "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, as information is low" in lines
     for trusted in (
         replace(known, bounds=replace(of, lower_method="t"), why=None),
         replace(known, bounds=replace(of, t_lower=None, t_upper=None)),
     ):
-        assert "by t alone" not in gate_said(replace(inconclusive, decision=trusted)).in_format("text")
+        assert "by t alone" not in gate_said(replace(inconclusive, decision=trusted)).in_format("text", detail="all")
 
 
 def test_drift_in_words(inconclusive: Gated) -> None:
     pinned = replace(inconclusive, drift=Drift("prod", "bm25", PIN))
     assert (
         "drift      @prod has been bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision"
-        in gate_said(pinned).in_format("text")
+        in gate_said(pinned).in_format("text", detail="all")
     )
     once = Drift("prod", "bm25", PIN, 0, None, None, 1, "v0", -0.012, None)
     assert (
         "           it was moved once to an accepted candidate: -0.0120 since v0, - with this candidate\n"
-        in gate_said(replace(inconclusive, drift=once)).in_format("text")
+        in gate_said(replace(inconclusive, drift=once)).in_format("text", detail="all")
     )
     some = replace(once, n_moves=3, n_moves_overridden=2, n_overridden=1, latest_overridden="v3")
     told = " ".join(
-        gate_said(replace(inconclusive, drift=replace(some, latest_overridden_delta=-0.25))).in_format("text").split()
+        gate_said(replace(inconclusive, drift=replace(some, latest_overridden_delta=-0.25)))
+        .in_format("text", detail="all")
+        .split()
     )
     assert (
         "no candidate accepted since; 1 candidate overridden since without a PASS, the last one v3, -0.2500 against it "
@@ -142,36 +150,41 @@ def test_drift_in_words(inconclusive: Gated) -> None:
     )
     assert "moved once to an overridden candidate: " in gate_said(
         replace(inconclusive, drift=replace(once, n_moves_overridden=1))
-    ).in_format("text")
+    ).in_format("text", detail="all")
 
 
 def test_warnings_are_told_but_not_that_identical_runs_have_no_p(comparison: Comparison, overridden: Gated) -> None:
     few = Note("low_information", {"n": 396, "n_nonzero": 55, "enough": 100})
     one = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[1:2]))
-    assert "warning: low information" not in gate_said(one).in_format("text")  # the gate has a rule of its own
+    assert "warning: low information" not in gate_said(one).in_format(
+        "text", detail="all"
+    )  # the gate has a rule of its own
     one = replace(one, decision=replace(one.decision, why=few))
-    assert "warning: low information: 55 of 396 differences are nonzero" in gate_said(one).in_format("text")
+    assert "warning: low information: 55 of 396 differences are nonzero" in gate_said(one).in_format(
+        "text", detail="all"
+    )
     same = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[2:3]))
-    assert "identical in every group" not in gate_said(same).in_format("text")
+    assert "identical in every group" not in gate_said(same).in_format("text", detail="all")
 
 
 def test_colour_follows_the_decision(inconclusive: Gated, overridden: Gated) -> None:
     assert gate_said(overridden).in_format("text", color=True).startswith("\x1b[33mFAIL\x1b[0m: ")
-    assert gate_said(inconclusive).in_format("text", color=True).startswith("\x1b[1mINCONCLUSIVE\x1b[0m: ")
+    assert gate_said(inconclusive).in_format("text", color=True).startswith("\x1b[35mINCONCLUSIVE\x1b[0m: ")
     passed = replace(overridden, decision=replace(overridden.decision, whole="pass"))
     assert gate_said(passed).in_format("text", color=True).startswith("\x1b[36mPASS\x1b[0m: ")
 
 
 def test_markdown(overridden: Gated) -> None:
     lines = gate_said(overridden).in_format("markdown").splitlines()
-    assert lines[:5] == [
-        "### FAIL: dense must not replace bm25 on shop, but it was overridden",
+    assert lines[:7] == [
+        "### FAIL: dense must not replace bm25 on shop (ndcg@10, tolerance 0), but it was overridden",
+        "- delta -0.0123 on these 400 queries; PASS needs it to be at least 0",
+        "- warning: 12 groups with labels but missing in the candidate run: counted as 0",
+        "- warning: 3 groups undefined in both runs: left out",
+        "- not recorded (dry run); overridden by ada &lt;ada@example.org&gt;: the index was rebuilt",
         "",
-        "The mean difference on these 400 groups, -0.0123, is below 0",
-        "",
-        "- ndcg@10: baseline 0.6500, candidate 0.6377",
+        "<details><summary>bounds, labels, ties, drift</summary>",
     ]
-    assert lines[-3] == "- overridden: by ada &lt;ada@example.org&gt;: the index was rebuilt"
 
 
 def test_json_is_the_dictionary(inconclusive: Gated, overridden: Gated) -> None:

@@ -53,7 +53,7 @@ def test_the_dict_is_that_of_compare_and_more(pinned: nt.Tracker) -> None:
 def test_identical_runs_pass_and_are_said_to_be_identical(pinned: nt.Tracker) -> None:
     result = pinned.gate("same", baseline="@prod", margin=0.0)
     assert (result.decision, result.is_accepted) == ("pass", True)
-    assert result.to_dict()["reason"] == "identical on all 240 groups"
+    assert result.to_dict()["reason"] == "identical on all 240 queries"
 
 
 def test_a_run_against_itself_is_noted(pinned: nt.Tracker) -> None:
@@ -152,8 +152,8 @@ def test_drift_since_the_pin(pinned: nt.Tracker) -> None:
     moved = pinned.gate("small", baseline="@prod", margin=0.05)
     drift = moved.to_dict()["drift"]
     assert (drift["n_moves"], drift["n_moves_overridden"], drift["first_run"]) == (1, 1, "base")
-    assert "it was moved once to an overridden candidate: -" in str(moved)
-    assert "no candidate accepted since\n" in str(moved)
+    assert "it was moved once to an overridden candidate: -" in moved.to_text(verbose=True)
+    assert "no candidate accepted since\n" in moved.to_text(verbose=True)
 
 
 def test_drift_adds_up_where_the_alias_follows_each_accepted_candidate(tracker: nt.Tracker) -> None:
@@ -256,7 +256,7 @@ def test_the_result_as_frame_html_and_text(pinned: nt.Tracker) -> None:
     result = pinned.gate("drop", baseline="@prod", margin=0.01)
     row = result.to_frame().to_dict("records")[0]
     assert (row["decision"], row["candidate_run"], row["decision_id"]) == ("fail", "drop", 1)
-    assert str(result).startswith("FAIL: drop must not replace base on shop\n")
+    assert str(result).startswith("FAIL: drop must not replace base on shop (ndcg@10, margin 0.01)\n")
     assert result.to_html() == result._repr_html_()
     assert result.to_html().startswith("<div><p><strong><span style=")
 

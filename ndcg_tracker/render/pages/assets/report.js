@@ -281,6 +281,20 @@
       if (next) { next.focus(); next.click(); }
     });
   }
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = "Copied";
+    });
+  }
+  for (const link of document.querySelectorAll('a[href^="#statistics-"]')) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const statistics = byId(link.hash.slice(1));
+      statistics.open = true;
+      statistics.scrollIntoView({ behavior: "smooth" });
+    });
+  }
   addEventListener("hashchange", follow);
   darkTheme.addEventListener("change", async () => { await drawOverview(); await shown?.draw(); shown?.lists(); });
   drawOverview().then(follow).then(() => { document.documentElement.dataset.ready = "yes"; });
