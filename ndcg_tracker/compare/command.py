@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -79,12 +79,13 @@ def compare(
             raise InputError("--labels all takes one dataset", advice="name a version, or newest, with --suite")
         if asked.named.get("judge") == EVERY_JUDGE:
             raise InputError("--judge '*' takes one dataset", advice="name a judge with --suite")
+        of_top: dict[str, Any] = {} if top is None else {"top": top}
         with options.tracker() as tracker:
             on_suite = asked.on_suite(
                 tracker.compare_suite,
                 suite,
                 by_tag=by_tag,
-                top=10 if top is None else top,
+                **of_top,
                 labels=None if labels is None else labels_version(labels),
                 metric=asked.named.get("metrics", ()),
             )

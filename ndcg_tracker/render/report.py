@@ -412,7 +412,7 @@ class Report:
 
     The rest: ``legend``: how to read the tables. ``styles``: how to read their styles, shown only in formats with
     styles. ``facts``: names and values. ``minor``: notes that change nothing. ``details``: tables that come last.
-    ``rest``: its title, under which formats that can fold hide it; "": only the legend is not on the screen.
+    ``rest``: its title, under which formats that can fold hide it; "": it is on the screen, too.
 
     ``is_overview``: whether further reports follow that this one sums up, and that also come on request.
     """

@@ -313,7 +313,7 @@ def test_groups_that_came_or_went_are_told_first() -> None:
         "coverage      0.7500  +0.1875  100 labels added in version 2, 2 gone",
         "ranking, labels, coverage: over the 30 groups with a value at every step",
     ]
-    assert explanation_said(explanation).table()[1][:4] == [
+    assert explanation_said(explanation).table().for_programs[1][:4] == [
         ["ndcg@10", "part", "groups", 23, pytest.approx(-0.3), None, None, None, None],
         ["ndcg@10", "part", "ranking", None, 0.125, None, None, None, None],
         ["ndcg@10", "part", "labels", 1, -0.0625, None, None, None, None],
