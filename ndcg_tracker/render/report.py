@@ -390,7 +390,7 @@ Detail = Literal["line", "screen", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a screen: a ``start``, a text that is wrapped beside it, and a ``command`` to copy, never broken."""
+    """A line of a screen: a ``start``, a text that is wrapped next to it, and a ``command`` to copy, never broken."""
 
     start: str
     text: str
@@ -443,7 +443,7 @@ class Report:
 
 
 def shown_reports(reports: Sequence[Report], detail: Detail) -> Sequence[Report]:
-    """Return the reports of one screen, or all of them; only a first report that sums up the others stands alone."""
+    """Return the reports of one screen, or all of them; a first report that sums up the others is the only one."""
     return reports[:1] if detail == "screen" and reports and reports[0].is_overview else reports
 
 
