@@ -75,6 +75,8 @@ def compare(
                 )
     options.belongs_to_one_dataset(suite, by_tag=by_tag)
     if suite is not None:
+        from ndcg_tracker.compare.say_suite import suite_comparison_said
+
         if labels == "all":
             raise InputError("--labels all takes one dataset", advice="name a version, or newest, with --suite")
         if asked.named.get("judge") == EVERY_JUDGE:
@@ -89,7 +91,8 @@ def compare(
                 labels=None if labels is None else labels_version(labels),
                 metric=asked.named.get("metrics", ()),
             )
-        options.show_answer(on_suite.said(options.as_option), format)
+        found = (on_suite.comparisons, on_suite.on_datasets)
+        options.show_answer(suite_comparison_said(*found[0], on_datasets=found[1], spelled=options.as_option), format)
         return
     of_every_judge = asked.named.get("judge") == EVERY_JUDGE
     if labels == "all" or of_every_judge:
