@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -75,20 +75,24 @@ def compare(
                 )
     options.belongs_to_one_dataset(suite, by_tag=by_tag)
     if suite is not None:
+        from ndcg_tracker.compare.say_suite import suite_comparison_said
+
         if labels == "all":
             raise InputError("--labels all takes one dataset", advice="name a version, or newest, with --suite")
         if asked.named.get("judge") == EVERY_JUDGE:
             raise InputError("--judge '*' takes one dataset", advice="name a judge with --suite")
+        of_top: dict[str, Any] = {} if top is None else {"top": top}
         with options.tracker() as tracker:
             on_suite = asked.on_suite(
                 tracker.compare_suite,
                 suite,
                 by_tag=by_tag,
-                top=10 if top is None else top,
+                **of_top,
                 labels=None if labels is None else labels_version(labels),
                 metric=asked.named.get("metrics", ()),
             )
-        options.show_answer(on_suite.said(options.as_option), format)
+        found = (on_suite.comparisons, on_suite.on_datasets)
+        options.show_answer(suite_comparison_said(*found[0], on_datasets=found[1], spelled=options.as_option), format)
         return
     of_every_judge = asked.named.get("judge") == EVERY_JUDGE
     if labels == "all" or of_every_judge:

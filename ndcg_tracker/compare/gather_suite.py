@@ -25,7 +25,7 @@ from ndcg_tracker.compare.say_suite import (
     suite_comparison_said,
     suite_forest,
 )
-from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, Spelling, in_python
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.formats import Answer, Said
@@ -298,8 +298,5 @@ class SuiteComparisonResult(Answer):
         """Return a table for a paper: booktabs, a row per dataset."""
         return self._said().in_format("latex")
 
-    def said(self, spelled: Spelling = in_python) -> Said:
-        """Return its output; ``spelled``: how arguments are spelled for people."""
-        return suite_comparison_said(*self.comparisons, on_datasets=self.on_datasets, spelled=spelled)
-
-    _said = said
+    def _said(self) -> Said:
+        return suite_comparison_said(*self.comparisons, on_datasets=self.on_datasets)

@@ -278,7 +278,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
 
 
 def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
-    """Return the verdict on every candidate and metric; a note that holds for several candidates is told once."""
+    """Return the verdict on every candidate and metric, and the first note of each kind."""
     first, metrics = comparisons[0], [metric for each in comparisons for metric in each.metrics]
     of_kind: dict[str, list[Note]] = {}
     for note in (note for each in comparisons for note in each.notes if note.kind not in MINOR):

@@ -420,7 +420,7 @@ Detail = Literal["line", "screen", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a screen: a ``start``, a text that is wrapped beside it, and a ``command`` to copy, never broken."""
+    """A line of a screen: a ``start``, a text that is wrapped next to it, and a ``command`` to copy, never broken."""
 
     start: str
     text: str
@@ -442,7 +442,7 @@ class Report:
 
     The rest: ``legend``: how to read the tables. ``styles``: how to read their styles, shown only in formats with
     styles. ``facts``: names and values. ``minor``: notes that change nothing. ``details``: tables that come last.
-    ``rest``: its title, under which formats that can fold hide it; "": only the legend is not on the screen.
+    ``rest``: its title, under which formats that can fold hide it; "": it is on the screen, too.
 
     ``is_overview``: whether further reports follow that this one sums up, and that also come on request.
     """
@@ -473,7 +473,7 @@ class Report:
 
 
 def shown_reports(reports: Sequence[Report], detail: Detail) -> Sequence[Report]:
-    """Return the reports of one screen, or all of them; only a first report that sums up the others stands alone."""
+    """Return the reports of one screen, or all of them; a first report that sums up the others is the only one."""
     return reports[:1] if detail == "screen" and reports and reports[0].is_overview else reports
 
 

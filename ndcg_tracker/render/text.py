@@ -98,17 +98,17 @@ def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -
     head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
     parts = [head]
-    is_screen = detail == "screen"
+    is_screen = detail == "screen" and bool(report.rest)
     parts += [_table(table.for_people, page, is_screen=is_screen) for table in report.tables]
-    parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
-    parts.append([line for told in report.lines for line in _line(told, page)])
-    parts.append(_notes(report.notes, page))
-    if is_screen and report.rest:
-        return parts
-    legend = [] if is_screen or is_legend_known else [*report.legends, *(report.styles if page.color else ())]
-    parts.append(page.dim(legend))
-    parts += [_facts(report.facts, page), _notes(report.minor, page)]
-    return [*parts, *(_table(table.for_people, page) for table in report.details)]
+    remarks = [line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)]
+    lines = [line for told in report.lines for line in _line(told, page)]
+    notes = _notes(report.notes, page)
+    if is_screen:
+        return [*parts, remarks, lines, notes]
+    legend = [] if is_legend_known else page.dim([*report.legends, *(report.styles if page.color else ())])
+    facts = _facts(report.facts, page)
+    parts += [remarks, lines, notes, legend, facts] if report.rest else [legend, remarks, facts, notes]
+    return [*parts, _notes(report.minor, page), *(_table(table.for_people, page) for table in report.details)]
 
 
 def _line(line: Line, page: _Page) -> list[str]:

@@ -49,7 +49,7 @@ def test_the_verdict_and_all_datasets_come_first_and_each_has_a_tab(
     expect(found).to_have_url(re.compile("#pair=2$"))
     found.wait_for_selector("#pair-2 [data-chart=cutoffs] svg")
     assert found.is_hidden("#pair-0")
-    assert "20 groups of a dataset with a rather long name" in found.inner_text("#pair-2 header")
+    assert "20 queries of a dataset with a rather long name" in found.inner_text("#pair-2 header")
     assert "Of repeated runs, the first is shown: old-0 of tag:system=old (3 runs)" in found.inner_text("#pair-2")
     assert found.locator("#pair-2 [data-part=moves] svg.marks").count() == 1
     assert "2 candidates" not in found.inner_text("main")

@@ -29,7 +29,7 @@ def test_the_whole_way(timed: CommandLine) -> None:
     passed = timed("gate", "new", *gate)
     assert (passed.code, passed.out.splitlines()[1]) == (
         0,
-        "  delta -10.0000; the data allow -10.617 to -9.564; PASS needs the upper end below 1",
+        "  delta -10.0000; the data allow -10.618 to -9.564; PASS needs the upper end below 1",
     )
     failed = timed("gate", "slow", *gate)
     assert (failed.code, failed.out.splitlines()[0]) == (

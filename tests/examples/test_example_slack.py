@@ -76,9 +76,9 @@ def test_what_is_posted(tmp_path: Path, hook: Hook, preloaded_programs: Path) ->
     ((kind, message),) = hook.posted
     assert kind == "application/json"
     assert isinstance(message, dict)
-    first, second = message["text"].split("\n")
+    first, second, *_ = message["text"].split("\n")
     assert first == "*FAIL*: &lt;!channel&gt; &amp; night3 against night1 on default"
-    assert second.startswith("ndcg@10 0.8155 -&gt; 0.5655; ")
+    assert second.startswith("delta -0.2500; the data allow ")
     assert ended("gate", "night2", "--baseline", "night1", "--margin", "0.01")[0] == 0
     assert len(hook.posted) == 1
     assert ended("history", "--new-steps", "--exit-code")[0] == 6

@@ -54,7 +54,7 @@ def test_from_the_names_to_the_verdict(two: CommandLine) -> None:
             tracker.compare_suite("both", "bm25", "dense").to_dict()
         )
     text = two.done("compare", "--suite", "both", "bm25", "dense", "-m", "ndcg@10")
-    assert text.startswith("dense against bm25 on suite both: macro ndcg@10 ")
+    assert text.startswith("dense against bm25 on suite both (2 datasets, 10 queries): ")
     printed = two.done("compare", "--suite", "both", "bm25", "dense", "-m", "ndcg@10", "--format", "csv")
     table = list(csv.DictReader(io.StringIO(printed)))
     assert [row["dataset"] for row in table] == ["shop", "books"]
@@ -192,17 +192,17 @@ def test_a_missing_run_is_seen(two: CommandLine, folder: Path) -> None:
     text = two.done("leaderboard", "--suite", "both", "--format", "markdown")
     assert "| third | - | " in text
     assert "no run on this dataset, so no mean over the suite (1 system)" in text
-    text = two.done("compare", "--suite", "both", "bm25", "third", "-m", "ndcg@10")
-    assert text.startswith("third against bm25 on 1 of the 2 datasets of suite both: ")
+    text = two.done("compare", "--suite", "both", "bm25", "third", "-m", "ndcg@10", "-v")
+    assert text.startswith("third against bm25 on 1 of the 2 datasets of suite both (1 dataset, 5 queries): ")
     assert "without both  shop\n" in text
 
 
 def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> None:
     two.said("suite", "create", "both", "shop", "books")
-    details = two.done("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10", "--top", "1")
-    assert "\ndense against bm25 on shop: " in details
-    assert "\ndense against bm25 on books: " in details
-    found = two.rows("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10", "--details")
+    details = two.done("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10", "--top", "1", "-v")
+    assert "\ndense against bm25 on shop (5 queries): " in details
+    assert "\ndense against bm25 on books (5 queries): " in details
+    found = two.rows("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10")
     assert [one["dataset"] for one in found["on_datasets"]] == ["shop", "books"]
     asked = ("dense", "--baseline", "bm25", "--margin", "0.9", "--dry-run", "--format", "json")
     of_datasets = ("--by", "dataset", "--slice-margin", "0.5", "--strict-slices")
