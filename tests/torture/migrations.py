@@ -39,7 +39,7 @@ _LATER = {
         "groups_share",
         "stored_by",
     },
-    "label_sets": {"by_row_number", "judge", "created_at_utc", "extends", "added_by", "from_runs"},
+    "label_sets": {"by_row_number", "judge", "created_at_utc", "extends", "added_by", "from_runs", "same_items"},
     "evaluations": {*_NAMES, "requested_as", "std_dev", "created_at_utc"},
 }
 _YOUNGER = (
