@@ -39,7 +39,7 @@ _LATER = {
         "groups_share",
         "stored_by",
     },
-    "label_sets": {"by_row_number", "judge", "created_at_utc", "extends", "added_by", "from_runs"},
+    "label_sets": {"by_row_number", "judge", "created_at_utc", "extends", "added_by", "from_runs", "same_items"},
     "evaluations": {*_NAMES, "requested_as", "std_dev", "created_at_utc"},
 }
 _YOUNGER = (
@@ -108,11 +108,11 @@ def _kept(setting: Setting, engine: str) -> Outcome:
             restore(url, revision)
             before = _checksums(url)
             storage.upgrade(url)
+            wrong += [f"{revision}: {text}" for text in [*_changes(url, before), *storage.check(url)]]
             expected = expected_content(revision, engine)
             found = as_kept(content_of(url), expected)
             n_rows += sum(map(len, found.values()))
             wrong += [f"{revision}: {text}" for text in differing(found, expected)]
-            wrong += [f"{revision}: {text}" for text in [*_changes(url, before), *storage.check(url)]]
     what = f"kept databases of {', '.join(tried)} upgraded; the rows of every view and a comparison"
     figure = f"{n_rows} rows shown, {len(wrong)} differences"
     return Outcome(8, what, engine_name(engine), "0 differences", figure, not wrong, "; ".join(wrong[:5]))

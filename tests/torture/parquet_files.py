@@ -196,7 +196,8 @@ def _ids(column: Any, kind: Any, faults: Faults, row_numbers: Sequence[int]) -> 
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
     if not (is_text or is_bytes or pa.types.is_integer(kind) or pa.types.is_null(kind)):
-        faults.add(None, f"an id of {kind}")
+        for row in (None, *row_numbers):  # whose own fault may be found first
+            faults.add(row, f"an id of {kind}")
         return []
     found: list[bytes | None] = []
     values = column.cast(pa.large_binary()).to_pylist() if is_text else column.to_pylist()
