@@ -528,7 +528,7 @@ class ComparisonResult(Answer):
     >>> result.slices_to_frame()[["value", "n", "verdict"]].values.tolist()
     [['phone', 1, 'not_comparable'], ['tv', 1, 'identical']]
     >>> result.to_html()[:48]
-    '<div><p><strong>new against old on default: no d'
+    '<div><p><strong>new against old on default (2 qu'
     """
 
     comparisons: tuple[Comparison, ...]

@@ -210,7 +210,7 @@ def named_slices(slices: Sequence[tuple[str, str | None, float, int]]) -> str:
     ``slices``: of each slice its attribute, its value, its delta and its number of groups.
 
     >>> named_slices([("product", "tent", -0.25, 10), ("product", None, -0.125, 1)])
-    "product='tent' (-0.25, 10 queries), no product (-0.13, 1 query)"
+    "product='tent' (-0.25, 10 queries), no product (-0.12, 1 query)"
     """
     named = [
         f"{f'no {attribute}' if value is None else f'{attribute}={shown(value)}'} ({short(delta)}, {queries(n)})"

@@ -49,7 +49,7 @@ def test_labels_of_a_named_judge_count_only_where_it_is_named(shop: nt.Tracker) 
     assert version_of(by_judge) == version_of(shop.compare("bm25", "dense", labels=2)) == (2, "gpt")
     assert by_judge.comparisons[0].metrics[0].candidate == pytest.approx(mean)
     assert by_judge.to_dict()["label_set"]["judge"] == "gpt"
-    assert "  version 2 of judge 'gpt', digest" in str(by_judge)
+    assert "  version 2 of judge 'gpt', digest" in by_judge.to_text(verbose=True)
 
 
 def test_a_metric_that_only_a_named_judge_gives_is_none_of_the_dataset(shop: nt.Tracker) -> None:

@@ -41,7 +41,7 @@ def test_what_hostile_ids_come_to() -> None:
 def test_many_groups_are_counted() -> None:
     text = labels_diff_said(DIFF).in_format("text")
     assert "n9 and 1,187 more" in text
-    assert "75.0% of the 4 labels in both have the same grade" in text
+    assert "75.0% of the 4 labels in both have the same grade" in " ".join(text.split())
 
 
 def test_what_is_left_out_is_told_last() -> None:

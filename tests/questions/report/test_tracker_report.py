@@ -54,7 +54,7 @@ def test_clusters_give_every_interval_of_the_page_and_are_told_first(shop: nt.Tr
     assert pair.comparison == compared
     at = pair.at_cutoffs[-1]  # as deep as the metric looks
     assert (at.delta, at.ci) == (pytest.approx(compared.metrics[0].delta), pytest.approx(compared.metrics[0].ci))
-    assert "over 5 groups in 2 clusters by kind of shop</p>" in page.to_html()
+    assert "5 queries in 2 clusters by kind of shop" in page.to_html()
 
 
 def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker) -> None:

@@ -35,7 +35,7 @@ def test_every_part_is_told() -> None:
     )
     for line in (
         "metric            original  reproduced  difference        95% interval    RMSE      p",
-        "external:latency    0.5000      0.2500     -0.2500  [-0.5000, -0.1250]  0.3750  <1e-4",
+        "external:latency    0.5000      0.2500     -0.2500  -0.5000 to -0.1250  0.3750  <1e-4",
         "external:latency  1.5000  -0.1250",
         "first items  RBO, p=0.95",
         "      1,000       0.7500",
