@@ -283,3 +283,19 @@ def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
     with pytest.raises(InputError, match="dry_run= records nothing"):
         beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, dry_run=True, acknowledge="x")
     assert beir.sql("SELECT count(*) AS n FROM suite_gate_decisions")["n"].tolist() == [0]
+
+
+def test_a_gate_on_a_suite_decides_nothing_under_a_judge_whom_nobody_checks(tracker: nt.Tracker) -> None:
+    groups = [f"q{number}" for number in range(40)]
+    labels = pd.DataFrame({"group": groups, "item": "a", "label": 1.0})
+    for dataset in ("one", "two"):
+        tracker.add_labels(labels, dataset=dataset, judge="llama")
+        for name, items in (("old", "ba"), ("new", "ab")):
+            rows = [(group, item, -place) for group in groups for place, item in enumerate(items)]
+            frame = pd.DataFrame(rows, columns=["group", "item", "score"])
+            tracker.ingest(frame, name=name, dataset=dataset, judge="llama")
+    tracker.create_suite("both", ["one", "two"])
+    gated = tracker.gate_suite("both", "new", baseline="old", margin=0.1, judge="llama", dry_run=True)
+    assert (gated.decision, gated.gated.judge_alone) == ("inconclusive", "llama")
+    assert "  why: nobody has checked judge 'llama', on whose labels it would rest\n" in str(gated)
+    assert "  do:  1. have people check judge 'llama'   ndcg-track labels sample A B --judge llama --budget N" in str(gated)
