@@ -50,8 +50,7 @@ from ndcg_tracker.questions.history.gather import HistoryFilter
 from ndcg_tracker.questions.labels.say import agreement_said
 from ndcg_tracker.questions.show import list_runs
 from ndcg_tracker.questions.show.say import listed_as, show_as
-from ndcg_tracker.render.formats import rows_as
-from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.formats import Answer, rows_as
 from ndcg_tracker.render.report import Format
 from ndcg_tracker.render.terminal import visible
 
@@ -121,6 +120,12 @@ class _Answered:
 
 def _in_formats(shown: Callable[[Format], str], *notes: str, more: str = "") -> _Answered:
     return _Answered(shown("json"), shown("text"), notes, more)
+
+
+def _told(answer: Answer) -> _Answered:
+    """Return an answer without the line for people that says what shows more: the JSON has all."""
+    said = answer._said()
+    return _in_formats(lambda format: said.in_format(format, more=""))
 
 
 def _runs(tracker: Tracker, **given: Any) -> _Answered:
@@ -201,7 +206,7 @@ def _gate(self: Tracker, candidate: Candidate, *, baseline: PolicyAlias, dataset
     if policy is None or "margin" not in policy.rules:
         raise no_policy(name, pinned.dataset)
     answer = self.gate(candidate, baseline=f"@{name}", dataset=pinned.dataset)
-    return _Answered(json_text(answer.to_dict()), str(answer))
+    return _told(answer)
 
 
 @dataclass(frozen=True)
@@ -276,7 +281,7 @@ class _Tool:
             if self.answered is not None:
                 return self.answered(tracker, *positional, **named)
             answer = self.function(tracker, *positional, **named)
-            return _Answered(json_text(answer.to_dict()), str(answer))
+            return _told(answer)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def reports_text(
     Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``width``: how many
     columns a line may take, as far as names and numbers allow; 60 at least. ``blank_lines``: between two reports.
     ``is_terminal``: also wrap headlines, which programs read as one line. ``detail``: how much of them; ``more``: what
-    asks for all of it.
+    asks for all of it, "" for nothing.
     """
     if detail == "line":
         page = _Page(_ENDLESS, color)
@@ -86,9 +86,9 @@ def reports_text(
 
 
 def _more(reports: Sequence[Report], more: str) -> str:
-    """Return the line that says where the rest is, "" if no report names it."""
+    """Return the line that says where the rest is, "" if no report names it or nothing asks for it."""
     first = reports[0] if reports else Report()
-    rest = f"{more}{':' if first.under else ''} {first.rest}" if first.rest else ""
+    rest = f"{more}{':' if first.under else ''} {first.rest}" if more and first.rest else ""
     return f"more: {'   '.join(filter(None, [rest, first.also]))}" if rest else ""
 
 
@@ -112,13 +112,15 @@ def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -
 
 
 def _line(line: Line, page: _Page) -> list[str]:
+    """Return a line of a screen; on a terminal that is too narrow, its command has a line of its own."""
     lines = wrapped(visible(line.text), page.width, line.start)
-    return [
-        *lines[:-1],
-        f"{lines[-1]}{'  ' if lines[-1].endswith(':') else '   '}{visible(line.command)}"
-        if line.command
-        else lines[-1],
-    ]
+    if not line.command:
+        return lines
+    command = visible(line.command)
+    last = f"{lines[-1]}{'  ' if lines[-1].endswith(':') else '   '}{command}"
+    if page.is_terminal and display_width(last) > page.width:
+        return [*lines, f"      {command}"]
+    return [*lines[:-1], last]
 
 
 def _headline(report: Report, page: _Page) -> list[str]:

@@ -71,7 +71,7 @@ def test_evaluate_has_the_names_that_were_given(command: CommandLine, files: Non
 
 
 def test_reports_say_what_was_asked_for(asked: CommandLine) -> None:
-    compared = asked("compare", "bm25", "dense", "--metric", "map,lightgbm:ndcg@2", "--missing", "zero")
+    compared = asked("compare", "bm25", "dense", "--metric", "map,lightgbm:ndcg@2", "--missing", "zero", "-v")
     assert compared.err == "note: map is read as AP\n"
     assert "asked for  AP as map" in compared.out
     assert "metric     lightgbm:ndcg@2 = ndcg(" in compared.out
@@ -83,7 +83,7 @@ def test_reports_say_what_was_asked_for(asked: CommandLine) -> None:
     assert (
         asked.done("history", "--metric", "AP", "--format", "markdown").splitlines()[0].endswith("(requested as map)")
     )
-    gated = asked("gate", "dense", "--baseline", "bm25", "--metric", "map", "--scope", "set", "--dry-run")
+    gated = asked("gate", "dense", "--baseline", "bm25", "--metric", "map", "--scope", "set", "--dry-run", "-v")
     assert "asked for  AP as map" in gated.out
     assert [row["requested_as"] for row in asked.rows("runs", "show", "bm25")["evaluations"]] == [
         "map",

@@ -136,7 +136,7 @@ def test_a_pull_request_is_gated_and_gets_its_comment(
     assert summary.startswith(f"### {VERDICTS[candidate]}: ")
     posted = (job.folder / "posted.md").read_text(encoding="utf-8")
     assert posted.startswith(f"### {VERDICTS[candidate]}: ")
-    assert "\n### pr-5-77-1 against released on shop: " in posted
+    assert f"\n### pr-5-77-1 against released on shop ({N_GROUPS} queries): " in posted
     assert (job.folder / "gh-arguments.txt").read_text(encoding="utf-8").splitlines() == [
         *("pr", "comment", "https://example.org/pull/5", "--body-file", "comment.md"),
         *("--edit-last", "--create-if-none"),

@@ -629,5 +629,6 @@ def _part_between(low: Part, high: Part, zero: Decision) -> Part:
 
 
 def with_limits(decision: Decision, limits: Sequence[LimitCheck]) -> Decision:
-    """Return a decision after checking the limits on other numbers: an unmet limit gives FAIL."""
-    return replace(decision, parts=(*decision.parts, *limits)) if limits else decision
+    """Return a decision after checking the limits on other numbers: an unmet limit gives FAIL, whatever is unjudged."""
+    others = {name: with_limits(other, limits) for name, other in decision.others.items()}
+    return replace(decision, parts=(*decision.parts, *limits), others=others) if limits else decision

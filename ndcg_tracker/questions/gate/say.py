@@ -254,10 +254,11 @@ def _rounded(end: float) -> str:
 
 def why_words(decision: Decision) -> str:
     """Return why a decision came out as it did, "" for a PASS without a condition."""
-    only = _only_reason(decision)
-    if only or decision.scope == "set":
+    if only := _only_reason(decision):
         return only
     clauses = _clauses(decision)
+    if decision.scope == "set":
+        return "; ".join(clauses)
     if decision.decision != "inconclusive":
         return "; ".join(clauses or [_outcome(decision)] * (decision.decision == "fail"))
     told = ", and ".join(filter(None, (_few_words(decision), _open_share(decision))))
@@ -265,22 +266,28 @@ def why_words(decision: Decision) -> str:
 
 
 def _only_reason(decision: Decision) -> str:
-    """Return the one reason that needs no other, "" if there is none."""
+    """Return the one reason that needs no other but the limits that are not met, "" if there is none."""
     if decision.barred is not None:
-        return sentence(decision.barred)
-    if few := few_words(decision.check):
-        return f"open: {few}"
-    if decision.delta is None:
-        return "no query has a result in both runs"
-    if decision.is_identical and decision.decision == "pass":
-        return f"identical on {'all ' if decision.n > 1 else 'the '}{queries(decision.n)}"
-    return ""
+        only = sentence(decision.barred)
+    elif few := few_words(decision.check):
+        only = f"open: {few}"
+    elif decision.delta is None:
+        only = "no query has a result in both runs"
+    elif decision.is_identical and decision.decision == "pass":
+        only = f"identical on {'all ' if decision.n > 1 else 'the '}{queries(decision.n)}"
+    else:
+        return ""
+    return "; ".join([only, *_unmet(decision)])
+
+
+def _unmet(decision: Decision) -> list[str]:
+    """Return the limits on other numbers that are not met."""
+    return [limit_words(check) for check in decision.limits if not check.is_met]
 
 
 def _clauses(decision: Decision) -> list[str]:
     """Return what besides the bounds decides or hinders a decision."""
-    clauses = [f"but {limit_words(check)}" for check in decision.limits if not check.is_met]
-    clauses += [_of_slices(decision), harm_words(decision)]
+    clauses = [*_unmet(decision), _of_slices(decision), harm_words(decision)]
     if decision.of_zero not in (None, decision.decision):
         clauses.append(f"if unjudged items are worth nothing, the decision is {(decision.of_zero or '').upper()}")
     if decision.is_small_drop:

@@ -204,9 +204,9 @@ def _titles(report: RunsReport) -> tuple[str, str]:
 
 
 def _with_texts(pair: PairReport) -> Comparison:
-    """Return the comparison of a pair with texts for its worst and best groups and the items there."""
+    """Return the comparison of a pair with the page's texts, if any, for its worst and best groups and the items."""
     if not pair.texts:
-        return pair.comparison
+        return replace(pair.comparison, texts={})
     texts = chart_groups.queries_of(pair.texts)
 
     def told(group: GroupDelta) -> GroupDelta:
