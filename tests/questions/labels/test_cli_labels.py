@@ -191,7 +191,8 @@ def test_labels_of_a_judge_and_how_far_it_agrees(newer: CommandLine, folder: Pat
     assert listed[3].endswith("  gpt    0: 1, 1: 5, 2: 2")
     assert [row["version"] for row in newer.rows("labels", "list", "--dataset", "shop", "--judge", "gpt")] == [3]
     by_judge = newer.done("compare", "bm25", "dense", "--judge", "gpt", "-v")
-    assert by_judge.startswith("dense against bm25 on shop (judge 'gpt') (5 queries): no difference detected in ndcg@10")
+    whose = "dense against bm25 on shop (judge 'gpt') (5 queries)"
+    assert by_judge.startswith(f"{whose}: no difference detected in ndcg@10")
     assert "  version 3 of judge 'gpt', digest" in by_judge
     shown = newer.rows("runs", "show", "bm25")["evaluations"]
     assert [(one["label_set_version"], one["judge"]) for one in shown] == [(1, ""), (3, "gpt"), (2, "")]

@@ -9,7 +9,7 @@ RNG = np.random.default_rng(40)
 
 
 def named(changes: dict[str | None, float]) -> dict[str, str]:
-    """Return the slices of 30 groups that are named, with their deltas, if they changed by so much and a little noise."""
+    """Return the deltas of slices of 30 groups that are named, if they changed by so much and a little noise."""
     values = [value for value in changes for _ in range(30)]
     change = np.array([changes[value] for value in values])
     candidate = 0.5 + change * (1 + RNG.normal(0, 0.05, change.size))
