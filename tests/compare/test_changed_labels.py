@@ -40,9 +40,8 @@ def test_newer_labels_of_another_scale_are_told_before_they_are_used(slipped: nt
         "labels version 2 is newer than version 1, which the runs share; to use it: ndcg-track rescore old new "
         f"--dataset shop --metric ndcg@10 --metric {LIGHTGBM} --labels 2",
     )
-    lines = str(found).splitlines()
-    assert " ".join(lines[3:5]) == CHANGED  # after the headline and a line per metric
-    assert "is not like" not in "\n".join(lines[5:])
+    told = " ".join(str(found).split())
+    assert (told.count(f"note: {CHANGED}"), told.count("is not like")) == (1, 1)
 
 
 def test_labels_of_another_scale_are_told_with_the_way_back(slipped: nt.Tracker) -> None:
@@ -52,19 +51,15 @@ def test_labels_of_another_scale_are_told_with_the_way_back(slipped: nt.Tracker)
     assert found.comparisons[0].metrics[0].delta != before.delta
     command = "ndcg-track compare old new --dataset shop --metric ndcg@10 --labels 1"
     assert found.notes == (f"{BACK}: {command}",)
-    lines = str(found).splitlines()
-    assert (" ".join(lines[1:3]), lines[3]) == (f"{BACK}:", command)
+    assert f"note: {BACK}: {command}" in " ".join(str(found).split())
     (note,) = found.comparisons[0].notes
     assert command_line(note.command) == command
     back = slipped.compare("old", "new", labels=1)
     assert (back.comparisons[0].metrics[0].delta, back.notes) == (before.delta, ())
     slipped.rescore(["third"], dataset="shop")
     several = slipped.compare("old", "new", "third", metrics="ndcg@10")
-    head = str(several).split("\n\n", 1)[0]
-    assert " ".join(head.split()) == (
-        f"2 candidates against old on shop {BACK}: ndcg-track compare old new third --dataset shop --metric ndcg@10 "
-        "--labels 1"
-    )
+    command = "ndcg-track compare old new third --dataset shop --metric ndcg@10 --labels 1"
+    assert f"note: {BACK}: {command}" in " ".join(str(several).split())
     assert str(several).count("is not like") == 1
 
 

@@ -74,7 +74,7 @@ def test_a_leaderboard_has_the_pairs_of_compare_and_says_that_its_means_are_by_t
     ask(tracker, population, 1900, call, seed="s")
     board = tracker.leaderboard("A", "B", check_with="ann", **call).leaderboard
     (pair,), metric = board.metrics[0].pairs, compared(tracker, call)
-    assert (pair.a, pair.b) == ("B", "A")  # in the order of the judge, who favours B
+    assert (pair.candidate, pair.baseline) == ("B", "A")  # in the order of the judge, who favours B
     assert (pair.delta, pair.ci, pair.p_value) == (metric.delta, metric.ci, metric.p_value)
     assert metric.verdict == "regressed"
     better, worse = sorted(board.metrics[0].standings, key=lambda standing: standing.mean)
@@ -110,9 +110,8 @@ def test_below_30_queries_nothing_is_decided_under_a_judge(tracker: nt.Tracker, 
     found = compared(tracker, call)
     assert (found.verdict, found.told, found.ci, found.p_value) == ("no_difference_detected", "open", None, None)
     said = command.done("compare", "A", "B", "--judge", "llama", "--check-with", "ann", "--dataset", "shop")
-    assert said.startswith(
-        f"B against A on shop (judge 'llama', checked by 'ann'): open: {n} of 30 drawn queries answered"
-    )
+    whose = "B against A on shop (judge 'llama', checked by 'ann') (60 queries)"
+    assert " ".join(said.split()).startswith(f"{whose}: open: {n} of 30 drawn queries answered")
     gated = tracker.gate("B", baseline="A", margin=0.5, check_with="ann", **call)
     assert (gated.decision, gated.reason) == ("inconclusive", f"open: {n} of 30 drawn queries answered")
 

@@ -51,8 +51,11 @@ def test_the_verdict_follows_the_direction(timed: nt.Tracker) -> None:
     assert {one.verdict for one in fast.slices or ()} == {"improved"}
     assert [one.wins > one.losses for one in slow.slices or ()] == [False, False]
     assert (slow.slices or ())[0].delta >= (slow.slices or ())[1].delta
-    text = str(result)
-    assert "▲ improved" in text
+    text = result.to_text(verbose=True)
+    assert [line.split()[:2] for line in text.splitlines() if line[:1] in "▲▼" and line][:2] == [
+        ["▲", "fast"],
+        ["▼", "slow"],
+    ]
     assert "labels     none: the results were given as values" in text
     assert result.to_dict()["metrics"][0]["direction"] == "lower"
 
@@ -87,16 +90,16 @@ def test_slices_at_the_gate(timed: nt.Tracker) -> None:
     timed.log_results(values, name="mixed", **LATENCY)
     gate = {"baseline": "old", "metric": "external:latency", "margin": 5.0, "by": "device", "slice_margin": 0.1}
     found = timed.gate("mixed", **gate).to_dict()
-    tv = found["slices"]["rows"][0]
+    tv, other = found["parts"]
     assert (found["decision"], tv["value"], tv["status"]) == ("pass", "tv", "open")
     assert timed.gate("mixed", strict_slices=True, **gate).to_dict()["decision"] == "inconclusive"
     assert tv["lower"] < tv["delta"] < tv["upper"]
     assert tv["upper"] > 0.1
-    assert found["slices"]["rows"][1]["upper"] < 0
+    assert other["upper"] < 0
     assert "not shown to be below 0.1: device='tv'" in found["reason"]
     failed = timed.gate("slow", **{**gate, "margin": 50.0}).to_dict()
-    assert (failed["decision"], {row["status"] for row in failed["slices"]["rows"]}) == ("fail", {"fails"})
-    assert "but above 0.1: device=" in failed["reason"]
+    assert (failed["decision"], {part["status"] for part in failed["parts"]}) == ("fail", {"fails"})
+    assert "above 0.1: device=" in failed["reason"]
 
 
 def test_history_and_pictures(timed: nt.Tracker, tmp_path: Path) -> None:

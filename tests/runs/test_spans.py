@@ -118,7 +118,7 @@ def test_two_chunk_sizes_each_have_their_own_numbers(tracker: nt.Tracker, is_gra
         tracker.ingest(lists[name], name=f"{name} by spans", dataset="spans", metrics=METRICS)
         assert values(tracker, f"{name} by spans") == pytest.approx(values(tracker, name), abs=1e-12)
     result = tracker.gate("large by spans", baseline="small by spans", dataset="spans", metric="R@2", margin=0.02)
-    assert result.gated.decision.unreached is None
+    assert result.gated.decision.barred is None
     renamed = {
         group: {f"v2-{item}" if item.split("#")[0][-1] in "02" else item: score for item, score in of.items()}
         for group, of in lists["large"].items()

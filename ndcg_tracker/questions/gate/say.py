@@ -205,6 +205,8 @@ def screen_lines(gated: Gated) -> list[Line]:
     lines += do_lines(decision, _grading(gated), comparison)
     zero = [note for note in comparison.notes if note.kind == "unjudged_zero"]
     lines += [Line("  rests on: ", sentence(note)) for note in zero]
+    if gated.judge_alone and decision.barred is None:
+        lines.append(Line("  rests on: ", f"{judge_words(gated.judge_alone)} alone, whose labels nobody has checked"))
     lines += [Line("  ", favour) for favour in favours(comparison)]
     lines += [Line("  warning: ", warning) for warning in _warnings(gated)]
     notes = [told(note) for note in comparison.notes if note.kind not in {*MINOR, *_IN_LINES}]

@@ -67,7 +67,10 @@ def test_under_a_judge_whom_nobody_checks_nothing_is_decided(tracker: nt.Tracker
     assert command("policy", "set", "prod", *rules).code == 0
     trusted = tracker.gate("B", baseline="@prod", dataset="shop")
     assert trusted.decision == "pass"
-    asking, rests_on = "to have people check it: ", "The verdict rests on: judge 'llama' alone, whose labels nobody has"
+    asking, rests_on = (
+        "have people check judge 'llama'",
+        "rests on: judge 'llama' alone, whose labels nobody has checked",
+    )
     assert asking in one_line(gated)
     assert command("policy", "set", "prod", *rules[:1], "0.001", *rules[2:]).code == 0
     strict = tracker.gate("B", baseline="@prod", dataset="shop")
@@ -86,7 +89,7 @@ def test_holes_name_the_command_and_the_number_of_queries_first(tracker: nt.Trac
     gated = tracker.gate("B", baseline="A", margin=0.02, **call)
     assert gated.decision == "inconclusive"
     (told,) = (note for note in gated.gated.comparison.notes if note.kind == "unjudged_open")
-    left = gated.gated.decision.open
+    left = gated.gated.decision.unjudged
     assert left is not None
     command = f"ndcg-track labels sample A B --budget {left.n_items} --metric ndcg@10 --dataset shop"
     assert (told.facts["n"], " ".join(told.command)) == (left.n_items, command)
