@@ -352,10 +352,6 @@ def rare_loss_words(rare: RareLoss, *, of_clusters: bool, who: str = "") -> str:
     return f"worst loss {points(rare.worst)}{who}; {most} more (95%)" if rare.worst else f"no loss; {most} (95%)"
 
 
-def who_loses(*, of_clusters: bool) -> str:
-    return "of clusters like these have a group that loses" if of_clusters else "of groups like these lose"
-
-
 def limit_words(check: LimitCheck) -> str:
     """Return a number of both runs and its limit.
 

@@ -355,11 +355,6 @@ def best_places(values: Sequence[Any], best: Literal["higher", "lower"]) -> list
     return [0 if value is None else place_of[points(value)] for value in values]
 
 
-def delta_cell(delta: float | None, verdict: str | None, left_open: str | None = None) -> Painted:
-    """Return a difference with the glyph and in the colour of its verdict (see ``verdicts.mark_of``)."""
-    return _marked(delta, Column("", kind="delta"), mark_of(verdict, left_open), True)
-
-
 def _marked(value: object, column: Column, of: Mark, has_glyph: bool) -> Painted:
     """Return a difference, or a verdict, with its mark."""
     if isinstance(value, Painted):

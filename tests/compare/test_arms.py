@@ -193,7 +193,7 @@ def test_a_gate_decides_on_arms_and_keeps_their_runs(ltr: nt.Tracker, folder: Pa
     assert decision.told.t_lower == pytest.approx(t_lower_bound(test, level=0.95))
     assert (decision.lower, decision.ways.n, decision.told.of_repeats) == (None, None, True)  # of 40 groups
     assert decision.limits[0].is_met
-    assert "; the data allow at most +" in found.reason  # no bound that covers repeats is known below
+    assert "; only 40 queries differ (the safer bound does not cover repeats); to decide: " in found.reason
     assert not any(note.kind == "no_alias" for note in found.gated.comparison.notes)
     with ltr.store().read() as tx:
         (record,) = tx.decisions.all(1)

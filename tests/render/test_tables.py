@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ndcg_tracker.render.formats import Said, as_object
 from ndcg_tracker.render.latex import table_latex
-from ndcg_tracker.render.report import BLANK, Column, Report, Table, delta_cell
+from ndcg_tracker.render.report import BLANK, Column, Report, Table
 from ndcg_tracker.words.verdicts import MARKS, mark_of
 
 COLUMNS = (
@@ -88,8 +88,10 @@ def test_a_column_of_verdicts_spares_the_glyphs_before_differences() -> None:
 
 
 def test_without_a_verdict_a_difference_has_no_mark() -> None:
-    assert (delta_cell(0.5, None).text, delta_cell(None, "improved").text) == ("+0.5000", "-")
-    assert delta_cell(0.5, "improved", "unjudged").text == "▲? +0.5000"
+    heads = (Column("verdict"), Column("open"), Column("delta", "delta", "delta", marked_by=("verdict", "open")))
+    rows = [(None, None, 0.5), ("improved", None, None), ("improved", "unjudged", 0.5)]
+    cells = [cell.text for (cell,) in Table(heads, rows).for_people.rows]
+    assert cells == ["+0.5000", "-", "▲? +0.5000"]
 
 
 def test_what_keeps_a_verdict_open_is_said() -> None:

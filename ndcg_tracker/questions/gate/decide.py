@@ -327,7 +327,7 @@ class Decision:
     def open_delta(self) -> tuple[float | None, float | None]:
         """The mean difference at both ends of what unjudged items may be worth, None if they leave nothing open."""
         low, high = (self.others[end].t.mean if end in self.others else None for end in ENDS)
-        return low, high
+        return (low, high) if self.direction == "higher" else (_negated(high), _negated(low))
 
     @property
     def of_zero(self) -> Word | None:

@@ -237,7 +237,7 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: Decision, comp
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
     metric, n_items = str(question.metric), None if runs.is_repeated else left.n_items
-    return [closing_note(comparison, metric, names, n_items)]
+    return [closing_note(comparison, metric, names, n_items, left.n_groups)]
 
 
 def _hangs_on_ties(decision: Decision, results: PairedResults) -> bool:

@@ -18,7 +18,6 @@ from ndcg_tracker.compare.say_tables import (
     limit_words,
     rare_loss_words,
     requests,
-    who_loses,
 )
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
@@ -242,12 +241,9 @@ def allowed_words(decision: Decision) -> str:
     low, high = (None if end is None else _rounded(end) for end in (decision.lower, decision.upper))
     if low is None and high is None:
         return ""
-    return f"the data allow {low} to {high}" if low and high else f"the data allow at {least(low)} {low or high}"
-
-
-def least(low: str | None) -> str:
-    """Return which end is known."""
-    return "most" if low is None else "least"
+    if low and high:
+        return f"the data allow {low} to {high}"
+    return f"the data allow at least {low}" if low else f"the data allow at most {high}"
 
 
 def _rounded(end: float) -> str:
@@ -294,7 +290,7 @@ def _clauses(decision: Decision) -> list[str]:
         clauses.append(f"if unjudged items are worth nothing, the decision is {(decision.of_zero or '').upper()}")
     if decision.is_small_drop:
         clauses.append(f"a real {'drop' if decision.direction == 'higher' else 'rise'} within the margin")
-    return [clause.removeprefix("but ") for clause in clauses if clause]
+    return [clause for clause in clauses if clause]
 
 
 def _few_words(decision: Decision) -> str:
@@ -306,7 +302,8 @@ def _few_words(decision: Decision) -> str:
     if low.kind == "low_information" and facts.get("n_nonzero") is not None and not facts.get("of_labels"):
         units = "clusters" if facts.get("of_clusters") else "queries"
         of = "" if facts["n_nonzero"] >= facts["n"] else f" of {facts['n']:,}"
-        return f"only {facts['n_nonzero']:,}{of} {units} differ"
+        few = f"only {facts['n_nonzero']:,}{of} {units} differ"
+        return f"{few} (the safer bound does not cover repeats)" if decision.told.of_repeats else few
     return sentence(low)
 
 
@@ -468,7 +465,7 @@ def _of_slices(decision: Decision) -> str:
         of_datasets = rules.by == "dataset"
         of_what = "dataset" if of_datasets else f"slice by {rules.by}"
         needed = f", but strict {'datasets' if of_datasets else 'slices'} need one" if rules.is_strict else ""
-        clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} groups, so none was judged{needed}")
+        clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} queries, so none was judged{needed}")
     fails, is_open = ([part for part in judged if part.status == status] for status in ("fails", "open"))
     if fails:
         bounds = ", ".join(
@@ -476,7 +473,7 @@ def _of_slices(decision: Decision) -> str:
             f"{percent_of(1 - (part.alpha or 0.0))} confidence)"
             for part in fails[:SLICES_NAMED]
         )
-        clauses.append(f"but {sides.worse} {sides.allowed(rules.part_margin)}: {bounds}{_more(fails)}")
+        clauses.append(f"{sides.worse} {sides.allowed(rules.part_margin)}: {bounds}{_more(fails)}")
     if is_open:
         named = ", ".join(map(_slice_name, is_open[:SLICES_NAMED])) + _more(is_open)
         clauses.append(f"not shown to be {sides.better} {sides.allowed(rules.part_margin)}: {named}")
@@ -497,24 +494,25 @@ def _more(rows: Sequence[object]) -> str:
 
 
 def harm_words(decision: Decision) -> str:
-    """Return whether few enough groups lose much, of all and of slices; "" where nobody asked."""
+    """Return whether few enough queries lose much, of all and of slices; "" where nobody asked."""
     limit, parts = decision.rules.max_harm, decision.harm
     if limit is None or not parts:
         return ""
     share, of_clusters = f"{limit.share * 100:g}%", parts[0].of_clusters
-    lose = f"{who_loses(of_clusters=of_clusters)} more than {limit.loss:g}"
+    lose = "of clusters like these have a query that loses" if of_clusters else "of queries like these lose"
+    lose += f" more than {limit.loss:g}"
     whole, slices = parts[0], parts[1:]
     if whole.status == "within":
         level = percent_of(decision.pass_level or PASS_LEVEL)
         clauses = [f"with {level} confidence, at most {share} {lose}: {_counts(whole)} do"]
     elif whole.status == "fails":
         level = percent_of(1 - (whole.alpha or 0.0))
-        told = f"but with {level} confidence, at least {(whole.lower or 0.0) * 100:.2g}% {lose}"
+        told = f"with {level} confidence, at least {(whole.lower or 0.0) * 100:.2g}% {lose}"
         clauses = [f"{told}, and only {share} may: {_counts(whole)} do"]
     else:
         most = f"{(whole.upper or 0.0) * 100:.2g}%"
         clauses = [f"not shown that at most {share} {lose}: {_counts(whole)} do, so up to {most} may"]
-    who = "clusters" if of_clusters else "groups"
+    who = "clusters" if of_clusters else "queries"
     for status, words in (
         ("fails", f"but more than {share} of the {who} {{}} do"),
         ("open", f"not shown for {who} {{}}"),
@@ -549,7 +547,7 @@ def slice_tables(decision: Decision, title: str = "slices") -> list[Table]:
         legend.append("open: neither is shown; if information is low, bounds allow for rare, large differences")
     if n_small := len(decision.slices) - len(judged):
         small = counted(n_small, title.removesuffix("s"))
-        legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} groups not judged")
+        legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} queries not judged")
     columns = (
         Column("value", decision.rules.by or "", "id", of=lambda row: NO_VALUE if row.value is None else row.value),
         Column("n", "n", "count"),

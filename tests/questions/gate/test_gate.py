@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -397,3 +398,11 @@ def test_a_cause_is_the_true_one() -> None:
         found = decided(rng.normal(mean, 0.05, 200), 0.005)
         assert (found.told.lower_method, found.told.upper_method) == ("t", "betting")
         assert "only " not in reason(found) or found.why is not None
+
+
+def test_what_unjudged_items_leave_open_is_a_difference() -> None:
+    ends = {end: decided(np.full(40, mean), 0.01) for end, mean in (("low", -0.25), ("high", 0.5))}
+    both = [
+        replace(decided(np.zeros(40), 0.01), others=ends, direction=which).open_delta for which in ("higher", "lower")
+    ]
+    assert both == [(-0.25, 0.5), (-0.5, 0.25)]

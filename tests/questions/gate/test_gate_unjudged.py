@@ -121,7 +121,8 @@ def test_arms_are_held_each_against_each(pooled: nt.Tracker) -> None:
     alone = pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="range").gated.decision
     arms = pooled.gate("tag:arm=new", baseline="tag:arm=old", dataset="equal", margin=0.01, unjudged="range")
     assert arms.gated.decision.open_delta == pytest.approx(alone.open_delta)
-    advised = "unjudged items can change ndcg@10: grade them: ndcg-track labels needed old"
+    n_groups = arms.gated.decision.unjudged.n_groups
+    advised = f"unjudged items can change ndcg@10: grade those of {n_groups} queries: ndcg-track labels needed old"
     assert any(note.startswith(advised) for note in arms.notes)
     assert pooled.labels_needed("old", ["old again", "new", "new again"], budget=None, dataset="equal").needed.items
 

@@ -136,19 +136,19 @@ def test_a_candidate_is_held_to_it(pinned: nt.Tracker) -> None:
     pinned.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
     few = pinned.gate("two", baseline="@prod", margin=0.01, max_harm=".3:3%")
     assert few.decision == "pass"
-    assert ("with 95% confidence, at most 3% of groups like these lose more than 0.3: 2 of 240 do") in few.reason
+    assert ("with 95% confidence, at most 3% of queries like these lose more than 0.3: 2 of 240 do") in few.reason
     (told,) = few.to_dict()["parts"]
     assert (told["kind"], told["n"], told["n_harmed"], told["status"]) == ("harm", 240, 2, "within")
     assert few.to_dict()["max_harm"] == "0.3:3%"
     is_open = pinned.gate("two", baseline="@prod", margin=0.01, max_harm=".3:2%")
     assert is_open.decision == "inconclusive"
     assert (
-        "not shown that at most 2% of groups like these lose more than 0.3: 2 of 240 do, so up to 2.6% may"
+        "not shown that at most 2% of queries like these lose more than 0.3: 2 of 240 do, so up to 2.6% may"
     ) in is_open.reason
     much = pinned.gate("noisy", baseline="@prod", margin=0.05, max_harm=".3:2%")
     assert much.decision == "fail"
     assert (
-        "with 99% confidence, at least 19% of groups like these lose more than 0.3, and only 2% may: 60 of 240 do"
+        "with 99% confidence, at least 19% of queries like these lose more than 0.3, and only 2% may: 60 of 240 do"
     ) in much.reason
     assert [one.decision for one in decisions(pinned)] == ["pass", "inconclusive", "fail"]
     assert [one.reason for one in decisions(pinned)] == [few.reason, is_open.reason, much.reason]
@@ -163,8 +163,8 @@ def test_slices_are_held_to_it(pinned: nt.Tracker) -> None:
     found = pinned.gate("eight", **asked, max_harm=".3:8%")
     assert found.decision == "fail"
     assert (
-        "with 95% confidence, at most 8% of groups like these lose more than 0.3: 8 of 240 do; but more than 8% of "
-        "the groups with part='first' (8 of 20) do"
+        "with 95% confidence, at most 8% of queries like these lose more than 0.3: 8 of 240 do; but more than 8% of "
+        "the queries with part='first' (8 of 20) do"
     ) in found.reason
     loose, strict = (
         pinned.gate("two", **asked, max_harm=".3:8%", strict_slices=is_strict).decision
@@ -215,7 +215,7 @@ def test_a_suite_holds_each_dataset_to_it(tracker: nt.Tracker) -> None:
     whole = tracker.gate_suite("both", "new", **asked)
     assert whole.decision == "inconclusive"
     assert (
-        "not shown that at most 5% of groups like these lose more than 0.3: 20 of 480 do, so up to 6% may"
+        "not shown that at most 5% of queries like these lose more than 0.3: 20 of 480 do, so up to 6% may"
     ) in whole.reason
     too_much = refusal_of(nt.InputError, tracker.gate_suite, "both", "new", **asked | {"max_harm": "1:4%"})
     assert too_much.startswith("ndcg@10: max_harm='1:4%' allows every drop")
@@ -244,7 +244,7 @@ def test_with_clusters_these_are_counted(pinned: nt.Tracker) -> None:
     assert (told["parts"][0]["n"], told["parts"][0]["n_harmed"], told["parts"][0]["of_clusters"]) == (120, 2, True)
     assert told["metrics"][0]["rare_loss"]["n"] == 120
     words = " ".join(found.to_text(verbose=True).split())
-    assert "at most 10% of clusters like these have a group that loses more than 0.3: 2 of 120 do" in words
+    assert "at most 10% of clusters like these have a query that loses more than 0.3: 2 of 120 do" in words
     assert "; at most 2.5% of clusters should lose more (95%)" in words
     assert refusal(pinned, "two", margin=0.05, cluster="user", max_harm=".3:2%") == (
         "max_harm='0.3:2%' cannot PASS with 120 clusters, even if none loses so much: that takes 149; allow 2.5% of "

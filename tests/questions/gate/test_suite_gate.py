@@ -134,4 +134,4 @@ def test_datasets_have_floors() -> None:
     assert with_datasets(large, 0.1, is_strict=True).decision == "pass"
     small = with_datasets({name: delta[:24] for name, delta in large.items()}, 0.1, is_strict=True)
     assert small.decision == "inconclusive"
-    assert ("no dataset has 25 groups, so none was judged, but strict datasets need one") in reason(small)
+    assert ("no dataset has 25 queries, so none was judged, but strict datasets need one") in reason(small)

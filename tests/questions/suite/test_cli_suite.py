@@ -81,7 +81,7 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
         assert json.loads(printed.out) == json.loads(json.dumps(found.to_dict())) | {"decision_number": 2}
     assert printed.code == {"pass": 0, "fail": 3, "inconclusive": 4}[found.decision]
     assert text.out.startswith(f"{found.decision.upper()}: ")
-    assert "no dataset has 25 groups" not in text.out  # nobody asked
+    assert "no dataset has 25 queries" not in text.out  # nobody asked
     report = folder / "gate.xml"
     strict = (
         "--by",
@@ -98,7 +98,8 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     case = ElementTree.parse(report).find(".//testcase")
     assert case is not None
     assert case.get("classname") == "ndcg-track.suite.both"
-    assert "no dataset has 25 groups, so none was judged" in two(*asked, "--by", "dataset", "--slice-margin", "0.1").out
+    told = two(*asked, "--by", "dataset", "--slice-margin", "0.1").out
+    assert "no dataset has 25 queries, so none was judged" in told
     overridden = two(*asked, "--acknowledge", "known bug 42")
     assert overridden.code == 0
     row = next(csv.DictReader(io.StringIO(two(*asked, "--format", "csv").out)))
