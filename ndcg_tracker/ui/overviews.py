@@ -11,8 +11,10 @@ import numpy as np
 
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import without_checkpoints
+from ndcg_tracker.compare.estimate import adjusted, estimate
 from ndcg_tracker.compare.gather_results import limits_of_delta
 from ndcg_tracker.compare.pair import pair, places_of_ids
+from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import mean_within
@@ -20,9 +22,6 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import judged_shares_of, stored_interval
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import judges_of
-from ndcg_tracker.statistics.many_tests import holm
-from ndcg_tracker.statistics.stratified import ALPHA
-from ndcg_tracker.statistics.t_test import limited
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
@@ -157,16 +156,14 @@ def runs_overview(
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """The difference between a run and a baseline, with its 95% t interval; ``why``: why there is none, else "".
+    """The difference between a run and a baseline; ``why``: why there is none, else "".
 
-    ``verdict``: by the t-test with Holm's correction for all runs against the baseline, None if there is no test.
+    ``found``: what a t-test says of it, with Holm's correction for all runs against the baseline; None without a test.
     """
 
     delta: float | None = None
-    ci: tuple[float, float] | None = None
     why: str = ""
-    p_value: float | None = None
-    verdict: str | None = None
+    found: Estimate | None = None
 
 
 def against_baseline(
@@ -205,20 +202,9 @@ def against_baseline(
     for run_id, (base, record) in shared.items():
         of_groups = results[base.evaluation_id], results[record.evaluation_id]
         against[run_id] = _paired(metric, (base, record), of_groups, weights if weights and weights.ids.size else None)
-    adjusted = holm([found.p_value for found in against.values()])
-    sign = 1.0 if metric.direction == "higher" else -1.0
-    return {
-        run_id: replace(found, verdict=_verdict(found, p_adjusted, sign))
-        for (run_id, found), p_adjusted in zip(against.items(), adjusted, strict=True)
-    }
-
-
-def _verdict(found: Against, p_adjusted: float | None, sign: float) -> str | None:
-    if found.delta is None or p_adjusted is None:
-        return "identical" if found.delta == 0.0 else None
-    if p_adjusted >= ALPHA:
-        return "no_difference_detected"
-    return "improved" if sign * found.delta > 0 else "regressed"
+    tested = {run_id: of.found for run_id, of in against.items() if of.found is not None}
+    together = zip(tested, adjusted(list(tested.values())), strict=True)
+    return against | {run_id: replace(against[run_id], found=found) for run_id, found in together}
 
 
 def _paired(
@@ -236,14 +222,15 @@ def _paired(
         return Against(why="of other groups")
     weights = None if weights_of is None else weights_of.weights_of(pairing.group_ids)
     counts = np.ones(pairing.group_ids.size, np.bool_) if weights is None else weights > 0
-    test = Sample(pairing.delta[counts], weights=None if weights is None else weights[counts]).test()
+    limits = limits_of_delta(metric, (pairing.baseline, pairing.candidate))
+    counted = None if weights is None else weights[counts]
+    found = estimate(Sample(pairing.delta[counts], metric.direction, weights=counted, limits=limits))
     base, own = (record.mean for record in records)
-    if test.mean is None or base is None or own is None:
+    if found.delta is None or base is None or own is None:
         return Against(why="no group counts")
-    if abs(own - base - test.mean) > 2 * mean_within(metric):  # the means do not come from these groups
+    if abs(own - base - found.delta) > 2 * mean_within(metric):  # the means do not come from these groups
         return Against(own - base)
-    ci = limited(test.ci, limits_of_delta(metric, (pairing.baseline, pairing.candidate)))
-    return Against(test.mean, ci, p_value=test.p_value)
+    return Against(found.delta, found=found)
 
 
 def group_over_time(

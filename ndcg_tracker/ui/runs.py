@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ndcg_tracker.compare.results import JudgedSpan
+from ndcg_tracker.compare.say_tables import is_judged
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.ui.here import Answer, Here, Part, missing, rescoring, sign_of
@@ -172,11 +173,12 @@ def _against(here: Here, against: Against | None, baseline: int, run_id: int) ->
         return None
     if against.delta is None:
         return {"why": against.why}
-    mark = mark_of(against.verdict)
+    found = against.found
+    mark = mark_of(found.verdict if found is not None and is_judged(found) else None)
     return {
         "why": "",
         "delta": f"{mark.glyph} {points(against.delta, signed=True, is_aligned=True)}".strip(),
-        "ci": against.ci,
+        "ci": None if found is None else found.ci,
         "look": {"good": "better", "bad": "worse", None: "same"}[mark.style],
         "address": here.link(
             "/compare", dataset=here.dataset.name, metric=here.metric.metric, run=[baseline, run_id], baseline=baseline

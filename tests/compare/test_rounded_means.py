@@ -59,4 +59,4 @@ def test_every_question_takes_them(shop: nt.Tracker) -> None:
         records = tx.evaluations.history(dataset.id, text, None, "")
         ids = {record.run: record.run_id for record in records}
         against = against_baseline(tx, dataset, text, records, list(ids.values()), ids["old-1"])
-    assert against[ids["new-1"]].ci is not None
+    assert against[ids["new-1"]].found.ci is not None

@@ -140,8 +140,8 @@ def test_the_difference_to_a_baseline_is_that_of_compare(tx: ReadTransaction) ->
     options = CompareOptions((parse_metric("ndcg@10"),), "shop")
     metric = compared(tx, "bm25", ["dense"], options)[0].comparison.metrics[0]
     assert list(against) == [dense]
-    assert (against[dense].delta, against[dense].ci) == (metric.delta, metric.ci)
-    assert against[dense].verdict == metric.verdict
+    assert (against[dense].delta, against[dense].found.ci) == (metric.delta, metric.ci)
+    assert against[dense].found.verdict == metric.verdict
     assert against_baseline(tx, shop, "ndcg@10", records, [bm25], bm25) == {}
 
 
@@ -174,5 +174,5 @@ def test_the_signs_of_runs_are_corrected_for_all_of_them(database_url: str) -> N
             first, *others = (tx.runs.resolve(name, "shop").id for name in ("base", *(f"run-{n}" for n in range(4))))
             alone = against_baseline(tx, shop, metric, records, others[:1], first)
             together = against_baseline(tx, shop, metric, records, others, first)
-    assert [found.verdict for found in alone.values()] == ["improved"]
-    assert [found.verdict for found in together.values()] == ["no_difference_detected"] * 4
+    assert [of.found.verdict for of in alone.values()] == ["improved"]
+    assert [of.found.verdict for of in together.values()] == ["no_difference_detected"] * 4

@@ -12,7 +12,7 @@ import numpy as np
 from ndcg_tracker.compare.options import LeaderboardTest
 from ndcg_tracker.compare.results import JudgedSpan, LabelSetRef, RunRef
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.rankings import Floats
+from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.statistics.many_tests import (
     AllPairs,
     Matrix,
@@ -114,14 +114,8 @@ class MetricBoard:
             beats[(a, b) if gain > 0 else (b, a)] = pair.p_adjusted is not None and pair.p_adjusted < 1 - LEVEL
         best = int(np.argmax(gains))
         standings = [
-            replace(
-                standing,
-                rank_low=1 + int(beats[:, place].sum()),
-                rank_high=n - int(beats[place].sum()),
-                is_tied_with_best=not bool(beats[best, place]),
-                better_than=tuple(int(other) for other in np.flatnonzero(beats[place])),
-            )
-            for place, standing in enumerate(self.standings)
+            Standing(of.mean, of.ci, of.rank, *_ranks(beats, best, place), of.judged)
+            for place, of in enumerate(self.standings)
         ]
         return replace(self, standings=tuple(standings), pairs=tuple(pairs))
 
@@ -221,13 +215,17 @@ def standings_of(
             float(tested.means[place]),
             ci,
             1 + int((gains > gains[place]).sum()),
-            1 + int(beats[:, place].sum()),
-            len(intervals) - int(beats[place].sum()),
-            not bool(beats[best, place]),
-            tuple(int(other) for other in np.flatnonzero(beats[place])),
+            *_ranks(beats, best, place),
         )
         for place, ci in enumerate(intervals)
     )
+
+
+def _ranks(beats: Mask, best: int, place: int) -> tuple[int, int, bool, tuple[int, ...]]:
+    """Return the range of a run's rank, whether it ties with the best, and whom it beats; ``beats``: who beats whom."""
+    worst = len(beats) - int(beats[place].sum())
+    beaten = tuple(int(other) for other in np.flatnonzero(beats[place]))
+    return 1 + int(beats[:, place].sum()), worst, not bool(beats[best, place]), beaten
 
 
 def _known(number: float) -> float | None:
