@@ -14,7 +14,7 @@ from typing import Literal
 class Mark:
     """How people read a verdict: ``glyph`` before a difference, ``word``, colour, and what it means, a sentence.
 
-    ``anchor``: of its entry in the glossary. ``legend``: the word, and for an open verdict what keeps it open.
+    ``anchor``: of its entry in the glossary. ``legend``: how to read the glyph, "" for the word.
     """
 
     glyph: str
@@ -28,10 +28,10 @@ class Mark:
 NO_MARK = Mark("", "")
 MARKS: Mapping[str, Mark] = {
     "improved": Mark(
-        "▲", "better", "good", "The candidate's mean is better, and a test detects the difference.", "better", "better"
+        "▲", "better", "good", "The candidate's mean is better, and a test detects the difference.", "better"
     ),
     "regressed": Mark(
-        "▼", "worse", "bad", "The candidate's mean is worse, and a test detects the difference.", "worse", "worse"
+        "▼", "worse", "bad", "The candidate's mean is worse, and a test detects the difference.", "worse"
     ),
     "no_difference_detected": Mark(
         "~",
@@ -39,20 +39,16 @@ MARKS: Mapping[str, Mark] = {
         None,
         "No test detects a difference. There may be one that is too small for this number of groups.",
         "no-difference-detected",
-        "no difference detected",
     ),
-    "identical": Mark("=", "identical", None, "Every group has the same value in both runs.", "identical", "identical"),
+    "identical": Mark("=", "identical", None, "Every group has the same value in both runs.", "identical"),
     "open": Mark(
         "?",
         "open",
         None,
         "Unknown labels could change the verdict. A sign before the question mark is the verdict as judged so far.",
         "open",
-        "open",
     ),
-    "not_comparable": Mark(
-        "!", "cannot be compared", None, "No test can judge the difference.", "not-comparable", "cannot be compared"
-    ),
+    "not_comparable": Mark("!", "cannot be compared", None, "No test can judge the difference.", "not-comparable"),
 }
 """The mark of each verdict, by the word that programs read."""
 _OPEN_BY = {
@@ -89,4 +85,4 @@ def marks_legend(marks: Iterable[Mark]) -> str:
     >>> marks_legend(map(mark_of, ["improved", None, "no_difference_detected", "improved"]))
     '▲ better, ~ no difference detected'
     """
-    return ", ".join(dict.fromkeys(f"{of.glyph} {of.legend}" for of in marks if of.glyph))
+    return ", ".join(dict.fromkeys(f"{of.glyph} {of.legend or of.word}" for of in marks if of.glyph))
