@@ -418,7 +418,7 @@ def unjudged_fact(decision: Decision) -> list[tuple[str, str]]:
     left, (low, high) = decision.unjudged, decision.open_delta
     if left is None or low is None or high is None:
         return []
-    return [("unjudged", f"{_share(left)}: could move delta to between {between((low, high))}")]
+    return [("unjudged", f"{_share(left)}: could move delta to anything from {between((low, high))}")]
 
 
 def _share(left: Unjudged) -> str:

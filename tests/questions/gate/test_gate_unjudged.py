@@ -64,6 +64,8 @@ def test_what_unjudged_items_may_be_worth_decides(pooled: nt.Tracker, dataset: s
     if dataset == "better":
         assert worlds()[dataset].true_delta > 0.1
     assert (low or 0.0) <= worlds()[dataset].true_delta <= (high or 0.0)
+    told = " ".join(results[1].to_text(verbose=True).split())
+    assert f": could move delta to anything from {low:+.4f} to {high:+.4f}" in told
 
 
 def test_where_nothing_is_unjudged_there_is_no_word(pooled: nt.Tracker) -> None:
