@@ -33,6 +33,7 @@ from ndcg_tracker.compare.say_tables import (
     evidence_words,
     facts,
     group_tables,
+    is_judged,
     rows_table,
     slice_tables,
     tie_tables,
@@ -374,9 +375,8 @@ def tally(metrics: Sequence[Estimate], what: str = "metric") -> str:
     """Return how many of several metrics moved, which way, how many have low information, and how many are open."""
     n_low = sum(metric.has_low_information for metric in metrics)
     low = f" ({n_low} of {len(metrics)} on low information)" if n_low else ""
-    return (
-        moves_words([metric.verdict for metric in metrics], what) + low + open_words([m.is_open for m in metrics], what)
-    )
+    verdicts = [metric.verdict if is_judged(metric) else "not_comparable" for metric in metrics]
+    return moves_words(verdicts, what) + low + open_words([metric.is_open for metric in metrics], what)
 
 
 def moves_words(verdicts: Sequence[Verdict | None], what: str) -> str:

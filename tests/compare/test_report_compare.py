@@ -194,6 +194,11 @@ def test_a_headline_for_several_metrics(comparison: Comparison, verdicts: list[V
     assert headline(replace(comparison, metrics=metrics)) == f"dense against bm25 on shop (400 queries): {told}"
 
 
+def test_metrics_that_no_test_can_judge_are_not_called_undetected(comparison: Comparison) -> None:
+    untested = changed(comparison.metrics[0], p_value=None, verdict="no_difference_detected")
+    assert tally([untested, untested]) == "none of 2 metrics can be compared"
+
+
 def test_several_candidates_share_one_table(comparison: Comparison) -> None:
     other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
     text = comparison_said(comparison, other).in_format("text")
