@@ -23,6 +23,8 @@ Format = Literal["text", "json", "markdown", "csv"]
 Kind = Literal["id", "mean", "delta", "interval", "p", "count", "share", "verdict", "text"]
 """What a column holds: names, means, differences, intervals (two columns for programs), p-values, counts, shares of 1,
 verdicts (by the words that programs read), and other texts."""
+Detail = Literal["line", "screen", "all"]
+"""How much of a report people read: its headline, one screen, or all of it; of a list the number of things in it."""
 BLANK = "\0"
 """The title of a column that people see without a heading: no text in a database has this character."""
 WIDTH = 100
@@ -36,6 +38,13 @@ class Paper(TypedDict, total=False):
 
     color: bool
     width: int | None
+
+
+class ListPaper(Paper, total=False):
+    """The output of a list: how much of it (``detail``), and whether its last row is the newest (``by_time``)."""
+
+    detail: Detail
+    by_time: bool
 
 
 _HEADINGS = {"run_id": "id", "label_set_version": "labels", "git_commit": "commit"}
@@ -420,10 +429,6 @@ def _text(value: object, column: Column) -> str:
             return points(float(value), signed=column.signed, digits=column.digits)
         return f"{float(value):+.6g}" if column.signed else f"{float(value):.6g}"
     return json_text(value, indent=None).rstrip("\n").strip('"')
-
-
-Detail = Literal["line", "screen", "all"]
-"""How much of a report people read: its headline, one screen, or all of it."""
 
 
 @dataclass(frozen=True, slots=True)

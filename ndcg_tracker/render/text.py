@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from ndcg_tracker.render.report import WIDTH, Detail, Line, Report, Shown, Table, mark, shown, shown_reports
+from ndcg_tracker.render.report import (
+    SCREEN_ROWS,
+    WIDTH,
+    Detail,
+    Line,
+    Report,
+    Shown,
+    Table,
+    mark,
+    shown,
+    shown_reports,
+)
 from ndcg_tracker.render.terminal import (
     Painted,
     Style,
@@ -20,6 +31,7 @@ from ndcg_tracker.render.terminal import (
     wrapped,
 )
 from ndcg_tracker.words.notes import Told
+from ndcg_tracker.words.texts import counted
 
 NARROWEST = 60
 CELL_WIDTH = 60
@@ -206,12 +218,25 @@ def _notes(notes: Sequence[Told], page: _Page) -> list[str]:
     return lines
 
 
-def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDTH, width: int | None = None) -> str:
+def table_text(
+    table: Table,
+    *,
+    color: bool = False,
+    cell_width: int = CELL_WIDTH,
+    width: int | None = None,
+    detail: Detail = "all",
+    by_time: bool = False,
+) -> str:
     """Return the lines of a table alone, each with a line end; its cells are cut to ``cell_width`` columns.
 
     ``width``: of the terminal, None if there is none. To fit a terminal, a table leaves out spare columns and breaks
-    texts into lines, as far as words allow.
+    texts into lines, as far as words allow. ``detail``: "line" for how many things its first column names, "screen" for
+    as many rows as one has, the last of them if ``by_time``.
     """
+    if detail == "line":
+        return counted(len({row[0] for row in table.rows}), shown(table).headings[0]) + "\n"
+    if detail == "screen":
+        table = replace(table, by_time=by_time).first_rows(SCREEN_ROWS)
     table = table.for_people
     if width is None:
         shown_table = shown(table)
@@ -221,6 +246,7 @@ def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDT
             cell_width *= _LONGER
             shown_table = _broken(shown_table, width, cell_width)
     lines = text_table(shown_table.headings, shown_table.rows, shown_table.right, color=color, cell_width=cell_width)
+    lines += [f"{table.after}; -v shows all"] * bool(table.after)
     return inert_lines("".join(line + "\n" for line in lines))
 
 

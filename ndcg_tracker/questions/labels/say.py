@@ -29,7 +29,7 @@ from ndcg_tracker.render.report import (
     BLANK,
     Column,
     Format,
-    Paper,
+    ListPaper,
     Report,
     Table,
     columns,
@@ -49,7 +49,7 @@ _ORIGIN_COLUMNS = ("extends", "added_by", "from_runs", "model", "prompt")
 _GRADE_COLUMNS = ("dataset", "first", "second", "grade_first", "grade_second", "n")
 
 
-def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper: Unpack[Paper]) -> str:
+def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper: Unpack[ListPaper]) -> str:
     """Return the versions of a dataset's labels in a format, with a line end."""
     if format == "json":
         return json_text(as_object(tuple(versions)))

@@ -15,7 +15,7 @@ from ndcg_tracker.render.report import (
     Column,
     Format,
     Line,
-    Paper,
+    ListPaper,
     Report,
     Table,
     heading,
@@ -130,7 +130,7 @@ def _commit(commit: str | None, format: Format) -> str | None:
     return commit if commit is None or format in ("json", "csv") else commit_text(commit)
 
 
-def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str:
+def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[ListPaper]) -> str:
     """Return stored runs in a format, one row per run."""
     metric, is_json = listed.metric, format == "json"
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
