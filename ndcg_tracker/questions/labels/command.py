@@ -202,7 +202,7 @@ def list_labels(asked: Asked, format: options.Output = "text") -> None:
 
     with options.tracker() as tracker:
         versions = asked.of(tracker.label_versions)
-    options.show(label_versions_as(format, versions, **options.screen()))
+    options.show(label_versions_as(format, versions, **options.list_screen(by_time=True)))
 
 
 @app.command("diff")
