@@ -19,9 +19,7 @@ Mapped = Annotated[
     str | Mapping[str, str] | None,
     Option("A file with the columns old and new.", metavar="[MAPPING]", is_positional=True, typed=str | None),
 ]
-Pattern = Annotated[
-    str | None, Option("What this regular expression matches is removed from every id.", metavar="REGEX")
-]
+Pattern = Annotated[str | None, Option("Remove what this pattern matches from every id.", metavar="REGEX")]
 ByText = Annotated[bool, Option("Items are one if their texts are equal, or one contains the other.")]
 Rescore = Annotated[bool, Option("Evaluate the stored runs under the labels, in the same transaction.")]
 
