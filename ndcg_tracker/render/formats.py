@@ -30,6 +30,7 @@ from ndcg_tracker.render.report import (
 )
 from ndcg_tracker.render.text import CELL_WIDTH, reports_text, table_text
 from ndcg_tracker.words.notes import Note, note_text
+from ndcg_tracker.words.texts import about
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,6 +113,7 @@ class Said:
     ``value``: the typed numbers, or a function that returns them; JSON and ``to_dict`` show them with ``as_object``.
     ``reports``: the reports that people read. ``table``: the table of CSV and of a frame. ``further``: formats that
     only this answer has, or that it has in its own way. ``blank_lines``: the number of blank lines between reports.
+    ``dataset``: whose word for a group they say, by default that of the value.
     """
 
     value: object
@@ -119,8 +121,14 @@ class Said:
     table: Callable[[], Table]
     further: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     blank_lines: int = 2
+    dataset: str = ""
 
-    def in_format(
+    def in_format(self, format: str, **shown: Any) -> str:
+        """Return the answer in a format, with a line end; ``shown``: see ``_in_format``."""
+        with about(self.dataset or getattr(self.value, "dataset", "")):
+            return self._in_format(format, **shown)
+
+    def _in_format(
         self,
         format: str,
         *,
@@ -130,7 +138,7 @@ class Said:
         width: int | None = None,
         is_terminal: bool = False,
     ) -> str:
-        """Return the answer in a format, with a line end.
+        """Return the answer in a format.
 
         ``detail``: how much people read; programs read all. ``more``, ``color``, ``width``, ``is_terminal``: for text
         only (see ``reports_text``); the caller knows the terminal and NO_COLOR.
@@ -153,7 +161,8 @@ class Said:
 
     def plain(self) -> Any:
         """Return the typed numbers as plain Python values."""
-        return as_object(self.value() if callable(self.value) else self.value)
+        with about(self.dataset or getattr(self.value, "dataset", "")):
+            return as_object(self.value() if callable(self.value) else self.value)
 
 
 _FORMATS: Mapping[str, Callable[[Said], str]] = {
@@ -186,7 +195,7 @@ class Answer(ABC):
 
     def to_html(self) -> str:
         """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
-        return reports_html(self._said().reports())
+        return self._said().in_format("html").rstrip("\n")
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -28,6 +28,7 @@ from ndcg_tracker.words.texts import (
     percent_span,
     points,
     sparkline,
+    units,
 )
 
 if TYPE_CHECKING:
@@ -394,7 +395,7 @@ def step_sentence(row: HistoryRow) -> str:
     if row.get("step_or_drift"):
         sentence += "; a slow drift explains it at least as well"
     sentence += _with_judged(row)
-    sentence = f"perhaps {sentence}; too few groups, or too few that moved, to be sure" if is_possible else sentence
+    sentence = f"perhaps {sentence}; too few {units()}, or too few that moved, to be sure" if is_possible else sentence
     return f"{moved}: {sentence}" if (moved := vanished(row)) else sentence
 
 
