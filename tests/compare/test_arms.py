@@ -480,8 +480,8 @@ def test_a_leaderboard_ranks_arms(ltr: nt.Tracker) -> None:
     assert pair.ci[1] - pair.ci[0] == pytest.approx(test.ci[1] - test.ci[0])
     means = {run.name: one.mean for run, one in zip(board.runs, metric.standings, strict=True)}
     assert means["tag:recipe=new"] == pytest.approx(values(ltr, *NEW).mean())
-    text = str(ltr.leaderboard("tag:recipe=old", "tag:recipe=new", "rules"))
-    assert "t-test over groups and runs, crossed" in " ".join(text.split())
+    text = ltr.leaderboard("tag:recipe=old", "tag:recipe=new", "rules").to_text(verbose=True)
+    assert "t-test over queries and runs, crossed" in " ".join(text.split())
     for references, options, message in (
         (
             ("tag:recipe=old", "old-1"),
