@@ -208,6 +208,7 @@ def test_what_is_advised_where_runs_lack_groups_works_as_it_is_typed(
     assert (
         metric
         if asked == ("history",)
-        else "ndcg@10 counts the queries missing from a run as 0, but they are left out: half (20 of 40), most (5 of 40)"
+        else "ndcg@10 counts the queries missing from a run as 0, but they are left out: half (20 of 40), "
+        "most (5 of 40)"
     ) in " ".join(printed.out.split())
     assert command("ingest", *files, "--dataset", "shop", "--metric", metric).code == 0
