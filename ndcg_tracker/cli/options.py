@@ -67,7 +67,7 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
     which the help shows. ``callback``: reads the value while the command line is parsed.
     """
     option: Option = declared.__metadata__[0]
-    shown = option.default or default not in (None, "", False, ())
+    shown = option.default or (str(default) if default not in (None, "", False, (), asked.NOTHING) else False)
     if option.is_positional:
         return typer.Argument(metavar=option.metavar, help=option.help, show_default=option.default or False)
     return typer.Option(

@@ -10,7 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas, why_not_drawn
-from ndcg_tracker.compare.estimate import T_TEST, Methods, adjusted, at, estimate, sliced, without_inference
+from ndcg_tracker.compare.estimate import T_TEST, adjusted, at, estimate, sliced, without_inference
+from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.pair import Pairing
 from ndcg_tracker.compare.results import (
     TIED,

@@ -12,7 +12,8 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.chart import cutoffs as cutoffs_chart
-from ndcg_tracker.compare.gather import CompareOptions, compared
+from ndcg_tracker.compare.gather import compared
+from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.report_facts import GroupLists
 from ndcg_tracker.compare.run_pair import resolved_pair
 from ndcg_tracker.compare.say import for_people, n_tested, together_words
@@ -82,7 +83,9 @@ class Chosen:
         metric = ask.text("metric")
         every = () if metric is None else (parse_metric(metric),)
         judge, labels = self.here.judge or None, self.here.version
-        return CompareOptions(every, self.baseline.dataset, missing_groups(ask), judge=judge, labels=labels)
+        return CompareOptions(
+            metrics=every, dataset=self.baseline.dataset, missing=missing_groups(ask), judge=judge, labels=labels
+        )
 
     def address(self, path: str, candidate: RunRecord, ask: Question, metric: str) -> str:
         """Return an address about the baseline and one candidate."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ndcg_tracker.asked import checked_margin
 from ndcg_tracker.compare.drawn import DrawnCheck
 from ndcg_tracker.compare.estimate import few_note, skewed_note
 from ndcg_tracker.compare.limits import HarmLimit, LimitCheck, Status
@@ -26,7 +27,6 @@ from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import (
     Information,
     TTest,
-    checked_margin,
     enough_for,
     groups_needed,
     t_lower_bound,

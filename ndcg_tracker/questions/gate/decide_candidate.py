@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.asked import words
 from ndcg_tracker.compare.decide import PairedResults, closing_note
 from ndcg_tracker.compare.estimate import without_inference
 from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.results import ENDS, Comparison, NotComparable, ties_note
 from ndcg_tracker.compare.sample import AnySample, Sample
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -219,10 +221,10 @@ def _of_slices(question: GateQuestion, runs: RunPair, decision: Decision, fallen
     for is_low, kind in kinds:
         rows = [row for row in fallen if row.low_information == is_low]
         if rows:
-            of_runs = (*(arm.name for arm in runs.arms), "--dataset", baseline.dataset)
-            words = (*of_runs, *question.options.words(), "--by", rows[0].attribute)
+            asked = replace(question.options, dataset=baseline.dataset, by=rows[0].attribute, top=CompareOptions.top)
+            command = ("ndcg-track", "compare", *(arm.name for arm in runs.arms), *words(asked))
             named = [(row.attribute, row.value or "", row.delta, row.n) for row in rows]
-            notes.append(Note(kind, {"slices": named}, ("ndcg-track", "compare", *words)))
+            notes.append(Note(kind, {"slices": named}, command))
     rules, is_judged = decision.rules, any(part.n >= FEWEST_IN_SLICE for part in decision.slices)
     if rules.by is not None and rules.is_strict and not is_judged and not decision.is_identical:
         command = ("ndcg-track", "groups", "set", "FILE", "--dataset", baseline.dataset)

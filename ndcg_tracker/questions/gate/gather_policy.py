@@ -8,13 +8,12 @@ from dataclasses import MISSING, dataclass, fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.asked import DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_METRIC, checked_margin
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.question import GateQuestion, SuiteGateQuestion, read_parts
 from ndcg_tracker.questions.gate.result import Look
-from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.texts import short_name
 
 if TYPE_CHECKING:

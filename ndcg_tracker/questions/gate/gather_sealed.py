@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ndcg_tracker.asked import checked_margin
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import LEAST_LEVEL, look_level
@@ -18,7 +19,6 @@ from ndcg_tracker.render.formats import Answer, Said, as_object, paths, picked
 from ndcg_tracker.render.report import Line, Report, Table
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.runs.sealing import BUDGET, check_telling
-from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.words.texts import points
 

@@ -7,16 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from ndcg_tracker.asked import OwnName
-from ndcg_tracker.compare.gather import CompareOptions
+from ndcg_tracker.asked import OwnName, checked_margin
 from ndcg_tracker.compare.gather_suite import check_suite_metric
 from ndcg_tracker.compare.limits import HarmLimit, Limit
-from ndcg_tracker.compare.options import Margin, Missing, Scope, Unjudged, Version
+from ndcg_tracker.compare.options import CompareOptions, Margin, Missing, Scope, Unjudged, Version
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence
 
 
@@ -146,7 +144,7 @@ class GateQuestion:
         asked |= {"judge": self.judge, "check_with": self.check_with, "ids_are_stable": self.ids_are_stable}
         asked |= {"fresh": self.fresh}
         asked |= {"fills_holes": self.scope == "population" and self.max_harm is None and self.margin != "auto"}
-        return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
+        return CompareOptions(metrics=(self.metric,), dataset=self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property
     def alias(self) -> str | None:
@@ -273,7 +271,7 @@ class SuiteGateQuestion:
         """The options of the comparison that the decision uses."""
         asked = {"missing": self.missing, "cluster": self.cluster, "labels": self.labels}
         asked |= {"judge": self.judge, "ids_are_stable": self.ids_are_stable}
-        return CompareOptions((self.metric,), top=0, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
+        return CompareOptions(metrics=(self.metric,), top=0, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property
     def systems(self) -> tuple[str, str]:

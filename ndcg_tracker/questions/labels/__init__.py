@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option
-from ndcg_tracker.compare.options import Baseline, Candidate, Candidates, Version, labels_version
-from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option, asks, made
+from ndcg_tracker.compare.options import (
+    Baseline,
+    Candidate,
+    Candidates,
+    CompareKeywords,
+    CompareOptions,
+    Version,
+    labels_version,
+)
+from ndcg_tracker.metrics.language.text import parse_metric
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.options import CiMethod, Missing, TestName
     from ndcg_tracker.questions.labels.decide import JudgesAgreement, LabelsDiff, LabelVersion
     from ndcg_tracker.questions.labels.gather import (
         LabelsNeededResult,
@@ -61,6 +68,9 @@ Seed = Annotated[
     str | None,
     Option("Seed of the order of the queries, fixed for good.", metavar="TEXT", default="a digest of the labels"),
 ]
+
+OF_ONE_VERSION = ("check_with", "fresh", "ids_are_stable", "by", "tie_bounds", "top")
+"""Options of a comparison that say something under one version of the labels."""
 
 
 def label_versions(self: HasStore, dataset: Dataset = DEFAULT_DATASET, *, judge: Judge = None) -> list[LabelVersion]:
@@ -198,19 +208,13 @@ def change_of_labels(
         return in_words(change_of_labels(tx, dataset, version, extends=extends))
 
 
+@asks(CompareOptions, but=("labels", *OF_ONE_VERSION))
 def compare_versions(
     self: HasStore,
     baseline: str,
     *candidates: str | Sequence[str],
-    dataset: str | None = None,
-    metrics: str | Sequence[str] = (),
-    missing: Missing = "error",
-    test: TestName = "t",
-    ci: CiMethod = "t",
-    equivalence: float | None = None,
-    judge: str | None = None,
-    cluster: str | None = None,
     newest_only: bool = False,
+    **keywords: Unpack[CompareKeywords],
 ) -> VersionsResult:
     """Compare a baseline with its candidates under every version of the labels: does the conclusion change?
 
@@ -219,20 +223,8 @@ def compare_versions(
     turns between judges. A note names the versions under which one of the runs lacks the metrics, with the command that
     adds them.
     """
-    from ndcg_tracker.compare.estimate import Methods
-    from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.questions.labels.gather import VersionsResult, compared_versions
 
-    methods = Methods(test, ci, equivalence)
-    options = CompareOptions(
-        tuple(parse_metrics(metrics)),
-        dataset,
-        missing,
-        top=0,
-        methods=methods,
-        judge=judge,
-        cluster=cluster,
-        labels="newest" if newest_only else None,
-    )
+    options = made(CompareOptions, keywords, top=0, labels="newest" if newest_only else None)
     with self.store().read() as tx:
         return VersionsResult(compared_versions(tx, baseline, candidates, options))

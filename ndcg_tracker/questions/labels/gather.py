@@ -16,10 +16,10 @@ from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import Arm, arm_or_run, named_runs
 from ndcg_tracker.compare.decide import adjusted_jointly
 from ndcg_tracker.compare.drawn import Aim, check_drawable, why_not_drawn
-from ndcg_tracker.compare.gather import CompareOptions, compared
+from ndcg_tracker.compare.gather import compared
 from ndcg_tracker.compare.gather_drawn import Answers, DrawnPair, answers_of
 from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.options import Version
+from ndcg_tracker.compare.options import CompareOptions, Version
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
 from ndcg_tracker.compare.run_pair import (
     RunPair,

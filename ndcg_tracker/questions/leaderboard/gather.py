@@ -13,10 +13,10 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, without_checkpoints
 from ndcg_tracker.compare.decide import adjusted_jointly
-from ndcg_tracker.compare.gather import CompareOptions, asked_pair, check_arms, compared_pair
+from ndcg_tracker.compare.gather import asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.limits import number_of
-from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
+from ndcg_tracker.compare.options import CompareOptions, LeaderboardTest, Missing, Version
 from ndcg_tracker.compare.pair import lacked, places_of_ids
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.compare.run_pair import (
@@ -215,7 +215,7 @@ def _checked(
     if len(ranked) > MOST_PAIRED:
         raise InputError(f"every pair of {len(ranked):,} runs is to be checked", advice=f"name {MOST_PAIRED} or fewer")
     options = CompareOptions(
-        (metric,), missing=question.missing, labels=question.labels, judge=judge, check_with=person
+        metrics=(metric,), missing=question.missing, labels=question.labels, judge=judge, check_with=person
     )
     comparisons = []
     for candidate, baseline in combinations(ranked, 2):  # the better one by the judge alone is the candidate

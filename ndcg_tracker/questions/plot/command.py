@@ -116,7 +116,7 @@ def compare(
         advice = "name it with --dataset instead of --suite, or choose forest"
         raise InputError(f"--kind {kind} shows the groups of one dataset", advice=advice)
     return asked.on_suite(
-        tracker.compare_suite, suite, by_tag=by_tag, metric=asked.named.get("metrics", DEFAULT_METRIC)
+        tracker.compare_suite, suite, by_tag=by_tag, metrics=asked.named.get("metrics", DEFAULT_METRIC)
     ).plot()
 
 

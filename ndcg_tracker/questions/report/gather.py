@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.gather import CompareOptions, compared, pruned_notes
+from ndcg_tracker.asked import words
+from ndcg_tracker.compare.gather import compared, pruned_notes
 from ndcg_tracker.compare.item_changes import contributions_of, item_changes
+from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import (
     AtCutoff,
@@ -193,18 +195,7 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
 
 def _options_given(options: CompareOptions, *, texts: bool) -> list[str]:
     """Return the options that were not left at their defaults, as words of the command."""
-    chosen = (
-        ("--missing", options.missing, "error"),
-        ("--test", options.methods.test, "t"),
-        ("--ci", options.methods.ci, "t"),
-        ("--cluster", options.cluster, None),
-        ("--labels", None if options.labels is None else str(options.labels), None),
-        ("--judge", options.judge, None),
-        ("--check-with", options.check_with, None),
-    )
-    given = [word for option, value, default in chosen if value and value != default for word in (option, value)]
-    given += ["--fresh"] if options.fresh else []
-    return given + (["--texts"] if texts else [])
+    return [*words(options, but=("dataset", "metrics")), *(["--texts"] if texts else [])]
 
 
 def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dict[str, DecisionRecord]:

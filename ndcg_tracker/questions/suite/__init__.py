@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_METRIC, Option
+from ndcg_tracker.asked import DEFAULT_METRIC, Option, asks, made
+from ndcg_tracker.compare.options import CompareKeywords, CompareOptions
 from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.questions.gate import NOT_ASKED, MaxHarm
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
-    from ndcg_tracker.compare.options import CiMethod, Missing, TestName, Unjudged, Version
+    from ndcg_tracker.compare.options import Missing, Unjudged, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
     from ndcg_tracker.storage.records import SuiteRecord
@@ -23,6 +24,8 @@ Datasets = Annotated[
     Sequence[str],
     Option("Datasets, or patterns such as 'beir-*'.", metavar="DATASET", is_positional=True, typed=list[str]),
 ]
+OF_ONE_DATASET = ("dataset", "check_with", "fresh")
+"""Options of a comparison that a suite does not take: answers to a sample are about one dataset."""
 ReplaceDatasets = Annotated[bool, Option("Replace the datasets of an existing suite.")]
 
 
@@ -70,7 +73,7 @@ def suite(
     self: HasStore,
     name: str,
     *systems: str,
-    metric: str | Sequence[str] = DEFAULT_METRIC,
+    metrics: str | Sequence[str] = DEFAULT_METRIC,
     by_tag: str | None = None,
     missing: Missing = "error",
     tags: Mapping[str, str] | None = None,
@@ -82,7 +85,7 @@ def suite(
     macro = mean of the datasets' means, micro = mean of all groups. Runs of the same name are one system; a system
     without a run on some dataset has no mean over the suite. The others are ranked by t-tests of the macro mean over
     all pairs, Holm-corrected, as in ``leaderboard``. Parameters: ``systems``: names or patterns, none for all.
-    ``metric``: one or several metrics, with a table for each. ``by_tag``: runs of one system share the value of this
+    ``metrics``: with a table for each. ``by_tag``: runs of one system share the value of this
     tag, not their name. ``missing``, ``tags``, ``labels``, ``judge``: see ``leaderboard``. Raises:
     ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
@@ -91,7 +94,7 @@ def suite(
 
     question = LeaderboardQuestion(
         systems,
-        parse_metrics(metric),
+        parse_metrics(metrics),
         tags=tags or {},
         missing=missing,
         labels=labels,
@@ -104,52 +107,28 @@ def suite(
     return SuiteResult(table, tuple(further))
 
 
+@asks(CompareOptions, but=OF_ONE_DATASET, top=0)
 def compare_suite(
     self: HasStore,
     name: str,
     baseline: str,
-    candidate: str,
-    *further: str,
-    metric: str | Sequence[str] = DEFAULT_METRIC,
+    *candidates: str | Sequence[str],
     by_tag: str | None = None,
-    missing: Missing = "error",
-    top: int = 0,
-    tie_bounds: bool = False,
-    ids_are_stable: bool = False,
-    test: TestName = "t",
-    ci: CiMethod = "t",
-    equivalence: float | None = None,
-    by: str | None = None,
-    cluster: str | None = None,
-    labels: Version = None,
-    judge: str | None = None,
+    **keywords: Unpack[CompareKeywords],
 ) -> SuiteComparisonResult:
     """Compare systems on every dataset of a suite, as ``compare`` does, and on all together.
 
     The verdict is about the macro mean of the differences, for other groups of these datasets. Parameters:
-    ``baseline``, ``candidate``, ``further``: names of runs; ``@alias`` and ``tag:KEY=VALUE`` are resolved on each
-    dataset. ``metric``: one or several metrics, none for all that the runs share. ``by_tag``: see ``suite``. The
+    ``baseline``, ``candidates``: names of runs; ``@alias`` and ``tag:KEY=VALUE`` are resolved on each dataset.
+    ``by_tag``: see ``suite``. ``top``: how many worst and best groups to keep on each dataset, by default none. The
     others: see ``compare``; they apply to each dataset. Raises: ReferenceNotFoundError; NotComparableError, with the
     command that fixes it.
     """
-    from ndcg_tracker.compare.estimate import Methods
-    from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult, compared_on_suite
 
-    options = CompareOptions(
-        tuple(parse_metrics(metric)),
-        missing=missing,
-        top=top,
-        tie_bounds=tie_bounds,
-        methods=Methods(test, ci, equivalence),
-        by=by,
-        cluster=cluster,
-        labels=labels,
-        judge=judge,
-        ids_are_stable=ids_are_stable,
-    )
+    options = made(CompareOptions, keywords)
     with self.store().read() as tx:
-        (first, *others), pairs = compared_on_suite(tx, name, baseline, (candidate, *further), options, by_tag)
+        (first, *others), pairs = compared_on_suite(tx, name, baseline, candidates, options, by_tag)
     return SuiteComparisonResult(first, tuple(others), tuple(pair.comparison for pair in pairs))
 
 
