@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
-from typing import Annotated, Any, TypeVar, cast, get_args
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from ndcg_tracker.errors import InputError, argument
 
@@ -98,7 +98,7 @@ class Pairs:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Metadata = TypeVar("_Metadata")
 _Question = TypeVar("_Question")
-_FIRST = ("dataset", "metric", "metrics")
+_FIRST = ("suite", "by_tag", "dataset", "metric", "metrics")
 """The fields of a question that come before all others, as in the commands that we print."""
 NOTHING = inspect.Parameter.empty
 """The default of a required argument."""
@@ -131,6 +131,22 @@ class Declared:
     is_repeated: bool = False
     made: Callable[[Any], Any] | None = None
     annotation: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it may have, where these are a few words."""
+        return get_args(self.type) if get_origin(self.type) is Literal else ()
+
+    def of_text(self, text: str) -> Any:
+        """Return the value that a text means (InputError)."""
+        kind = next((one for one in (bool, float, int) if one in (self.type, *get_args(self.type))), str)
+        if self.choices and text not in self.choices:
+            *others, last = self.choices
+            raise InputError(f"{self.name} must be {', '.join(others)} or {last}, not {text[:40]!r}")
+        try:
+            return kind(text)
+        except ValueError:
+            raise InputError(f"{self.name} must be a number, not {text[:40]!r}") from None
 
 
 def declared(asked: Callable[..., Any]) -> list[Declared]:
@@ -168,7 +184,7 @@ def _fields(question: type[Any]) -> list[Declared]:
             name = next(name for name, value in names.items() if value is annotated)
             by = None if made is None else made.by
             found.append(Declared(field.name, option, get_args(annotated)[0], default, made=by, annotation=name))
-    return sorted(found, key=lambda one: one.name not in _FIRST)
+    return sorted(found, key=lambda one: _FIRST.index(one.name) if one.name in _FIRST else len(_FIRST))
 
 
 def asks(question: type[Any], *, but: Iterable[str] = (), **defaults: object) -> Callable[[_Function], _Function]:
@@ -221,10 +237,11 @@ def words(question: object, *, but: Iterable[str] = ()) -> list[str]:
     said = []
     for one in _fields(type(question)):
         value = getattr(question, one.name)
-        if one.name in but or value in (None, (), one.default):
+        if one.name in but or value in (None, (), {}, one.default):
             continue
         option = one.option.spelled[0] if one.option.spelled else f"--{one.name.replace('_', '-')}"
-        for of in value if isinstance(value, tuple) else [value]:
+        pairs = [f"{key}={of}" for key, of in value.items()] if isinstance(value, Mapping) else None
+        for of in pairs or (value if isinstance(value, list | tuple) else [value]):
             said += [option] if of is True else [option, str(getattr(of, "requested_as", of))]
     return said
 
@@ -282,6 +299,9 @@ OnlyTagged = Annotated[
 Judge = Annotated[
     str | None,
     Option("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),
+]
+OnSuite = Annotated[
+    str | None, Option("Use every dataset of this suite, and all together.", ("--suite",), metavar="NAME")
 ]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
 Allow = Annotated[

@@ -83,9 +83,7 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
 Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
 Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
-OnSuite = Annotated[
-    str | None, typer.Option("--suite", metavar="NAME", help="Use every dataset of this suite, and all together.")
-]
+OnSuite = Annotated[str | None, told(asked.OnSuite)]
 ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
 AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
 Metrics = Annotated[asked.Texts, told(asked.MetricTexts, callback=metrics_asked_for)]

@@ -17,7 +17,6 @@ from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, SuiteTable, suite_row, with_standings
 from ndcg_tracker.questions.leaderboard.gather import (
-    LeaderboardQuestion,
     judged_notes,
     judged_under,
     no_group_in_all,
@@ -26,6 +25,7 @@ from ndcg_tracker.questions.leaderboard.gather import (
     side_by_side,
     under_labels,
 )
+from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.leaderboard.say import suite_tables_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.words.notes import Note
@@ -104,9 +104,7 @@ def _on_dataset(
     meant, of_checkpoints = by_system(tx, dataset, question.by_tag, question.references, question.tags)
     if not meant:
         return None
-    label_set, (records,), notes = under_labels(
-        tx, list(meant.values()), [metric], False, question.labels, question.judge
-    )
+    label_set, (records,), notes = under_labels(tx, list(meant.values()), [metric], False, question)
     notes += of_checkpoints
     having = {system: run for system, run in meant.items() if run.id in records and records[run.id].mean is not None}
     if not metric.is_external:

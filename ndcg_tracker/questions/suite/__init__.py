@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from ndcg_tracker.asked import DEFAULT_METRIC, Option, asks, made
 from ndcg_tracker.compare.options import CompareKeywords, CompareOptions
-from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.questions.gate import NOT_ASKED, MaxHarm
+from ndcg_tracker.questions.leaderboard.question import LeaderboardKeywords, LeaderboardQuestion
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
@@ -69,17 +69,8 @@ def delete_suite(self: HasStore, name: SuiteName) -> SuiteRecord:
         return tx.write.suites.delete(name)
 
 
-def suite(
-    self: HasStore,
-    name: str,
-    *systems: str,
-    metrics: str | Sequence[str] = DEFAULT_METRIC,
-    by_tag: str | None = None,
-    missing: Missing = "error",
-    tags: Mapping[str, str] | None = None,
-    labels: Version = None,
-    judge: str | None = None,
-) -> SuiteResult:
+@asks(LeaderboardQuestion, but=("dataset", "suite", "test", "by", "measures", "check_with"))
+def suite(self: HasStore, name: str, *systems: str, **keywords: Unpack[LeaderboardKeywords]) -> SuiteResult:
     """Return the means of systems on every dataset of a suite, the best macro mean first.
 
     macro = mean of the datasets' means, micro = mean of all groups. Runs of the same name are one system; a system
@@ -89,19 +80,9 @@ def suite(
     tag, not their name. ``missing``, ``tags``, ``labels``, ``judge``: see ``leaderboard``. Raises:
     ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
-    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult, suite_tables
 
-    question = LeaderboardQuestion(
-        systems,
-        parse_metrics(metrics),
-        tags=tags or {},
-        missing=missing,
-        labels=labels,
-        suite=name,
-        by_tag=by_tag,
-        judge=judge,
-    )
+    question = made(LeaderboardQuestion, keywords, references=systems, suite=name)
     with self.store().read() as tx:
         table, *further = suite_tables(tx, question)
     return SuiteResult(table, tuple(further))
