@@ -227,9 +227,13 @@ def asks(question: type[Any], *, but: Iterable[str] = (), **defaults: object) ->
 
 def made(question: type[_Question], keywords: Mapping[str, object], **further: object) -> _Question:
     """Return the question that keywords ask; ``further``: its other fields."""
+    return question(**parts(question, keywords), **further)
+
+
+def parts(question: type[Any], keywords: Mapping[str, object]) -> dict[str, Any]:
+    """Return keywords as the fields of a question."""
     makers = {one.name: one.made for one in _fields(question)}
-    given = {name: value if (by := makers.get(name)) is None else by(value) for name, value in keywords.items()}
-    return question(**given, **further)
+    return {name: value if (by := makers.get(name)) is None else by(value) for name, value in keywords.items()}
 
 
 def words(question: object, *, but: Iterable[str] = ()) -> list[str]:
@@ -239,7 +243,7 @@ def words(question: object, *, but: Iterable[str] = ()) -> list[str]:
         value = getattr(question, one.name)
         if one.name in but or value in (None, (), {}, one.default):
             continue
-        option = one.option.spelled[0] if one.option.spelled else f"--{one.name.replace('_', '-')}"
+        option = one.option.spelled[0] if one.option.spelled else "--" + one.name.replace("_", "-")
         pairs = [f"{key}={of}" for key, of in value.items()] if isinstance(value, Mapping) else None
         for of in pairs or (value if isinstance(value, list | tuple) else [value]):
             said += [option] if of is True else [option, str(getattr(of, "requested_as", of))]

@@ -199,19 +199,14 @@ def _gate(**arguments: object) -> Callable[[nt.Tracker], object]:
 MARGIN_AUTO = (
     "margin='auto' needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them with "
     "repeats='RUN', or score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, "
-    "and give margin='auto' and aa='NAME'"
+    "and give margin='auto' and repeats='tag:aa=NAME'"
 )
 ASKED = {
-    "margin and set": (
-        _gate(scope="set", margin=0.01),
-        "margin= needs scope='population', because scope='set' compares two means without a test; "
-        "give tolerance= instead",
-        ["--scope", "set", "--margin", "0.01"],
-    ),
-    "tolerance": (
-        _gate(tolerance=0.01, margin=0.1),
-        "tolerance= belongs to scope='set'; scope='population' takes margin=",
-        ["--tolerance", "0.01", "--margin", "0.1"],
+    "auto and set": (
+        _gate(scope="set", margin="auto"),
+        "margin='auto' needs scope='population', because scope='set' compares two means without a test; "
+        "give a number, such as margin=0.01",
+        ["--scope", "set", "--margin", "auto"],
     ),
     "no margin": (
         _gate(),
@@ -220,14 +215,9 @@ ASKED = {
         "to decide for these groups only",
         [],
     ),
-    "repeats and aa": (
-        _gate(margin="auto", repeats=["bm25"], aa="x"),
-        "repeats= and aa= both name the repeats; give one of them",
-        ["--margin", "auto", "--repeat", "bm25", "--aa", "x"],
-    ),
     "repeats": (
         _gate(margin=0.1, repeats=["bm25"]),
-        "repeats= and aa= name the runs that margin='auto' learns from; add margin='auto'",
+        "repeats= names the runs that margin='auto' learns from; add margin='auto'",
         ["--margin", "0.1", "--repeat", "bm25"],
     ),
     "no tag": (_gate(margin="auto"), MARGIN_AUTO, ["--margin", "auto"]),
@@ -248,22 +238,20 @@ ASKED = {
     ),
 }
 OPTIONS = {
-    "margin and set": (
-        "--margin needs --scope population, because --scope set compares two means without a test; "
-        "give --tolerance instead"
+    "auto and set": (
+        "--margin auto needs --scope population, because --scope set compares two means without a test; "
+        "give a number, such as --margin 0.01"
     ),
-    "tolerance": "--tolerance belongs to --scope set; --scope population takes --margin",
     "no margin": (
         "the gate needs --margin: the allowed drop of ndcg@10, in absolute points, such as --margin 0.01; "
         "or learn it from repeats of the baseline with --margin auto; or give --scope set "
         "to decide for these groups only"
     ),
-    "repeats and aa": "--repeat and --aa both name the repeats; give one of them",
-    "repeats": "--repeat and --aa name the runs that --margin auto learns from; add --margin auto",
+    "repeats": "--repeat names the runs that --margin auto learns from; add --margin auto",
     "no tag": (
         "--margin auto needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them "
         "with --repeat RUN, or score the same groups again with the unchanged system, ingest each run with the tag "
-        "aa=NAME, and give --margin auto and --aa NAME"
+        "aa=NAME, and give --margin auto and --repeat tag:aa=NAME"
     ),
     "empty reason": "--acknowledge needs a reason, for the record; write for example --acknowledge 'known bug 42'",
     "dry run": "--acknowledge records an override, but --dry-run records nothing; leave one out",

@@ -15,6 +15,8 @@ _CLASS = re.compile(
     r"(?P<body>(?:\n?    \w+: \w+\n)*)"
 )
 
+_QUESTION = re.compile(r"^How people give ``(\w+)``")
+
 
 def written(path: Path) -> str:
     """Return a module with the fields of the keywords in it as the questions in it say."""
@@ -22,7 +24,10 @@ def written(path: Path) -> str:
 
     def with_fields(found: re.Match[str]) -> str:
         module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
-        inherited = getattr(getattr(module, found["base"], None), "__annotations__", ())
+        base = getattr(module, found["base"])
+        told = _QUESTION.search(base.__doc__ or "")
+        of_base = declared(getattr(import_module(base.__module__), told[1])) if told else []
+        inherited = {one.name for one in of_base}
         fields = [one for one in declared(getattr(module, found["question"])) if one.name not in inherited]
         return found["head"] + "\n" + "".join(f"    {one.name}: {one.annotation}\n" for one in fields)
 

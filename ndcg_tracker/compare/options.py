@@ -151,6 +151,15 @@ class Methods:
                 raise InputError(f"{argument(name, given)} does not take {why}", advice="leave it out")
 
 
+class ViewKeywords(TypedDict, total=False):
+    """How people give ``LabelView`` (generated)."""
+
+    dataset: AnyDataset
+    missing: MissingGroups
+    labels: LabelsVersion
+    judge: Judge
+
+
 Metrics = Annotated[tuple[Metric, ...], Made(MetricTexts, lambda texts: tuple(parse_metrics(texts)), ())]
 
 
@@ -182,14 +191,10 @@ class CompareOptions(Methods, LabelView):
         Methods.__post_init__(self)
 
 
-class CompareKeywords(TypedDict, total=False):
+class CompareKeywords(ViewKeywords, total=False):
     """How people give ``CompareOptions`` (generated)."""
 
-    dataset: AnyDataset
     metrics: MetricTexts
-    missing: MissingGroups
-    labels: LabelsVersion
-    judge: Judge
     test: Test
     ci: Ci
     equivalence: Equivalence

@@ -235,7 +235,7 @@ def test_the_same_lists_on_a_dataset_are_known_to_be_equal(beir: nt.Tracker) -> 
 
 
 def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
-    found = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, dataset_margin=0.3)
+    found = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, by="dataset", slice_margin=0.3)
     assert (found.decision, found.is_accepted, found.gated.number) == ("pass", True, 1)
     comparison = beir.compare_suite("beir", "bm25", "dense").comparison
     assert found.gated.comparison == comparison
@@ -276,8 +276,8 @@ def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
     lacking = "'splade' or 'bm25' has no run on beir-a, beir-c, but a gate decides on every dataset of suite 'beir'"
     with pytest.raises(NotComparableError, match=lacking):
         beir.gate_suite("beir", "splade", baseline="bm25", margin=0.1)
-    with pytest.raises(InputError, match="strict_datasets= needs dataset_margin="):
-        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, strict_datasets=True)
+    with pytest.raises(InputError, match="strict_slices= needs slices"):
+        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, strict_slices=True)
     with pytest.raises(InputError, match="the margin must be"):
         beir.gate_suite("beir", "dense", baseline="bm25", margin=-0.1)
     with pytest.raises(InputError, match="dry_run= records nothing"):

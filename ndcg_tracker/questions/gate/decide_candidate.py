@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,7 @@ from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Kind, Note, carry_command, command_line, sentence
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.run_pair import RunPair, Side
+    from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.gate.question import GateQuestion
 
 
@@ -75,7 +74,6 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         learned_margin=basis.learned,
         drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
-        candidate_means=_candidate_means(runs.sides_of[1]),
         ties_could_change_decision=is_open,
         regressed_slices=fallen,
         judge_alone=basis.judge_alone,
@@ -138,8 +136,6 @@ def barred(decision: Decision, why: Note) -> Decision:
 def _rules(question: GateQuestion, facts: GateFacts) -> Rules:
     learned = facts.basis.learned
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
-    if question.scope == "set":
-        margin = question.tolerance or 0.0
     by = None if facts.by is None else facts.by.attribute
     of_parts = (question.slice_margin or 0.0, question.strict_slices, question.max_harm)
     return Rules(margin, question.scope, by, *of_parts)
@@ -260,16 +256,6 @@ def _no_alias(question: GateQuestion, runs: RunPair) -> list[Note]:
 
 def _same_run(runs: RunPair) -> list[Note]:
     return [Note("same_run")] if runs.arms[0] == runs.arms[1] else []
-
-
-def _candidate_means(sides: Sequence[Side]) -> tuple[tuple[str, float | None], ...]:
-    """Return the means of a candidate under all metrics that it has; of an arm, those of its runs."""
-    candidate_means = []
-    for metric in sides[0].evaluations:
-        means = [side.evaluations[metric].mean if metric in side.evaluations else None for side in sides]
-        defined = [mean for mean in means if mean is not None]
-        candidate_means.append((metric, sum(defined) / len(defined) if len(defined) == len(means) else None))
-    return tuple(candidate_means)
 
 
 _WITHOUT_JUDGED: dict[NotComparable | None, tuple[int, ...]] = {

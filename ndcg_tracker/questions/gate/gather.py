@@ -18,6 +18,7 @@ from ndcg_tracker.compare.arms import (
     arms_of,
     family_of,
     other_data,
+    tags_of,
     unlike,
     without_checkpoints,
 )
@@ -46,6 +47,7 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.storage.marks import finite_or_none
 from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import shown
 
@@ -61,7 +63,7 @@ AnyGated = TypeVar("AnyGated", "Gated", "SuiteGated")
 
 HOW_TO_REPEAT = (
     "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
-    f"{argument('margin', 'auto')} and {argument('aa', 'NAME')}"
+    f"{argument('margin', 'auto')} and {argument('repeats', 'tag:aa=NAME')}"
 )
 
 
@@ -266,24 +268,14 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
     Raises: InputError if they are too few, or may not be repeats.
     """
     doubt = None
-    if question.repeats:
-        named = [tx.runs.resolve(reference, baseline.dataset) for reference in question.repeats]
+    aa = f"{ARM}{AA_TAG}={baseline.tags[AA_TAG]}" if AA_TAG in baseline.tags else None
+    references = question.repeats or (() if aa is None else (aa,))
+    if references:
+        named = [run for reference in references for run in _named(tx, reference, baseline, candidate)]
         runs = list({run.id: run for run in named}.values())
-        if any(run.id == candidate.id for run in runs):
-            raise InputError(
-                f"run {candidate.name!r} is the candidate and cannot be a repeat as well", advice="leave it out"
-            )
-        where = f"with {argument('repeats')}"
-    elif (aa := baseline.tags.get(AA_TAG) if question.aa is None else question.aa) is not None:
-        tagged, _ = without_checkpoints(tx.runs.all(baseline.dataset), {AA_TAG: str(aa)})
-        runs = [run for run in tagged if run.id != candidate.id]
-        where = f"with the tag {AA_TAG}={aa} apart from the candidate"
-        if other := next(other_data(runs), None):
-            raise InputError(
-                f"runs {other.runs[0]!r} and {other.runs[1]!r} with the tag {AA_TAG}={aa} are not repeats of one "
-                f"system: {_difference(other)}",
-                advice=f"name the repeats of one system with {argument('repeats', 'RUN')}, or correct the tags",
-            )
+        tags = references[0].removeprefix(ARM)
+        is_tag = len(references) == 1 and tags != references[0]
+        where = f"with the tag {tags} apart from the candidate" if is_tag else f"with {argument('repeats')}"
     else:
         every, measures = tx.runs.all(baseline.dataset), {limit.name for limit in question.limits}
         runs = family_of(baseline, every, measures)
@@ -319,6 +311,24 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
         f"{few}; {doubt.runs[1]!r} does not count: {_difference(doubt)}",
         advice=f"if it is a repeat, name all repeats with {argument('repeats', 'RUN')}, or {_how_to_tag(baseline)}",
     )
+
+
+def _named(tx: ReadTransaction, reference: str, baseline: RunRecord, candidate: RunRecord) -> list[RunRecord]:
+    """Return the repeats that a reference names: one run, or those with a tag, of one system (InputError)."""
+    if not reference.startswith(ARM):
+        run = tx.runs.resolve(reference, baseline.dataset)
+        if run.id == candidate.id:
+            raise InputError(f"run {run.name!r} is the candidate and cannot be a repeat as well", advice="leave it out")
+        return [run]
+    tagged, _ = without_checkpoints(tx.runs.all(baseline.dataset), tags_of(reference))
+    runs = [run for run in tagged if run.id != candidate.id]
+    if other := next(other_data(runs), None):
+        raise InputError(
+            f"runs {other.runs[0]!r} and {other.runs[1]!r} with the tag {reference.removeprefix(ARM)} are not repeats "
+            f"of one system: {_difference(other)}",
+            advice=f"name the repeats of one system with {argument('repeats', 'RUN')}, or correct the tags",
+        )
+    return runs
 
 
 def _how_to_tag(run: RunRecord) -> str:

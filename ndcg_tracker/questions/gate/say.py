@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
@@ -99,27 +99,7 @@ _FRAME_COLUMNS = paths(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ToldDecision:
-    """A decision with its output: for people, in the spelling of their arguments, for programs and for CI."""
-
-    gated: Gated | SuiteGated
-    said: Callable[[Spelling], Said]
-    junit: Callable[[Outcome, Spelling], str]
-    candidate_means: Sequence[tuple[str, float | None]]
-
-
-def told_gate(gated: Gated, *, with_groups: bool) -> ToldDecision:
-    """Return a decision on two runs with its output; ``with_groups``: with the worst and best groups."""
-    return ToldDecision(
-        gated,
-        lambda spelled: gate_said(gated, spelled, with_groups=with_groups),
-        lambda outcome, spelled: gate_junit(gated, outcome, spelled, with_groups=with_groups),
-        gated.candidate_means,
-    )
-
-
-def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Said:
+def gate_said(gated: Gated, spelled: Spelling = in_python) -> Said:
     """Return the output for a decision.
 
     ``spelled``: how arguments are written for people. ``with_groups``: whether people see the worst and the best
@@ -127,7 +107,7 @@ def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool 
     """
     return Said(
         gated,
-        lambda: [gate_report(gated, spelled, with_groups=with_groups)],
+        lambda: [gate_report(gated, spelled)],
         lambda: Table.of_rows([picked(_CSV_COLUMNS, _with_metric(gated))]),
     )
 
@@ -177,8 +157,8 @@ def _gate_shape(gated: Gated) -> Mapping[str, object]:
     return shape | picked(_GATE_KEYS, gated) | {"screen": [str(line) for line in screen_lines(gated)[:-1]]}
 
 
-def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
-    """Return the report of a decision; ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``."""
+def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
+    """Return the report of a decision; ``spelled``: how arguments are written."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     low = gated.decision.why
     return Report(
@@ -190,7 +170,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
             *([] if low is None else [Told("warning", sentence(low))]),
             *(told(note) for note in gated.comparison.notes if note.kind in MINOR),
         ],
-        details=[*slice_tables(gated.decision), *(group_tables(gated.comparison) if with_groups else [])],
+        details=[*slice_tables(gated.decision), *group_tables(gated.comparison)],
         rest=REST,
     )
 
@@ -606,8 +586,7 @@ def _finding(gated: Gated) -> str:
         comparison.candidate.name, comparison.baseline.name, compare.judged_dataset(comparison)
     )
     learned = "" if gated.learned_margin is None else f", learned from {len(gated.learned_margin.runs)} repeats"
-    name = "tolerance" if decision.scope == "set" else "margin"
-    rules = f"({gated.metric.metric}, {name} {shown_margin(decision.margin)}{learned})"
+    rules = f"({gated.metric.metric}, margin {shown_margin(decision.margin)}{learned})"
     return f"{text} {rules}{', but it was overridden' if gated.acknowledgement is not None else ''}"
 
 
@@ -623,7 +602,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(gated.decision)])),
         *by_t_alone(gated.decision),
         *unjudged_fact(gated.decision),
-        ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
+        ("margin", _margin(gated)),
         *([] if gated.learned_margin is None else [("bounds", "cover other groups and another training of each run")]),
         ("groups", groups),
     ]
@@ -765,15 +744,15 @@ def drifted(drift: Drift) -> list[str]:
     return [pinned, moved]
 
 
-def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:
+def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) -> str:
     """Return the XML document of a JUnit report with the gate as its one test case.
 
     Characters that XML does not allow (control characters and lone surrogates) become escapes such as ``\\x1b``.
 
     Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for an open decision that must not
-    fail the build. ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``.
+    fail the build. ``spelled``: how arguments are written.
     """
-    text = gate_said(gated, spelled, with_groups=with_groups).in_format("text", detail="all")
+    text = gate_said(gated, spelled).in_format("text", detail="all")
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_METRIC, Option, asks, made
-from ndcg_tracker.compare.options import CompareKeywords, CompareOptions
-from ndcg_tracker.questions.gate import NOT_ASKED, MaxHarm
+from ndcg_tracker.asked import Option, asks, made
+from ndcg_tracker.compare.options import CompareKeywords, CompareOptions, LabelView, ViewKeywords
+from ndcg_tracker.questions.gate.question import GateKeywords, GateQuestion, acknowledged
 from ndcg_tracker.questions.leaderboard.question import LeaderboardKeywords, LeaderboardQuestion
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
-    from ndcg_tracker.compare.options import Missing, Unjudged, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
     from ndcg_tracker.storage.records import SuiteRecord
@@ -113,13 +112,9 @@ def compare_suite(
     return SuiteComparisonResult(first, tuple(others), tuple(pair.comparison for pair in pairs))
 
 
+@asks(LabelView, but=("dataset", "missing"))
 def gate_suite_page(
-    self: HasStore,
-    found: SuiteGateResult,
-    *,
-    by_tag: str | None = None,
-    labels: Version = None,
-    judge: str | None = None,
+    self: HasStore, found: SuiteGateResult, *, by_tag: str | None = None, **view: Unpack[ViewKeywords]
 ) -> str:
     """Return the page of ``report`` for the systems on which a gate decided, with its decision."""
     from ndcg_tracker.questions.report import report
@@ -137,48 +132,38 @@ def gate_suite_page(
         test=first.test,
         ci=first.ci_method,
         cluster=None if first.clusters is None else first.clusters.attribute,
-        labels=labels,
-        judge=judge,
+        labels=view.get("labels"),
+        judge=view.get("judge"),
     )
     return page.with_decision(f"{found.decision.upper()}: {found.reason}").to_html()
 
 
+@asks(GateQuestion, but=("dataset", "scope", "repeats", "check_with"))
 def gate_suite(
     self: HasStore,
     name: str,
     candidate: str,
     *,
     baseline: str,
-    margin: float,
-    metric: str = DEFAULT_METRIC,
-    dataset_margin: float | None = None,
-    strict_datasets: bool = False,
     by_tag: str | None = None,
-    missing: Missing = "error",
-    cluster: str | None = None,
-    labels: Version = None,
-    max_harm: MaxHarm = None,
-    limits: Mapping[str, str] | Sequence[str] = (),
     acknowledge: str | None = None,
     acknowledged_by: str | None = None,
     dry_run: bool = False,
-    unjudged: Unjudged = "range",
-    ids_are_stable: bool = False,
-    judge: str | None = None,
+    **rules: Unpack[GateKeywords],
 ) -> SuiteGateResult:
     """Decide whether a system may replace another on every dataset of a suite, and record the decision.
 
     PASS, FAIL and INCONCLUSIVE are those of ``gate`` on the macro mean of the differences, for other groups of these
-    datasets. Parameters: ``margin``: the allowed drop of the macro mean. ``dataset_margin``: FAIL if a dataset of 25
-    groups or more is shown to have dropped by more than this (Holm), and no PASS if one regressed that is not shown to
-    have dropped by less. ``strict_datasets``: no PASS if any dataset is not shown to have dropped by less. The others:
+    datasets. Parameters: ``margin``: the allowed drop of the macro mean. ``by="dataset"``: FAIL if a dataset of 25
+    groups or more is shown to have dropped by more than ``slice_margin`` (Holm), and no PASS if one regressed that is
+    not shown to have dropped by less. ``strict_slices``: no PASS if any dataset is not shown to. The others:
     see ``gate`` and ``compare_suite``. Raises: InputError for options that do not go together; ReferenceNotFoundError;
     NotComparableError if a system has no run on some dataset.
     """
-    given = {key: value for key, value in locals().items() if key not in ("self", "name", *NOT_ASKED)}
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult, gated_suite
-    from ndcg_tracker.questions.gate.question import SuiteGateQuestion, acknowledged, read_parts
 
-    question = SuiteGateQuestion(name, **read_parts(given))
+    systems = {"candidate": candidate, "baseline": baseline}
+    question = made(GateQuestion, rules, **systems, suite=name, by_tag=by_tag)
+    question.refuse_incomplete()
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return SuiteGateResult(gated_suite(self.store(), question, override, dry_run=dry_run))
