@@ -43,21 +43,16 @@ class Asked:
         self,
         function: Callable[..., Answer],
         suite: str,
-        renamed: Mapping[str, str] = {},
         **further: object,
     ) -> Answer:
-        """Call a function on a suite; refuse given arguments that it does not take (InputError).
-
-        ``renamed``: the arguments that it takes under other names.
-        """
-        named = {renamed.get(name, name): value for name, value in self.named.items()}
+        """Call a function on a suite; refuse given arguments that it does not take (InputError)."""
         taken = inspect.signature(function).parameters
-        for name in named:
+        for name in self.named:
             if name not in taken:
                 raise InputError(
                     f"{options.as_option(name, '')} does not go with --suite", advice="leave out one of them"
                 )
-        return function(suite, *self.positional, **{**named, **further})
+        return function(suite, *self.positional, **{**self.named, **further})
 
 
 def _as_typer(argument: Declared) -> inspect.Parameter:

@@ -31,15 +31,15 @@ def compare(
     asked: Asked,
     labels: Annotated[
         str | None,
-        typer.Option(
+        options.everyday(
             metavar="VERSION",
-            help="Version of the labels: a number, newest, or all for a row per version.",
+            help="Version of the labels: a number, or newest; all for a row per version.",
             show_default="the latest that the runs share",
         ),
     ] = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
-    format: Annotated[CompareFormat, typer.Option("--format", help="How to print the result.")] = "text",
+    format: Annotated[CompareFormat, options.everyday("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
 

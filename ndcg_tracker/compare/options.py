@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict, get_args
 
-from ndcg_tracker.asked import AnyDataset, Judge, Made, MetricTexts, Option, checked_margin
+from ndcg_tracker.asked import AnyDataset, Everyday, Judge, Made, MetricTexts, Option, checked_margin
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metrics
@@ -72,7 +72,7 @@ ClusterBy = Annotated[
 ]
 LabelsVersion = Annotated[
     Version,
-    Option(
+    Everyday(
         "Version of the labels: a number, or newest.",
         metavar="VERSION",
         default="the latest that the runs share",
@@ -84,13 +84,13 @@ Test = Annotated[TestName, Option("Test for p-values: paired t, sign flips, or W
 Ci = Annotated[CiMethod, Option("95% intervals: t, bootstrap (BCa), or betting (valid at any n).")]
 Equivalence = Annotated[float | None, Option("Test whether delta is within +-MARGIN (TOST).", metavar="MARGIN")]
 BySlices = Annotated[
-    str | None, Option("Also compare the slices of this attribute of groups (groups set).", metavar="ATTRIBUTE")
+    str | None, Everyday("Also compare the slices of this attribute of groups (groups set).", metavar="ATTRIBUTE")
 ]
 TieBounds = Annotated[bool, Option("Show the groups whose value depends on tied scores.")]
 IdsAreStable = Annotated[
     bool, Option("Ids never change: labelled items that vanished are gone, whatever is in their places.")
 ]
-Top = Annotated[int, Option("How many of the worst and best groups to show.", least=0)]
+Top = Annotated[int, Everyday("How many of the worst and best groups to show.", least=0)]
 CheckWith = Annotated[
     str | None,
     Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_METRIC, Option, asks, made
+from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Option, asks, made
 from ndcg_tracker.questions.gate.question import (
     NAMED,
     GateKeywords,
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 Candidate = Annotated[str, Option("The run to replace the baseline.", metavar="CANDIDATE", is_positional=True)]
-Baseline = Annotated[str, Option("Run to compare against, preferably a pinned @alias.", metavar="RUN")]
+Baseline = Annotated[str, Everyday("Run to compare against, preferably a pinned @alias.", metavar="RUN")]
 Reason = Annotated[str, Option("Why earlier looks no longer count.", metavar="REASON")]
 Acknowledge = Annotated[str | None, Option("Override the decision; the reason is recorded.", metavar="REASON")]
-DryRun = Annotated[bool, Option("Decide, but record nothing.")]
+DryRun = Annotated[bool, Everyday("Decide, but record nothing.")]
 SealedDataset = Annotated[str, Option("The sealed dataset that has both runs.", metavar="NAME")]
 SealedBaseline = Annotated[
     str | None, Option("Run to compare against.", metavar="RUN", default="the one that the split has fixed")
 ]
-Drop = Annotated[float, Option("The allowed drop, in absolute points.", metavar="X")]
+Drop = Annotated[float, Everyday("The allowed drop, in absolute points.", metavar="X")]
 PolicyAlias = Annotated[str, Option("The alias, with or without @.", metavar="ALIAS", is_positional=True)]
 
 

@@ -46,7 +46,7 @@ def gate(
     asked: Asked,
     baseline: Annotated[
         str | None,
-        typer.Option(
+        options.everyday(
             metavar="RUN",
             help="Run to compare against, preferably a pinned @alias.",
             show_default="required, except on sealed data whose split has fixed it",
@@ -149,7 +149,7 @@ def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str], format: options
     show_decision(text, 0 if result.is_accepted else INCONCLUSIVE, is_unneeded=False)
 
 
-policies = options.command_group("Manage policies, the rules of an alias: set, show, history, reset.")
+policies = options.command_group("Manage policies, the rules of an alias.")
 
 PolicyOf = Annotated[str, typer.Argument(metavar="ALIAS", help="The alias, with or without @.")]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from ndcg_tracker.asked import DEFAULT_METRIC, Made, Option, Texts, checked_margin
+from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Made, Option, Texts, checked_margin
 from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
@@ -46,10 +46,10 @@ def _margin(text: str) -> float | Literal["auto"]:
         ) from None
 
 
-DecidingMetric = Annotated[str, Option("The metric that decides.", ("--metric", "-m"))]
+DecidingMetric = Annotated[str, Everyday("The metric that decides.", ("--metric", "-m"))]
 AllowedDrop = Annotated[
     Margin,
-    Option(
+    Everyday(
         "The allowed drop, or auto to learn it from repeats; with --scope set, 0 by default.",
         metavar="X|auto",
         typed=str | None,
@@ -72,9 +72,9 @@ GivenRepeats = Annotated[
 ]
 Budget = Annotated[
     float | None,
-    Option("Chance of any false PASS, and of any false FAIL, over all decisions at the alias.", metavar="A"),
+    Everyday("Chance of any false PASS, and of any false FAIL, over all decisions at the alias.", metavar="A"),
 ]
-Looks = Annotated[int | None, Option("How many looks share the budget.", metavar="N", default="unlimited")]
+Looks = Annotated[int | None, Everyday("How many looks share the budget.", metavar="N", default="unlimited")]
 BySlices = Annotated[
     str | None, Option("Also judge slices of this attribute, each by --slice-margin.", metavar="ATTRIBUTE")
 ]
@@ -82,7 +82,7 @@ SliceMargin = Annotated[float | None, Option("The allowed drop of each slice of 
 StrictSlices = Annotated[bool, Option("PASS only if every slice is shown to be within it.")]
 GivenHarm = Annotated[
     str | None,
-    Option("At most this share of groups may lose more than X points.", ("--max-harm",), metavar="X:SHARE%"),
+    Everyday("At most this share of groups may lose over X points.", ("--max-harm",), metavar="X:SHARE%"),
 ]
 GivenLimits = Annotated[
     Mapping[str, str] | Sequence[str],
@@ -95,7 +95,7 @@ GivenLimits = Annotated[
 ]
 
 TrustJudge = Annotated[bool, Option("Decide by the labels of --judge alone, although nobody checks them.")]
-OfDataset = Annotated[str | None, Option("The dataset of the alias.")]
+OfDataset = Annotated[str | None, Everyday("The dataset of the alias.")]
 
 
 def _harm(given: Any) -> HarmLimit | None:

@@ -10,6 +10,7 @@ from ndcg_tracker.asked import (
     DEFAULT_METRIC,
     AnyDataset,
     ByTag,
+    Everyday,
     Judge,
     Made,
     MetricTexts,
@@ -26,9 +27,7 @@ from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 Test = Annotated[
     LeaderboardTest, Option("Paired t-test with Holm's correction, or sign flips corrected by the largest t.")
 ]
-BySlices = Annotated[
-    str | None, Option("Also show the first metric in each slice of this attribute of groups.", metavar="ATTRIBUTE")
-]
+BySlices = Annotated[str | None, Everyday("Also show the first metric by this group attribute.", metavar="ATTRIBUTE")]
 MissingGroups = Annotated[
     Missing,
     Option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import ByTag, OnSuite, Option, asks, made
+from ndcg_tracker.asked import ByTag, Everyday, OnSuite, Option, asks, made
 from ndcg_tracker.compare.options import Baseline, Candidates, CompareKeywords, CompareOptions
 from ndcg_tracker.errors import InputError, argument
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Page = Annotated[str, Option("File of the page.", ("--output", "-o"), metavar="FILE")]
 NOT_DRAWN = ("ids_are_stable", "equivalence", "by", "tie_bounds", "top")
 """Options of a comparison that a page does not take: it shows all slices, and every group."""
-WithTexts = Annotated[bool, Option("Show query texts, titles and links (see ndcg-track texts).")]
+WithTexts = Annotated[bool, Everyday("Show query texts, titles and links (see ndcg-track texts).")]
 
 
 @asks(CompareOptions, but=NOT_DRAWN)

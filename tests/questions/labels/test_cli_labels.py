@@ -315,7 +315,7 @@ def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, f
     both, of = ("a", "b"), ("-m", "P@1")
     commands: list[tuple[str, ...]] = [
         ("compare", *both, *of),
-        ("gate", "b", "--baseline", "a", *of, "--scope", "set", "--margin", "1", "--dry-run"),
+        ("gate", "b", "--baseline", "a", *of, "--scope", "set", "--margin", "0.99", "--dry-run"),
         ("leaderboard", *of),
         ("history", *of),
         ("explain", *both, "-m", "ndcg@10"),
