@@ -304,6 +304,7 @@ OnlyTagged = Annotated[
     Mapping[str, str] | None,
     Everyday("key=value: only runs with this tag; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
 ]
+Tags = Annotated[Mapping[str, str], Made(OnlyTagged, lambda tags: dict(tags or {}))]
 Judge = Annotated[
     str | None,
     Everyday("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),

@@ -25,7 +25,7 @@ from ndcg_tracker.asked import (
     database_location,
     made,
 )
-from ndcg_tracker.compare.options import Baseline, Candidates, CompareKeywords, CompareOptions
+from ndcg_tracker.compare.options import Baseline, Candidates, CompareKeywords, CompareOptions, LabelView, ViewKeywords
 from ndcg_tracker.questions import diff as of_diff
 from ndcg_tracker.questions import explain as of_explain
 from ndcg_tracker.questions import gate as of_gate
@@ -246,17 +246,18 @@ class Tracker:
                 tx, pairs, n_lists=0, with_cutoffs=kind == "cutoffs", texts=kind in ("every", "scatter")
             )
 
+    @asks(LabelView)
     def conventions(
-        self, reference: str, *, cutoff: int = 10, dataset: str | None = None, judge: str | None = None
+        self, reference: str, *, cutoff: int = 10, dataset: str | None = None, **view: Unpack[ViewKeywords]
     ) -> list[Convention]:
         """Return a run's NDCG as each tool computes it, with the axes that change the value.
 
-        ``judge``: see ``compare``.
+        ``labels``, ``judge``: see ``compare``.
         """
         from ndcg_tracker.questions.show.gather import conventions
 
         with self.store().read() as tx:
-            return conventions(tx, tx.runs.resolve(reference, dataset), cutoff, judge)
+            return conventions(tx, tx.runs.resolve(reference, dataset), cutoff, made(LabelView, view))
 
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the stored runs, oldest first."""

@@ -173,8 +173,8 @@ def _changed(
 def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
     """Return two arms under the labels, and with the answers that check them, that were asked for."""
     if options.check_with is not None:
-        return checked_pair(tx, baseline, candidate, options.metrics, options.judge, options.check_with)
-    return resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
+        return checked_pair(tx, baseline, candidate, options.metrics, options, options.check_with)
+    return resolved_pair(tx, baseline, candidate, options.metrics, options)
 
 
 def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
@@ -236,7 +236,7 @@ def comparable_others(
             if other.is_checkpoint:
                 raise InputError("it is a checkpoint of a training", advice="name it to compare it")
             arms = Arm.of(run), Arm.of(other)
-            both = resolved_pair(tx, *arms, options.metrics, options.labels, options.judge)
+            both = resolved_pair(tx, *arms, options.metrics, options)
             compared_pair(tx, both, replace(options, reads_items=False), asked_attributes(tx, run, options))
         except NdcgTrackerError as error:
             left_out.append((other, error))

@@ -24,6 +24,7 @@ from ndcg_tracker.compare.drawn import (
     why_not_drawn,
 )
 from ndcg_tracker.compare.estimate import estimate
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
 from ndcg_tracker.compare.slices import attributes_of
@@ -94,14 +95,14 @@ def answers_of(tx: ReadTransaction, dataset_id: int, aim: Aim, whose: str) -> An
 
 
 def checked_pair(
-    tx: ReadTransaction, baseline: Arm, candidate: Arm, asked: Sequence[Metric], judge: str | None, checked_by: str
+    tx: ReadTransaction, baseline: Arm, candidate: Arm, asked: Sequence[Metric], view: LabelView, checked_by: str
 ) -> RunPair:
     """Return two runs under the labels of a judge that somebody checked (InputError if nobody did).
 
     ``asked``: empty for the metrics that somebody drew for.
     """
     run, other = baseline.runs[0], candidate.runs[0]
-    of_judge = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge).judge
+    of_judge = numbered_labels(tx, run.dataset_id, run.dataset, judge=view.judge).judge
     designs = [of for of in tx.designs.all(run.dataset_id) if of.judge == of_judge]
     answered = [of for of in designs if of.checked_by == checked_by]
     if not answered:
@@ -116,7 +117,7 @@ def checked_pair(
     metrics = tuple(asked) or tuple(map(parse_metric, dict.fromkeys(of.metric for of in of_both or answered)))
     for metric in metrics:
         check_drawable(metric)
-    both = resolved_pair(tx, baseline, candidate, metrics, None, of_judge)
+    both = resolved_pair(tx, baseline, candidate, metrics, LabelView(judge=of_judge))
     return replace(both, checked_by=checked_by)
 
 

@@ -130,7 +130,7 @@ def pairs_on_suite(
             lacking.append(dataset)
             continue
         check_arms(baseline, candidate, options)
-        pairs[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
+        pairs[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options)
     if not pairs:
         raise ReferenceNotFoundError(
             f"no dataset of suite {name!r} has both {systems[0]!r} and {systems[1]!r}",

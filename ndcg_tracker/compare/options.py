@@ -102,13 +102,11 @@ Fresh = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class LabelView:
-    """The labels that count, and how groups that a run lacks count under them.
+    """The labels that count.
 
     ``labels``: a version may be of any judge. ``judge``: whose, None for those that count (``counting_judge``).
     """
 
-    dataset: AnyDataset = None
-    missing: MissingGroups = "error"
     labels: LabelsVersion = None
     judge: Judge = None
 
@@ -117,6 +115,30 @@ class LabelView:
         if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
             advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
             raise InputError(f"labels {self.labels!r} is not a version", advice=advice)
+
+    @property
+    def version(self) -> int | None:
+        """The number of the version, None if none is named."""
+        return self.labels if isinstance(self.labels, int) else None
+
+
+LATEST = LabelView()
+"""The latest labels, of the judge that counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataView(LabelView):
+    """The dataset with the labels that count, and how groups that a run lacks count under them."""
+
+    dataset: AnyDataset = None
+    missing: MissingGroups = "error"
+
+
+class ViewKeywords(TypedDict, total=False):
+    """How people give ``LabelView`` (generated)."""
+
+    labels: LabelsVersion
+    judge: Judge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,20 +173,18 @@ class Methods:
                 raise InputError(f"{argument(name, given)} does not take {why}", advice="leave it out")
 
 
-class ViewKeywords(TypedDict, total=False):
-    """How people give ``LabelView`` (generated)."""
+class DataKeywords(ViewKeywords, total=False):
+    """How people give ``DataView`` (generated)."""
 
     dataset: AnyDataset
     missing: MissingGroups
-    labels: LabelsVersion
-    judge: Judge
 
 
 Metrics = Annotated[tuple[Metric, ...], Made(MetricTexts, lambda texts: tuple(parse_metrics(texts)), ())]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(Methods, LabelView):
+class CompareOptions(Methods, DataView):
     """The options of a comparison (see ``Tracker.compare``).
 
     ``metrics``: empty for all metrics that a candidate shares with the baseline. ``tie_bounds``: also find the groups
@@ -191,7 +211,7 @@ class CompareOptions(Methods, LabelView):
         Methods.__post_init__(self)
 
 
-class CompareKeywords(ViewKeywords, total=False):
+class CompareKeywords(DataKeywords, total=False):
     """How people give ``CompareOptions`` (generated)."""
 
     metrics: MetricTexts

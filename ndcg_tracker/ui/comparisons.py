@@ -208,7 +208,7 @@ def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
 def _lists(tx: ReadTransaction, chosen: Chosen, key: str) -> GroupLists:
     metric = parse_metric(chosen.here.wanted().metric)
     arms = Arm.of(chosen.baseline), Arm.of(chosen.candidates[0])
-    both = resolved_pair(tx, *arms, (metric,), chosen.here.version, chosen.here.judge or None)
+    both = resolved_pair(tx, *arms, (metric,), chosen.here.view)
     group_number = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
     return lists_of(tx, both, np.array([group_number], dtype=np.int64))[0]
 
@@ -313,8 +313,7 @@ def _group_pair(tx: ReadTransaction, chosen: Chosen, key: str) -> tuple[dict[str
         lists, number = _lists(tx, chosen, key), group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
         texts = texts_of(tx, chosen.here.dataset.id, {number: [item.item for item in lists.items]}).get(number)
         charts["moves"] = rank_moves(lists, *names, metric=familiar_name(str(metric)), texts=texts)
-        judge, labels = chosen.here.judge or None, chosen.here.version
-        both = explained_pair(tx, chosen.baseline, candidate, metric, labels=labels, judge=judge)
+        both = explained_pair(tx, chosen.baseline, candidate, metric, view=chosen.here.view)
         explanation = group_explanation(tx, both, key)
         assert isinstance(explanation, GroupExplanation)
         values["has_texts"] = bool(explanation.texts.items)

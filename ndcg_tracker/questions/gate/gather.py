@@ -24,6 +24,7 @@ from ndcg_tracker.compare.arms import (
 )
 from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import with_same_lists
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric
@@ -359,9 +360,10 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     for run in runs:
         evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
+            adding = adding_command([run], [question.metric.requested_as], LabelView(labels=label_set.version))
             raise NotComparableError(
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which the runs share",
-                advice=f"type: {shlex.join(adding_command([run], [question.metric.requested_as], label_set.version))}",
+                advice=f"type: {shlex.join(adding)}",
             )
         evaluations.append(evaluation)
     if len({evaluation.n_groups for evaluation in evaluations}) > 1:

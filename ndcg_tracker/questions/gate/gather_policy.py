@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.asked import checked_margin, parts
-from ndcg_tracker.compare.options import LabelView
+from ndcg_tracker.compare.options import DataView
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.question import GateQuestion
@@ -130,7 +130,7 @@ def rules_words(rules: Mapping[str, Any]) -> str:
 
 def ordered(rules: Iterable[str]) -> list[str]:
     """Return the names of rules in the order of a question."""
-    view = [of.name for of in fields(LabelView)]
+    view = [of.name for of in fields(DataView)]
     order = ["metric", "margin", *(name for name in _DEFAULTS if name not in view), *view, *_OF_BUDGET]
     return sorted(rules, key=lambda name: order.index(name) if name in order else len(order))
 

@@ -12,12 +12,13 @@ from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
     CompareOptions,
+    DataKeywords,
+    DataView,
     IdsAreStable,
     LabelView,
     Margin,
     Scope,
     Unjudged,
-    ViewKeywords,
 )
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
@@ -120,7 +121,7 @@ Repeats = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateRules(LabelView):
+class GateRules(DataView):
     """The rules of a gate that a policy may have too (see ``Tracker.gate``)."""
 
     metric: Deciding = _USUAL
@@ -333,7 +334,7 @@ def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -
     return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
 
 
-class RuleKeywords(ViewKeywords, total=False):
+class RuleKeywords(DataKeywords, total=False):
     """How people give ``GateRules`` (generated)."""
 
     metric: DecidingMetric

@@ -88,4 +88,4 @@ def ranked_runs(
         question = made(LeaderboardQuestion, {**keywords, "metrics": metric})
         ranked, span = by_mean(tx, question)
     names = [of_run.run.name for of_run in ranked if of_run.mean is not None]
-    return ranked, in_words(judged_notes(span, names, ranked[0].run.dataset, metric, question.judge or ""))
+    return ranked, in_words(judged_notes(span, names, ranked[0].run.dataset, metric, question))

@@ -17,7 +17,7 @@ from ndcg_tracker.compare.decide import adjusted_jointly
 from ndcg_tracker.compare.gather import asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.limits import number_of
-from ndcg_tracker.compare.options import CompareOptions, LabelView, Missing, Version
+from ndcg_tracker.compare.options import CompareOptions, LabelView, Missing
 from ndcg_tracker.compare.pair import lacked, places_of_ids
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.compare.run_pair import (
@@ -145,8 +145,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         [arm.runs[0].name for arm in ranked],
         dataset,
         metrics[0].requested_as,
-        label_set.judge,
-        question.labels,
+        LabelView(judge=label_set.judge, labels=question.labels),
     )
     return Leaderboard(
         dataset,
@@ -207,7 +206,7 @@ def _mean_share(arm: Arm, shares: Mapping[int, float]) -> float | None:
 
 
 def judged_notes(
-    span: JudgedSpan | None, names: Sequence[str], dataset: str, metric: str, judge: str = "", labels: Version = None
+    span: JudgedSpan | None, names: Sequence[str], dataset: str, metric: str, view: LabelView
 ) -> list[Note]:
     """Return a note if unjudged items may change the order of runs.
 
@@ -215,8 +214,17 @@ def judged_notes(
     """
     if span is None or not span.is_open or len(names) < 2:
         return []
-    words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric, *judge_option(judge))
-    words = words if labels is None else (*words, "--labels", str(labels))
+    words = (
+        "ndcg-track",
+        "compare",
+        *names[:2],
+        "--dataset",
+        dataset,
+        "--metric",
+        metric,
+        *judge_option(view.judge or ""),
+    )
+    words = words if view.labels is None else (*words, "--labels", str(view.labels))
     return [Note("order_open", {"cutoff": span.cutoff, "low": span.least, "high": span.greatest}, words)]
 
 
@@ -367,8 +375,7 @@ def under_labels(
         raise InputError("results of other engines do not use stored labels", advice="rank by one kind of metric")
     asked = None
     if not any(is_external) and (labels is not None or judge):
-        version = labels if isinstance(labels, int) else None
-        asked = numbered_labels(tx, dataset_id, runs[0].dataset, version, judge)
+        asked = numbered_labels(tx, dataset_id, runs[0].dataset, view.version, judge)
         whose = asked.judge
     else:
         whose = EXTERNAL_JUDGE if all(is_external) else counting_judge(tx, dataset_id, runs[0].dataset, judge)
@@ -397,7 +404,9 @@ def under_labels(
             f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, "
             f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels"
             f"{f' of {judge_words(of_judge)}' if of_judge else ''}",
-            advice=advice_for_lacking(tx, runs, metrics, adding_words(tx, lacking[:5], texts, of_judge, older)),
+            advice=advice_for_lacking(
+                tx, runs, metrics, adding_words(tx, lacking[:5], texts, LabelView(judge=of_judge, labels=older))
+            ),
         )
     label_set, records, having = best
     notes: list[Note] = []
@@ -412,7 +421,11 @@ def under_labels(
     if label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
         notes.append(
-            Note("newer_labels", facts, adding_command([run for run in runs if run.id in having], texts, newest))
+            Note(
+                "newer_labels",
+                facts,
+                adding_command([run for run in runs if run.id in having], texts, LabelView(labels=newest)),
+            )
         )
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in records], notes
 

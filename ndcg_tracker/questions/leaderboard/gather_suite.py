@@ -12,6 +12,7 @@ import numpy as np
 from ndcg_tracker.compare.decide_suite import SuiteNote
 from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.gather_suite import by_system, suite_metric
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import lacked
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import ReferenceNotFoundError
@@ -129,7 +130,11 @@ def _on_dataset(
     span = JudgedSpan.of(metric.cutoff, (shares.get(run.id) for run in having.values()))
     first = sorted(having.values(), key=lambda run: -(records[run.id].mean or 0.0))
     notes += judged_notes(
-        span, [run.name for run in first], dataset, metric.requested_as, label_set.judge, question.labels
+        span,
+        [run.name for run in first],
+        dataset,
+        metric.requested_as,
+        LabelView(judge=label_set.judge, labels=question.labels),
     )
     of_runs = {name: records[run.id] for name, run in having.items()}
     return _OnDataset(label_set, having, of_runs, left_out, notes, shares)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, TypedDict
 
@@ -17,9 +17,10 @@ from ndcg_tracker.asked import (
     OnlyTagged,
     OnSuite,
     Option,
+    Tags,
     Texts,
 )
-from ndcg_tracker.compare.options import CheckWith, LabelsVersion, LabelView, LeaderboardTest, Missing
+from ndcg_tracker.compare.options import CheckWith, DataView, LabelsVersion, LabelView, LeaderboardTest, Missing
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
@@ -44,11 +45,10 @@ Measures = Annotated[
     ),
 ]
 RankedBy = Annotated[tuple[Metric, ...], Made(MetricTexts, lambda texts: tuple(parse_metrics(texts)), DEFAULT_METRIC)]
-Tags = Annotated[Mapping[str, str], Made(OnlyTagged, lambda tags: dict(tags or {}))]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeaderboardQuestion(LabelView):
+class LeaderboardQuestion(DataView):
     """The question of a leaderboard (see ``Tracker.leaderboard``).
 
     ``references``: none for all runs. ``last``: only so many of the latest runs.
@@ -98,9 +98,9 @@ class LeaderboardKeywords(TypedDict, total=False):
     by_tag: ByTag
     dataset: AnyDataset
     metrics: MetricTexts
-    missing: MissingGroups
     labels: LabelsVersion
     judge: Judge
+    missing: MissingGroups
     tags: OnlyTagged
     test: Test
     by: BySlices

@@ -112,7 +112,7 @@ def compare_suite(
     return SuiteComparisonResult(first, tuple(others), tuple(pair.comparison for pair in pairs))
 
 
-@asks(LabelView, but=("dataset", "missing"))
+@asks(LabelView)
 def gate_suite_page(
     self: HasStore, found: SuiteGateResult, *, by_tag: str | None = None, **view: Unpack[ViewKeywords]
 ) -> str:
