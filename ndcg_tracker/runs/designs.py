@@ -118,9 +118,7 @@ class Scale:
     def of_design(cls, tx: ReadTransaction, label_set_id: int, kind: str, greatest: float | None) -> Scale:
         """Return the scale of the answers to a design of a kind; ``greatest``: as an older version stored it."""
         grades = tx.labels.lists(label_set_id).grades
-        if kind == "items":
-            return cls.of(grades, greatest)
-        return cls.of(grades, max(GREATEST_GRADE, float(grades.max(initial=0.0))))
+        return cls.of(grades, greatest if kind == "items" else max(GREATEST_GRADE, float(grades.max(initial=0.0))))
 
     def holds(self, grade: float) -> bool:
         """Return whether a grade is on the scale."""

@@ -17,11 +17,11 @@ from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
 from ndcg_tracker.runs.groups import set_texts
 from ndcg_tracker.runs.labels import (
     HELD_LABELS,
-    HeldLabels,
     JudgeNames,
     KnownLabels,
     add_labels,
     chosen_judges,
+    held_labels,
     label_source,
     numbered_labels,
     settled_lists,
@@ -240,7 +240,7 @@ def _scored_ahead(
                 if n_results > n_free:
                     return ready
                 if new:
-                    scores = stored_scores(tx, run, new, HeldLabels(labels.lists))
+                    scores = stored_scores(tx, run, new, held_labels(labels.lists))
                     ready[run.id, labels.digest] = ReadyScores(run.digest, labels.digest, frozenset(new), scores)
                     n_free -= n_results
     return ready

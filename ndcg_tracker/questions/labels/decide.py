@@ -76,21 +76,13 @@ class GradeChange:
 
 @dataclass(frozen=True, slots=True)
 class SetSizes:
-    """How many things two sets have: in each, in both, and in only one."""
+    """How many things two sets have: in each, in both, only in the first (``gone``), and only in the second."""
 
     first: int
     second: int
     in_both: int
-
-    @property
-    def gone(self) -> int:
-        """How many only the first has."""
-        return self.first - self.in_both
-
-    @property
-    def new(self) -> int:
-        """How many only the second has."""
-        return self.second - self.in_both
+    gone: int
+    new: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +92,7 @@ class LabelsDiff:
     ``labels``: pairs of group and item. ``n_equal``: pairs with the same grade in both. ``grades``: how often each
     grade of the first met each grade of the second, by grade, unlabelled last. ``changes``: labels whose grade differs,
     the largest difference first. ``gone_groups`` and ``new_groups``: some of the groups that only one set has.
+    ``agreement``: the share of the labels in both with the same grade; None if no pair is in both.
     """
 
     dataset: str
@@ -110,13 +103,9 @@ class LabelsDiff:
     n_equal: int
     grades: tuple[GradeCount, ...]
     changes: tuple[GradeChange, ...]
-    gone_groups: tuple[str, ...] = ()
-    new_groups: tuple[str, ...] = ()
-
-    @property
-    def agreement(self) -> float | None:
-        """The share of the labels in both with the same grade; None if no pair is in both."""
-        return self.n_equal / self.labels.in_both if self.labels.in_both else None
+    gone_groups: tuple[str, ...]
+    new_groups: tuple[str, ...]
+    agreement: float | None
 
 
 def labels_diff(
@@ -137,16 +126,18 @@ def labels_diff(
     differs = np.flatnonzero(before != after)
     gone = np.flatnonzero(places_of(first.group_keys, second.group_keys) < 0)
     new = np.flatnonzero(places_of(second.group_keys, first.group_keys) < 0)
+    n_both, n_equal = int(rows.size), int(rows.size - differs.size)
     return LabelsDiff(
         dataset,
         *sets,
-        SetSizes(first.n_groups, second.n_groups, first.n_groups - gone.size),
-        SetSizes(first.n_items, second.n_items, rows.size),
-        int(rows.size - differs.size),
+        SetSizes(first.n_groups, second.n_groups, first.n_groups - gone.size, gone.size, new.size),
+        SetSizes(first.n_items, second.n_items, n_both, first.n_items - n_both, second.n_items - n_both),
+        n_equal,
         _grade_counts(first.grades, second.grades, rows, others),
         _changes(first, rows[differs], before[differs], after[differs], top),
         _named(first.group_keys, gone),
         _named(second.group_keys, new),
+        n_equal / n_both if n_both else None,
     )
 
 

@@ -94,15 +94,6 @@ def _grade_table(diff: LabelsDiff) -> Table:
     return Table(columns(*_GRADE_COLUMNS), [(*of_both, of.first, of.second, of.n) for of in diff.grades])
 
 
-@shape_of(LabelsDiff)
-def _diff_shape(diff: LabelsDiff) -> dict[str, object]:
-    sizes = {
-        name: fields_of(size) | {"gone": size.gone, "new": size.new}
-        for name, size in (("groups", diff.groups), ("labels", diff.labels))
-    }
-    return fields_of(diff) | sizes | {"agreement": diff.agreement}
-
-
 def labels_diff_report(diff: LabelsDiff) -> Report:
     """Return the report of two label sets: agreement, sizes, grades against grades, and the largest changes."""
     first, second = (_named(label_set) for label_set in (diff.first, diff.second))
