@@ -53,7 +53,7 @@ from ndcg_tracker.questions.labels.say_items import NeededFormat, needed_said, s
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.designs import LARGEST_BUDGET, new_design, person_of, same_design, seed_of
+from ndcg_tracker.runs.designs import LARGEST_BUDGET, design_of, person_of
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import NO_LABELS, chosen_judges, judges_of, label_source, numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
@@ -349,10 +349,9 @@ def labels_sample(
     both = _checkable(tx, [Arm.of(run) for run in runs], metric, judge)
     (metric,), label_set = both.metrics, both.baseline.label_set
     aim: Aim = "holes" if judge is None else "judge"
-    fixed = seed_of(tx, label_set, seed, dataset)
-    design = same_design(tx, label_set, runs, str(metric), aim)
-    person = person_of(tx, label_set, design) if aim == "judge" else label_set.judge
-    nothing = Answers(aim, "", (), fixed, NO_LABELS, NO_LABELS)
+    design = design_of(tx, label_set, runs, str(metric), aim, seed, budget)
+    person = person_of(tx, design) if aim == "judge" else label_set.judge
+    nothing = Answers(aim, "", (), design.seed, NO_LABELS, NO_LABELS)
     answers = nothing if person is None else answers_of(tx, both.dataset_id, aim, person) or nothing
     ids = paired_results(tx, both, metric, "error").pairing.group_ids
     pair = DrawnPair.of(tx, (runs[0], runs[1]), label_set.id, metric, ids, answers)
@@ -374,7 +373,7 @@ def labels_sample(
     keys, items = pair.keys.to_list(), pool.items.to_list()
     rows = zip(pool.groups[standing.to_ask].tolist(), np.flatnonzero(standing.to_ask).tolist(), strict=True)
     asked = sorted((place_of[group], items[row], group) for group, row in rows if group in place_of)
-    design = design or new_design(tx, label_set, runs, str(metric), aim, fixed, budget)
+    design = design if design.id else tx.write.designs.insert(design)
     tx.write.designs.ask(design, [(int(ids[group]), item) for _, item, group in asked], budget)
     items_of = {int(ids[group]): [item for _, item, _ in of] for group, of in groupby(asked, itemgetter(2))}
     texts = texts_of(tx, both.dataset_id, items_of)
