@@ -184,22 +184,24 @@ class VersionVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The verdicts on a metric of a candidate under each version of the labels, by judge, the oldest first."""
+    """The verdicts on a metric of a candidate under each version of the labels, by judge, the oldest first.
+
+    ``changes``: whether one version gives another verdict than the others (see ``concluded``).
+    ``turns_between_judges``: whether the latest labels of one judge give another verdict than those of the others.
+    """
 
     candidate: str
     metric: str
     verdicts: tuple[VersionVerdict, ...]
+    changes: bool
+    turns_between_judges: bool
 
-    @property
-    def turns_between_judges(self) -> bool:
-        """Whether the latest labels of one judge give another verdict than those of the others (see ``concluded``)."""
-        newest = {of_version.judge: concluded(of_version.verdict) for of_version in self.verdicts}
-        return len(set(newest.values())) > 1
-
-    @property
-    def changes(self) -> bool:
-        """Whether one version of the labels gives another verdict than the others (see ``concluded``)."""
-        return len({concluded(of_version.verdict) for of_version in self.verdicts}) > 1
+    @classmethod
+    def of(cls, candidate: str, metric: str, verdicts: Sequence[VersionVerdict]) -> Conclusion:
+        """Return the conclusion from some verdicts."""
+        newest = {of.judge: concluded(of.verdict) for of in verdicts}
+        turns = len({concluded(of.verdict) for of in verdicts}) > 1, len(set(newest.values())) > 1
+        return cls(candidate, metric, tuple(verdicts), *turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,7 @@ class VersionsComparison:
                     of = comparison.label_set
                     facts = metric.has_low_information, of.judge, metric.is_open
                     told.append(VersionVerdict(of.version, metric.verdict, *facts))
-        return tuple(Conclusion(*of, tuple(verdicts)) for of, verdicts in verdicts_of.items())
+        return tuple(Conclusion.of(*of, verdicts) for of, verdicts in verdicts_of.items())
 
 
 @dataclass(frozen=True, slots=True)
