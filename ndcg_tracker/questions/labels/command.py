@@ -33,7 +33,7 @@ ItemsFormat = Annotated[
 
 LabelledDataset = Annotated[
     str | None,
-    typer.Option(
+    options.everyday(
         "--dataset",
         help="The dataset: the groups and labels to compare runs on.",
         show_default="default; with --extend, --design, --judge or --rescore also the only one",
@@ -46,13 +46,13 @@ def add_labels(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The labels; - is standard input.")],
     dataset: LabelledDataset = None,
     extend: Annotated[
-        bool, typer.Option("--extend", help="Add the labels to the latest version, instead of replacing it.")
+        bool, options.everyday("--extend", help="Add the labels to the latest version, instead of replacing it.")
     ] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace the latest version, even if many groups lose all labels.")
+        bool, options.everyday("--replace", help="Replace the latest version, even if many groups lose all labels.")
     ] = False,
     rescore: Annotated[
-        bool, typer.Option("--rescore", help="Evaluate the stored runs under the labels, in the same transaction.")
+        bool, options.everyday("--rescore", help="Evaluate the stored runs under the labels, in the same transaction.")
     ] = False,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
@@ -202,7 +202,7 @@ def list_labels(asked: Asked, format: options.Output = "text") -> None:
 
     with options.tracker() as tracker:
         versions = asked.of(tracker.label_versions)
-    options.show(label_versions_as(format, versions, **options.screen()))
+    options.show(label_versions_as(format, versions, **options.list_screen(by_time=True)))
 
 
 @app.command("diff")
