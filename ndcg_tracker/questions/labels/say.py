@@ -57,8 +57,8 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper:
     told = [name for name in ("judge", *_ORIGIN_COLUMNS) if any(getattr(version, name) for version in versions)]
     cells = _CELLS | {"digest": lambda version: version.digest[:12], "grades": _few_grades}
     heads = [
-        replace(column, of=cells.get(column.key, ""), is_spare=column.key in _SPARE)
-        for column in read_by_people(*_VERSION_COLUMNS, *told, "grades")
+        replace(of, of=cells.get(of.key, ""), kind="count" if of.key[:2] == "n_" else None, is_spare=of.key in _SPARE)
+        for of in read_by_people(*_VERSION_COLUMNS, *told, "grades")
     ]
     return rows_as(format, heads, Table.of(heads, versions).rows, **paper)
 
