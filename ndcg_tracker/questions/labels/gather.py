@@ -257,30 +257,28 @@ def compared_versions(
     of_run = arms[baseline].runs[0]
     judges = chosen_judges(tx, of_run.dataset_id, of_run.dataset, options.judge)
     judge_of = {of.version: judge for judge in judges for of in tx.labels.sets(of_run.dataset_id, judge)}
-    newest = {judge: version for version, judge in judge_of.items()} if options.labels == "newest" else {}
     found: dict[tuple[str, int], Comparison] = {}
     lacking: list[tuple[str, int]] = []
-    for (version, judge), name in product(reversed(judge_of.items()), names):
-        if newest and any(of == name and judge_of[other] == judge for of, other in found):
-            continue
-        try:
-            (pair,) = compared(tx, baseline, [name], replace(options, labels=version, judge=judge))
+    for name, judge in product(names, judges):
+        missed = []
+        for version in [version for version, of in reversed(judge_of.items()) if of == judge]:
+            try:
+                (pair,) = compared(tx, baseline, [name], replace(options, labels=version, judge=judge))
+            except NotComparableError:
+                missed.append((name, version))
+                continue
             found[name, version] = pair.comparison
-        except NotComparableError:
-            lacking.append((name, version))
+            if options.labels == "newest":  # of labels without evaluations, only the latest are reported
+                missed = []
+                break
+        lacking += missed[:1] if options.labels == "newest" else reversed(missed)
     if not found:
         compared(tx, baseline, candidates, replace(options, labels=None, judge=judges[0]))  # raises the reason
-    places = {version: place for place, version in enumerate(judge_of)}
-    in_order = sorted(found, key=lambda of: (names.index(of[0]), places[of[1]]))
     for version in judge_of:
-        beside = [of for of in in_order if of[1] == version]
+        beside = [(name, version) for name in names if (name, version) in found]
         if len(beside) > 1:
             found |= zip(beside, adjusted_jointly([found[of] for of in beside]), strict=True)
-    every = [found[of] for of in in_order]
-    if newest:  # of labels without evaluations, only the latest are reported
-        has = {(name, judge_of[version]) for name, version in found}
-        lacking = [of for of in lacking if of[1] in newest.values() and (of[0], judge_of[of[1]]) not in has]
-    lacking.sort(key=lambda of: (names.index(of[0]), places[of[1]]))
+    every = [found[of] for of in product(names, judge_of) if of in found]
     metrics = list({metric.metric: metric.requested_as for of in every for metric in of.metrics}.values())
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
