@@ -306,22 +306,12 @@ def _check(
     left_out = standing.order[: standing.n_drawn][~standing.full[: standing.n_drawn]]
     mean, is_complete = queries.mean() if n else None, queries.is_complete
     is_unknown = standing.is_open & ~deltas.known[pair.pool.groups]
-    return DrawnCheck(
-        answers.aim,
-        answers.checked_by,
-        answers.designs,
-        n,
-        int(deltas.known.sum()),
-        int(deltas.drawn.sum()),
-        int(deltas.left_out.sum()),
-        tuple(pair.keys.take(left_out[:_NAMED]).to_list()),
-        queries.n_missing,
-        int(is_unknown.sum()),
-        int((is_unknown & deltas.drawn[pair.pool.groups]).sum()),
-        decides,
-        is_complete,
-        mean if decides and not is_complete else None,
-    )
+    n_known, n_drawn, n_left_out = (int(of.sum()) for of in (deltas.known, deltas.drawn, deltas.left_out))
+    n_open, n_graded = (int(of.sum()) for of in (is_unknown, is_unknown & deltas.drawn[pair.pool.groups]))
+    names = tuple(pair.keys.take(left_out[:_NAMED]).to_list())
+    about = answers.aim, answers.checked_by, answers.designs, n, n_known, n_drawn, n_left_out, names
+    found = decides, is_complete, mean if decides and not is_complete else None
+    return DrawnCheck(*about, queries.n_missing, n_open, n_graded, *found)
 
 
 def _codes(values: Sequence[str | None]) -> Index:

@@ -565,27 +565,19 @@ def union_of_labels(
     differs = further.grades[rows] != stored.grades[stored_rows]
     if differs.any():
         at = int(np.argmax(differs))
-        group = further.group_keys[int(np.searchsorted(further.offsets, rows[at], "right")) - 1]
+        group, item = (keys[0] for keys in further.keys_of(rows[at : at + 1]))
         whose = f" of judge {judge!r}" if judge else ""
         raise ConflictError(
-            f"item {further.item_keys[rows[at]]!r} of group {group!r} has the label {further.grades[rows[at]]:g} here "
+            f"item {item!r} of group {group!r} has the label {further.grades[rows[at]]:g} here "
             f"but {stored.grades[stored_rows[at]]:g} in the latest labels{whose} of dataset {dataset.name!r}",
             advice=_changing(dataset, judge),
         )
-    is_new = np.ones(further.n_items, dtype=np.bool_)
-    is_new[rows] = False
-    if not is_new.any():
+    new = np.delete(np.arange(further.n_items), rows)
+    if not new.size:
         return stored
-    new = np.flatnonzero(is_new)
     if further.by_row_number:
         _refuse_further_rows(stored, further, new, dataset)
-    new_groups = further.group_keys.take(group_codes(further.offsets)[new])
-    old_groups = stored.group_keys.take(group_codes(stored.offsets))
-    both = LabelLists.from_rows(
-        Keys.joined([old_groups, new_groups]),
-        Keys.joined([stored.item_keys, further.item_keys.take(new)]),
-        np.concatenate([stored.grades, further.grades[new]]),
-    )
+    both = stored.with_rows(further, new)
     return replace(both, by_row_number=stored.by_row_number, same_items=stored.same_items)
 
 

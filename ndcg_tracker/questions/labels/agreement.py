@@ -87,7 +87,7 @@ def judges_agreement(
         at = _first_ranks(tx, run, metric, first)[rows]
         of_run = signed_error((one - other)[at], groups[at])
         errors.append(RunError(run.name, of_run.n, of_run.error, of_run.ci))
-    names = first.group_keys.take(groups).to_list(), first.item_keys.take(rows).to_list()
+    names = [keys.to_list() for keys in first.keys_of(rows)]
     return JudgesAgreement(
         labels_diff(dataset.name, (ref, other_ref), first, second, top=top),
         weighted_kappa(*grades, groups),

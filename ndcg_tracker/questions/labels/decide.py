@@ -158,9 +158,8 @@ def _grade_counts(first: Floats, second: Floats, rows: Index, others: Index) -> 
 def _changes(first: LabelLists, rows: Index, before: Floats, after: Floats, top: int) -> tuple[GradeChange, ...]:
     """Return the labels that changed most; equal changes keep their order."""
     most = np.argsort(-np.abs(after - before), kind="stable")[:top]
-    groups = first.group_keys.take(np.searchsorted(first.offsets, rows[most], "right") - 1).to_list()
-    items, grades = first.item_keys.take(rows[most]).to_list(), (before[most].tolist(), after[most].tolist())
-    return tuple(map(GradeChange, groups, items, *grades))
+    names = (keys.to_list() for keys in first.keys_of(rows[most]))
+    return tuple(map(GradeChange, *names, before[most].tolist(), after[most].tolist()))
 
 
 def _named(keys: Keys, places: Index) -> tuple[str, ...]:
