@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.compare.estimate import T_TEST, Methods
-from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, old_designs_note, with_answers
+from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, judge_alone, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -90,7 +90,8 @@ class CompareOptions:
     ``ids_are_stable``: whether to take labelled items that vanished for gone, although new ids are in their places.
     ``reads_items``: whether to look how far labels reach both runs (see ``coverage``). ``check_with``: who answered a
     sample that checks the judge. ``fresh``: leave out groups that were answered before the later run was stored.
-    ``fills_holes``: whether answers may fill the holes of labels.
+    ``fills_holes``: whether answers may fill the holes of labels. ``trust_judge``: whether labels of a judge decide
+    whom nobody checked.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -109,6 +110,7 @@ class CompareOptions:
     check_with: str | None = None
     fresh: bool = False
     fills_holes: bool = True
+    trust_judge: bool = False
 
     def words(self) -> tuple[str, ...]:
         """Return these options as a command takes them: metrics, labels, missing groups, clusters."""
@@ -321,6 +323,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         results = [of_metric for of_metric, _ in answered]
         more += [note for _, notes in answered[:1] for note in notes]
         more += old_designs_note(tx, both, answers) if both.checked_by is not None else []
+    if not options.trust_judge and (alone := judge_alone(tx, both)):
+        results = [replace(of, judge_alone=alone) for of in results]
     if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
         results, of_labels, listed = coverage_by_labels(
             tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable

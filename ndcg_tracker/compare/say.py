@@ -40,7 +40,6 @@ from ndcg_tracker.compare.say_tables import (
 )
 from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.latex import latex_text, table_latex
 from ndcg_tracker.render.report import WIDTH, Column, Line, Report, Table
 from ndcg_tracker.render.terminal import display_width, shortened, visible
 from ndcg_tracker.statistics.t_test import enough_for
@@ -124,6 +123,8 @@ def comparison_latex(*stored: Comparison) -> str:
     Raises: InputError for comparisons with tables that it cannot show (slices, bounds, equivalence), and for several
     versions of the labels, whose means are not comparable.
     """
+    from ndcg_tracker.render.latex import latex_text, table_latex
+
     asked = {
         "by": any(each.slices is not None for each in stored),
         "tie_bounds": any(each.tie_groups is not None for each in stored),
@@ -253,7 +254,19 @@ def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python) 
 
 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
-    minor = [told(note) for note in comparison.notes if note.kind in MINOR]
+    def behind() -> dict[str, object]:
+        return {
+            "legend": legend(shown, spelled),
+            "facts": [
+                ("groups", f"{comparison.groups.paired:,} paired"),
+                *facts(comparison, spelled, beside_table=True),
+                *check_facts(comparison),
+                *canonical_names(comparison, stored),
+            ],
+            "minor": [told(note) for note in comparison.notes if note.kind in MINOR],
+            "details": [Table.of(_STATISTICS, comparison.metrics), *group_tables(comparison)],
+        }
+
     return Report(
         headline(comparison),
         tables=[
@@ -265,16 +278,8 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         lines=[*_extremes(comparison), *(Line("", favour) for favour in favours(comparison))],
         notes=[told(note) for note in comparison.notes if note.kind not in MINOR],
         also=WAYS_ON,
-        legend=legend(shown, spelled),
-        facts=[
-            ("groups", f"{comparison.groups.paired:,} paired"),
-            *facts(comparison, spelled, beside_table=True),
-            *check_facts(comparison),
-            *canonical_names(comparison, stored),
-        ],
-        minor=minor,
-        details=[Table.of(_STATISTICS, comparison.metrics), *group_tables(comparison)],
         rest=REST,
+        behind=behind,
     )
 
 

@@ -54,7 +54,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     decision = with_limits(decision, checks)
     fallen = _fallen_slices(facts) if _names_slices(question, decision) else ()
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
-    covered = {"ties", "unjudged_open", *(["retraining"] if basis.learned is not None else [])}
+    covered = {"ties", "unjudged_open", "judge_unchecked", *(["retraining"] if basis.learned is not None else [])}
     covered |= set() if results.unreached is None else {results.unreached.kind, "unjudged_zero"}
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)

@@ -144,7 +144,7 @@ class GateQuestion:
         """The options of the comparison that the decision uses."""
         asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
         asked |= {"judge": self.judge, "check_with": self.check_with, "ids_are_stable": self.ids_are_stable}
-        asked |= {"fresh": self.fresh}
+        asked |= {"fresh": self.fresh, "trust_judge": self.trust_judge}
         asked |= {"fills_holes": self.scope == "population" and self.max_harm is None and self.margin != "auto"}
         return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
