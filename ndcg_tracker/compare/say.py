@@ -46,22 +46,13 @@ from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import MINOR, Note, few_differences, renamed, sentence, told
 from ndcg_tracker.words.sentences import T_INTERVAL, low_information
-from ndcg_tracker.words.texts import (
-    counted,
-    judge_words,
-    p_text,
-    percent,
-    points,
-    queries,
-    short,
-)
+from ndcg_tracker.words.texts import counted, judge_words, p_text, percent, points, queries, short, units
 from ndcg_tracker.words.verdicts import MARKS
 
 MOVED: Mapping[Verdict | None, str] = {of: MARKS[of].word for of in ("regressed", "improved")}
 JUDGED = "share of the first ranks with a label, in the baseline and in the candidate"
 DETECTABLE = "the smallest difference detected with 80% power; none: not even the largest possible"
 EFFECT = "effect size, mean difference / standard deviation of the differences"
-REST = "statistics and groups"
 WAYS_ON = "explain why   report a page"
 _NAMED = 3  # groups on each side that one screen names
 _NAME_WIDTH = 24  # of a query
@@ -114,6 +105,7 @@ def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python) -> 
             [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))], list(_CSV_COLUMNS)
         ),
         {"latex": lambda: comparison_latex(*comparisons)},
+        dataset=comparisons[0].dataset,
     )
 
 
@@ -258,7 +250,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         return {
             "legend": legend(shown, spelled),
             "facts": [
-                ("groups", f"{comparison.groups.paired:,} paired"),
+                (units(), f"{comparison.groups.paired:,} paired"),
                 *facts(comparison, spelled, beside_table=True),
                 *check_facts(comparison),
                 *canonical_names(comparison, stored),
@@ -278,7 +270,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         lines=[*_extremes(comparison), *(Line("", favour) for favour in favours(comparison))],
         notes=[told(note) for note in comparison.notes if note.kind not in MINOR],
         also=WAYS_ON,
-        rest=REST,
+        rest=f"statistics and {units()}",
         behind=behind,
     )
 

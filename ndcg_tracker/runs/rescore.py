@@ -169,7 +169,7 @@ def store_labels(
             dataset = rx.datasets.known(dataset).name  # a dataset that does not exist has nothing to extend or rescore
         record = rx.datasets.named(dataset)
         part = None if record is None else part_of(rx, record)
-    n_given = lists.n_groups
+    n_given, column = lists.n_groups, lists.group_column
     lists = lists if part is None else part.labels(lists) or lists
     if rescore:
         with store.read() as rx:
@@ -180,7 +180,9 @@ def store_labels(
         given = _GivenLabels(whole, whole.digest(), label_set)
         ready = _scored_ahead(store, runs, (), lambda _tx, _run: [given])
     with store.write("content") as tx:
-        added = add_labels(tx, tx.write.datasets.ensure(dataset), lists, origin, extend=extend, may_drop=replace)
+        added = add_labels(
+            tx, tx.write.datasets.ensure(dataset, group_column=column), lists, origin, extend=extend, may_drop=replace
+        )
         version = added.label_set.version
         set_texts(tx, tx.datasets.known(dataset).id, texts or {})
         runs = tx.runs.all(dataset) if rescore else []

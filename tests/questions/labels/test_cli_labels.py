@@ -65,6 +65,8 @@ def test_many_grades_are_told_by_their_range(shop: CommandLine, folder: Path) ->
 def test_two_versions_as_text(newer: CommandLine) -> None:
     assert newer.done("labels", "diff", "1", "--dataset", "shop") == (
         "labels of shop, version 2 against version 1: 50.0% of the 4 labels in both have the same grade\n"
+        "gone groups: q3, q4, q5\n"
+        "new groups: q9\n"
         "\n"
         "        version 1  version 2  in both  gone  new\n"
         "groups          5          3        2     3    1\n"
@@ -82,9 +84,6 @@ def test_two_versions_as_text(newer: CommandLine) -> None:
         "group  item  version 1  version 2\n"
         "q1     a             3          1\n"
         "q1     b             1          2\n"
-        "\n"
-        "gone groups  q3, q4, q5\n"
-        "new groups   q9\n"
     )
 
 
@@ -137,7 +136,7 @@ def test_a_run_is_scored_under_an_older_version_by_the_command_that_is_named(new
 def test_all_versions_and_what_is_missing(newer: CommandLine) -> None:
     text = newer.done("compare", "bm25", "dense", "--labels", "all").splitlines()
     assert text[0] == "dense against bm25 on shop, 1 version of the labels: nothing to compare it with"
-    assert text[-3:] == [
+    assert text[-4:-1] == [
         "note: no results under version 2 of the labels for 'dense' and the baseline together; to add the",
         "      results:",
         f"      {RESCORE} --labels 2",
@@ -197,7 +196,7 @@ def test_labels_of_a_judge_and_how_far_it_agrees(newer: CommandLine, folder: Pat
     shown = newer.rows("runs", "show", "bm25")["evaluations"]
     assert [(one["label_set_version"], one["judge"]) for one in shown] == [(1, ""), (3, "gpt"), (2, "")]
     shown = newer.done("runs", "show", "bm25", "--top", "0").splitlines()
-    assert shown[-2].split()[:3] == ["ndcg@10", "3", "gpt"]
+    assert [line.split()[:3] for line in shown if " gpt " in line] == [["ndcg@10", "gpt", "3"]]
     assert means(newer.rows("compare", "bm25", "dense"))[0] == 2
     assert means(newer.rows("compare", "bm25", "dense", "--judge", "gpt"))[0] == 3
     text = newer.done("labels", "agreement", "--dataset", "shop").splitlines()
@@ -379,5 +378,5 @@ def test_a_first_batch_for_a_new_judge_goes_back(judges: CommandLine, folder: Pa
     assert judges.said("labels", "add", "batch.csv", "--rescore", "--judge", "ada").startswith(
         "stored as version 3 of dataset 'default': 2 labels of judge 'ada'\nrescored 2 of 2 runs"
     )
-    text = judges.done("labels", "needed", "a", "b", "--judge", "bob").splitlines()
+    text = judges.done("labels", "needed", "a", "b", "--judge", "bob", "-v").splitlines()
     assert text[-1] == "labels  none of judge 'bob' yet"

@@ -45,7 +45,7 @@ def two(
 def test_from_the_names_to_the_verdict(two: CommandLine) -> None:
     assert two.said("suite", "create", "both", "shop", "books") == ("suite 'both' has 2 datasets: shop, books\n")
     assert [row["dataset"] for row in two.rows("suite", "list")] == ["shop", "books"]
-    text = two.done("leaderboard", "--suite", "both")
+    text = two.done("leaderboard", "--suite", "both", "-v")
     assert text.startswith("2 systems on suite both (2 datasets): ")
     assert "\nmacro: each dataset counts once\n" in text
     with Tracker(two.url) as tracker:
