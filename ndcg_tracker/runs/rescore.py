@@ -14,6 +14,7 @@ from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.groups import set_texts
 from ndcg_tracker.runs.labels import (
     HELD_LABELS,
@@ -160,8 +161,7 @@ def store_labels(
     ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without the results.
     ``texts``: of items, as they were labelled.
     """
-    if extend and replace:
-        raise InputError(f"{argument('extend')} does not go with {argument('replace')}", advice="leave one out")
+    refuse("labels add", {"extend": extend, "replace": replace})
     ready: dict[tuple[int, str], ReadyScores] = {}
     with store.read() as rx:
         is_of_runs = isinstance(dataset, OwnName) and (rescore or bool(origin.judge))

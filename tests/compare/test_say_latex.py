@@ -95,7 +95,9 @@ def test_what_the_command_prints_compiles(shop: CommandLine, folder: Path) -> No
     table = shop("compare", "bm25", "dense_50%&#~^\\{}", "--format", "latex").out
     assert r"dense\_50\%\&\#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}" in table
     refused = shop("compare", "bm25", "2", "--format", "latex", "--labels", "all")
-    assert refused.err == "error: --format latex needs one version of the labels; name it instead of all\n"
+    assert refused.err == (
+        "error: --format latex does not go with --labels all: it shows one version of one judge; leave one out\n"
+    )
     program = shutil.which("pdflatex") or shutil.which("tectonic")
     if program is None:
         pytest.skip("there is no pdflatex and no tectonic")

@@ -95,7 +95,9 @@ def test_runs_of_several_datasets_and_without_the_metric(shop: CommandLine, fold
 
 
 def test_what_is_refused(shop: CommandLine) -> None:
-    assert shop.refused("leaderboard", "bm25", "--all") == "--all and RUN are both given; leave one out"
+    assert (
+        shop.refused("leaderboard", "bm25", "--all") == "RUN does not go with --all: all runs are ranked; leave one out"
+    )
     assert shop.refused("leaderboard", "bm25") == (
         "a leaderboard needs two runs or more with ndcg@10, but there is 1; see the runs with: ndcg-track runs list"
     )
