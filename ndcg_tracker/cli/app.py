@@ -217,9 +217,10 @@ def _database_after(context: Any, option: Any, value: str | None) -> None:
 
 _ANSWERS = (
     *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate"),
-    *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample"),
+    *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample", "labels list", "runs show"),
+    *("runs list", "alias list", "groups list", "texts list", "suite list"),
 )
-"""The commands that print a report."""
+"""The commands that print a report or a list."""
 
 
 def _take_detail(command: Any, name: str, detail_options: Sequence[Any]) -> None:

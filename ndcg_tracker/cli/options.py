@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
-    from ndcg_tracker.render.report import Column, Detail, Paper
+    from ndcg_tracker.render.report import Column, Detail, ListPaper, Paper
 
 
 DEFAULT_COLUMNS = 100
@@ -269,12 +269,20 @@ def show(text: str) -> None:
 
 
 def show_rows(
-    format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]], **layout: int
+    format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]], cell_width: int = 0
 ) -> None:
     """Print rows in a format (see ``rows_as``)."""
     from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.text import CELL_WIDTH
 
-    show(rows_as(format, columns, rows, **screen(), **layout))
+    show(rows_as(format, columns, rows, cell_width=cell_width or CELL_WIDTH, **screen()))
+
+
+def show_list(format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a list in a format: as many rows as a screen has, with -v all, with -q their number."""
+    from ndcg_tracker.render.formats import rows_as
+
+    show(rows_as(format, columns, rows, **list_screen()))
 
 
 def show_fields(format: OutputFormat, names: Sequence[str], records: Iterable[object]) -> None:
@@ -315,6 +323,11 @@ def show_sentences(*sentences: str) -> None:
     width = screen()["width"]
     for sentence in map(visible, sentences):
         show("\n".join([sentence] if width is None else wrapped(sentence, width)) + "\n")
+
+
+def list_screen(*, by_time: bool = False) -> ListPaper:
+    """Return what standard output is written on, and how much of a list; ``by_time``: the last row is the newest."""
+    return {**screen(), "detail": surroundings.detail, "by_time": by_time}
 
 
 def screen() -> Paper:

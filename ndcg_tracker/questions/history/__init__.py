@@ -146,7 +146,7 @@ def history_answer(
     if new_only:
         new = result.new_steps or ()
         return replace(history_said(new), reports=new_steps_said(shown(new), shown(rows)[-1], notes).reports)
-    for_people = history_said(shown(rows), notes=notes, n_shown=wanted.last, newest_first=newest_first, spelled=spelled)
+    for_people = history_said(shown(rows), notes=notes, newest_first=newest_first)
     return replace(history_said(rows), reports=for_people.reports)
 
 

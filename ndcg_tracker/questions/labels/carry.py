@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.carry import CarriedLabels
     from ndcg_tracker.storage.store import HasStore
 
-_MOST_SHOWN = 10
 
 Mapped = Annotated[
     str | Mapping[str, str] | None,
@@ -80,13 +79,11 @@ def _report(done: CarriedLabels) -> Report:
         told.append(f"{counted(done.n_without_label, 'row')} of the mapping without a label")
     if done.rescored:
         told.append(f"rescored {sum(bool(run.metrics) for run in done.rescored)} of {len(done.rescored)} runs")
-    rows = [[of.item, ", ".join(of.others)] for of in done.unclear[:_MOST_SHOWN]]
-    legend = ["unclear: its grade stays with its own id; read the texts, and label the others yourself"] if rows else []
-    if len(rows) < len(done.unclear):
-        legend.append(f"the first {len(rows)} of {len(done.unclear):,}; CSV and JSON list all")
+    rows = [[of.item, ", ".join(of.others)] for of in done.unclear]
+    if rows:
+        told.append("unclear: its grade stays with its own id; read the texts, and label the others yourself")
     return Report(
         stored if done.is_new or done.n_carried else f"no label is carried; the latest is still {version}",
         sentences=told,
         tables=[Table(columns("unclear", "may be"), rows)] if rows else [],
-        legend=legend,
     )
