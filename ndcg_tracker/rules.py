@@ -37,6 +37,10 @@ KINDS = {
     "several_files": "several files",
     "weights": "a metric with weights",
     "budget_of_policy": "the budget of a policy",
+    "paper": "a table for a paper",
+    "two_versions": "two versions of the labels",
+    "several_judges": "several judges",
+    "frame": "a table in memory",
 }
 """What an argument may not go with that is not an argument."""
 
@@ -61,6 +65,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("check_with", "arms", "a sample checks a judge on single runs"),
         Rule("test ci", "arms cluster", "only t-tests know repeats and clusters"),
         Rule("cluster tie_bounds", "arms", "it is for single runs"),
+        Rule("by tie_bounds equivalence", "paper", "it has a row per metric"),
         _BY_TAG,
         Rule("dataset check_with fresh", "suite", _ONE_DATASET),
         Rule("labels=all judge=*", "suite", _ONE_DATASET, "name one version or judge"),
@@ -79,6 +84,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("acknowledge", "dry_run", "a dry run records nothing"),
         Rule("dry_run scope=set", "budget_of_policy", _EACH_A_LOOK, _COMPARE),
         Rule("max_harm", "weights", "it counts all groups equally"),
+        Rule("margin=auto", "arms", "it learns from repeats of a single run"),
         _BY_TAG,
         Rule("suite", "margin", "it is the allowed drop of the macro mean", needs=True),
         Rule("by!=dataset", "suite", "its slices are its datasets", f"give {argument('by', 'dataset')}"),
@@ -98,10 +104,12 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("dataset by measures test", "suite", _ONE_DATASET),
         _BY_TAG,
         Rule("runs", "all", "all runs are ranked"),
+        Rule("by", "paper", "it has no slices"),
     ),
     "explain": (
         Rule("labels_baseline labels_candidate", "labels", "it is for both runs"),
         Rule("group", "by", "slices are of all groups"),
+        Rule("by", "two_versions", "slices are under one version"),
     ),
     "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
@@ -136,7 +144,11 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("by", "groups", "the file has the attribute", needs=True),
         Rule("groups", "by", "slices are by an attribute of the file", needs=True),
         Rule("by", "per_group engine=spark", "means of slices are computed here, and shown alone"),
+        Rule("reader columns scores", "frame", "it is for files"),
     ),
+    "policy set": (Rule("looks", "budget", "they share it", needs=True),),
+    "rescore": (Rule("labels", "several_judges", "a version has one judge"),),
+    "runs list": (Rule("sort=mean", "metric", "the mean is of a metric", needs=True),),
     "labels add": (
         Rule("extend replace rescore added_by from_runs model prompt item_to_document", "design", _NO_VERSION),
         Rule("extend", "replace", "one adds to the latest version, the other replaces it"),

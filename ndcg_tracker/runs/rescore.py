@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.asked import EVERY_JUDGE, OwnName
-from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
+from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
@@ -319,11 +319,7 @@ def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges
     numbered = partial(numbered_labels, tx, run.dataset_id, run.dataset, version)
     if version is not None:
         given = [judges] if isinstance(judges, str) else list(judges or ())
-        if len(given) > 1 or EVERY_JUDGE in given:
-            raise InputError(
-                f"{argument('labels', version)} belongs to one judge",
-                advice=f"leave it out, or leave out {argument('judge')}",
-            )
+        refuse("rescore", {"labels": version, "several_judges": len(given) > 1 or EVERY_JUDGE in given})
         return [numbered(given[0] if given else None)]
     names: list[str | None] = [*chosen_judges(tx, run.dataset_id, run.dataset, judges)]
     return [numbered(judge) for judge in names or [None]]

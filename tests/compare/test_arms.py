@@ -212,7 +212,9 @@ def test_a_gate_decides_on_arms_and_keeps_their_runs(ltr: nt.Tracker, folder: Pa
             names = {run.id: run.name for run in tx.runs.all("ltr")}
         assert copy.repeats is not None
         assert [names[one] for one in copy.repeats["candidate_run_id"]] == list(NEW)
-    with pytest.raises(InputError, match="learns from repeats of a single run, but a test of arms has repeats in it"):
+    with pytest.raises(
+        InputError, match="margin='auto' does not go with arms of repeated runs: it learns from repeats of a single run"
+    ):
         ltr.gate("tag:recipe=new", baseline="tag:recipe=old", margin="auto")
 
 

@@ -68,10 +68,9 @@ def policy_set(
         for name, value in given.items()
         if name in ("metric", "margin") or (value is not None and value not in ([], {}, _DEFAULTS.get(name)))
     }
+    refuse("policy set", rules)
     if "budget" in rules:
         look_level(1, rules["budget"], rules.get("looks"))
-    elif "looks" in rules:
-        raise InputError(f"{argument('looks')} says how many looks share {argument('budget')}", advice="give both")
     if isinstance(limits := rules.get("limits"), Mapping):
         rules["limits"] = [f"{name}={change}" for name, change in limits.items()]
     _with_rules(GateQuestion("", f"@{pinned.name}", _DEFAULTS["metric"]), rules).refuse_incomplete()

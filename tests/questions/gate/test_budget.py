@@ -277,7 +277,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"budget": 0.5}, f"a budget must lie between 0 and 0.5, not at 0.5; {POSITIVE}"),
     ({"budget": 0}, f"a budget must lie between 0 and 0.5, not at 0; {POSITIVE}"),
     ({"budget": float("nan")}, f"a budget must lie between 0 and 0.5, not at nan; {POSITIVE}"),
-    ({"budget": None}, "looks= says how many looks share budget=; give both"),
+    ({"budget": None}, "looks= needs budget=: they share it; give budget=, or leave out looks="),
 ]
 
 

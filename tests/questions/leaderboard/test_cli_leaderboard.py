@@ -72,7 +72,7 @@ def test_runs_by_mean(shop: CommandLine) -> None:
     assert len(shop.rows("runs", "list", "-m", "ndcg@10", "--sort", "mean", "--top", "1")) == 1
     assert (
         shop.refused("runs", "list", "--sort", "mean")
-        == "--sort mean needs its metric; add for example --metric ndcg@10"
+        == "--sort mean needs --metric: the mean is of a metric; give --metric, or leave out --sort mean"
     )
 
 
@@ -172,9 +172,7 @@ def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
     sliced = Leaderboard("shop", LabelSetRef(1, "0"), runs, (board,), "t", "kind")
     with pytest.raises(InputError) as refused:
         leaderboard_said(sliced).in_format("latex")
-    assert str(refused.value) == (
-        "a table for a paper has no slices, but by='kind' asks for them; leave it out, or take another format"
-    )
+    assert str(refused.value) == ("by= does not go with a table for a paper: it has no slices; leave one out")
 
 
 @pytest.mark.parametrize("asked", [("leaderboard",), ("history",)])
