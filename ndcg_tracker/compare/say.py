@@ -42,6 +42,7 @@ from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worde
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import WIDTH, Column, Line, Report, Table
 from ndcg_tracker.render.terminal import display_width, shortened, visible
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import MINOR, Note, few_differences, renamed, sentence, told
@@ -122,9 +123,7 @@ def comparison_latex(*stored: Comparison) -> str:
         "tie_bounds": any(each.tie_groups is not None for each in stored),
         "equivalence": any(metric.equivalence is not None for each in stored for metric in each.metrics),
     }
-    for name in (name for name, is_given in asked.items() if is_given):
-        what = f"a table for a paper cannot show {argument(name)}"
-        raise InputError(what, advice="leave it out, or choose another format")
+    refuse("compare", {**asked, "paper": True})
     if len(versions := sorted({comparison.label_set.version for comparison in stored})) > 1:
         what = f"these runs were compared under versions {' and '.join(map(str, versions))} of the labels"
         again = f"ndcg-track rescore --all --dataset {shlex.quote(stored[0].dataset)} --labels"
