@@ -204,8 +204,7 @@ MARGIN_AUTO = (
 ASKED = {
     "auto and set": (
         _gate(scope="set", margin="auto"),
-        "margin='auto' needs scope='population', because scope='set' compares two means without a test; "
-        "give a number, such as margin=0.01",
+        "margin='auto' does not go with scope='set': it compares two means without a test; leave one out",
         ["--scope", "set", "--margin", "auto"],
     ),
     "no margin": (
@@ -217,7 +216,7 @@ ASKED = {
     ),
     "repeats": (
         _gate(margin=0.1, repeats=["bm25"]),
-        "repeats= names the runs that margin='auto' learns from; add margin='auto'",
+        "repeats= needs margin='auto': it learns from these runs; give margin='auto', or leave out repeats=",
         ["--margin", "0.1", "--repeat", "bm25"],
     ),
     "no tag": (_gate(margin="auto"), MARGIN_AUTO, ["--margin", "auto"]),
@@ -228,7 +227,7 @@ ASKED = {
     ),
     "dry run": (
         _gate(margin=0.1, acknowledge="x", dry_run=True),
-        "acknowledge= records an override, but dry_run= records nothing; leave one out",
+        "acknowledge= does not go with dry_run=: a dry run records nothing; leave one out",
         ["--margin", "0.1", "--acknowledge", "x", "--dry-run"],
     ),
     "two datasets": (
@@ -238,23 +237,20 @@ ASKED = {
     ),
 }
 OPTIONS = {
-    "auto and set": (
-        "--margin auto needs --scope population, because --scope set compares two means without a test; "
-        "give a number, such as --margin 0.01"
-    ),
+    "auto and set": ("--margin auto does not go with --scope set: it compares two means without a test; leave one out"),
     "no margin": (
         "the gate needs --margin: the allowed drop of ndcg@10, in absolute points, such as --margin 0.01; "
         "or learn it from repeats of the baseline with --margin auto; or give --scope set "
         "to decide for these groups only"
     ),
-    "repeats": "--repeat names the runs that --margin auto learns from; add --margin auto",
+    "repeats": "--repeat needs --margin auto: it learns from these runs; give --margin auto, or leave out --repeat",
     "no tag": (
         "--margin auto needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them "
         "with --repeat RUN, or score the same groups again with the unchanged system, ingest each run with the tag "
         "aa=NAME, and give --margin auto and --repeat tag:aa=NAME"
     ),
     "empty reason": "--acknowledge needs a reason, for the record; write for example --acknowledge 'known bug 42'",
-    "dry run": "--acknowledge records an override, but --dry-run records nothing; leave one out",
+    "dry run": ("--acknowledge does not go with --dry-run: a dry run records nothing; leave one out"),
 }
 
 
@@ -373,7 +369,7 @@ class _WithoutOptions(ast.NodeTransformer):
     """Leaves out ``Option(...)``, whose help the command line alone shows."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        is_option = isinstance(node.func, ast.Name) and node.func.id == "Option"
+        is_option = isinstance(node.func, ast.Name) and node.func.id in ("Option", "Everyday")
         return ast.Constant(None) if is_option else self.generic_visit(node)
 
 

@@ -11,19 +11,11 @@ from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.compare.options import labels_version
-from ndcg_tracker.errors import InputError
 
 NOTHING_COMPARABLE = 5
 
 CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
 """How a comparison is printed; latex: a table for a paper."""
-
-_NOT_CHECKED = {
-    "--top": "a sample of labels corrects a mean, but does not say which group is the worst",
-    "--suite": "a sample is drawn from one dataset",
-    "--labels all": "the design fixed the labels",
-    "--judge '*'": "it checks one judge",
-}
 
 
 @takes(Tracker.compare)
@@ -63,42 +55,17 @@ def compare(
     Example: ndcg-track compare @baseline dense --by product
     """
     every = asked.named.get("judge") == EVERY_JUDGE
-    if "check_with" in asked.named:
-        refused = {"--top": "top" in asked.named, "--suite": suite is not None, "--labels all": labels == "all"}
-        refused["--judge '*'"] = every
-        for option, is_given in refused.items():
-            if is_given:
-                raise InputError(
-                    f"{option} does not go with --check-with: {_NOT_CHECKED[option]}", advice="leave it out"
-                )
-    options.belongs_to_one_dataset(suite, by_tag=by_tag)
     version = None if labels in (None, "all") else labels_version(labels, or_all=True)
     with options.tracker() as tracker:
         if suite is not None:
             from ndcg_tracker.compare.say_suite import suite_comparison_said
 
-            if labels == "all":
-                raise InputError("--labels all takes one dataset", advice="name a version, or newest, with --suite")
-            if every:
-                raise InputError("--judge '*' takes one dataset", advice="name a judge with --suite")
             found = asked.on_suite(tracker.compare_suite, suite, by_tag=by_tag, labels=version)
             on_datasets = found.on_datasets
             said = suite_comparison_said(*found.comparisons, on_datasets=on_datasets, spelled=options.as_option)
             options.show_answer(said, format)
             return
         if labels == "all" or every:
-            if every and version not in (None, "newest"):
-                raise InputError(
-                    f"--labels {labels} belongs to one judge, but --judge '*' means every judge", advice="leave one out"
-                )
-            several = "all" if labels == "all" else "'*'"
-            if format == "latex":
-                advice = f"name it instead of {several}"
-                raise InputError("--format latex needs one version of the labels", advice=advice)
-            if not asked.named.keys().isdisjoint(("by", "tie_bounds")):
-                raise InputError(
-                    "--by and --tie-bounds need one version of the labels", advice=f"name it instead of {several}"
-                )
             from ndcg_tracker.questions.labels.say import versions_said
 
             of_versions = tracker.compare_versions

@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.asked import words
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, old_designs_note, with_answers
+from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, judge_alone, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
 
 MOVES = 3
 """At most this many items are kept for each of the worst and best groups."""
-_T_ALONE = "drawn queries: only their own bounds are valid"
 _ROUNDING = 1e-12
 _GROUPS_READ = 10_000
 """About so many groups are enough to see that labels changed."""
@@ -179,46 +178,19 @@ def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: Comp
 
 def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
     """Refuse options that repeated runs do not support, and a run that is in both arms (InputError)."""
-    if options.check_with is not None:
-        _check_sampled(options, baseline, candidate)
+    if options.check_with is not None and options.check_with == (options.judge or ""):
+        raise InputError(
+            f"{judge_words(options.check_with or '')} cannot check itself",
+            advice=f"name who answered with {argument('check_with')}",
+        )
     if len(baseline.runs) == len(candidate.runs) == 1:
         return
-    options.check_t_only("arms of repeated runs")
-    if options.cluster is not None:
-        raise InputError(f"{argument('cluster')} takes single runs, not arms", advice="leave it out, or name two runs")
-    if options.tie_bounds:
-        raise InputError(
-            f"{argument('tie_bounds')} shows the groups of single runs", advice="leave it out, or name two runs"
-        )
+    options.refuse(arms=True)
     both = [run for run in candidate.runs if run.id in {other.id for other in baseline.runs}]
     if both:
         raise InputError(
             f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}",
             advice="give each arm its own runs",
-        )
-
-
-def _check_sampled(options: CompareOptions, *arms: Arm) -> None:
-    """Refuse options that do not go with answers to a sample (InputError)."""
-    repeated = [arm.name for arm in arms if len(arm.runs) > 1]
-    if repeated:
-        raise InputError(f"a judge is checked on single runs, not on arm {repeated[0]!r}", advice="name runs")
-    options.check_t_only(_T_ALONE)
-    if options.top not in (0, CompareOptions.top):
-        why = "drawn queries tell about the mean, not which group is the worst"
-        what = f"{argument('top')} does not go with {argument('check_with')}: {why}"
-        raise InputError(what, advice="leave it out")
-    asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
-    for name, is_given in asked.items():
-        if is_given:
-            why = "the judge's newest count" if name == "labels" else "it shows groups under the labels of one judge"
-            raise InputError(
-                f"{argument(name)} does not go with {argument('check_with')}: {why}", advice="leave it out"
-            )
-    if options.check_with == (options.judge or ""):
-        raise InputError(
-            f"{judge_words(options.check_with or '')} cannot check itself",
-            advice=f"name who answered with {argument('check_with')}",
         )
 
 
@@ -260,8 +232,6 @@ def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOption
 def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, attributes: Attributes) -> ComparedPair:
     """Return the comparison of two arms under one label set; ``attributes``: see ``asked_attributes``."""
     slices, clusters = attributes
-    if clusters is not None:
-        options.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
     results, more, coverage = _stored(tx, both, options, pruned)
@@ -276,6 +246,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         results = [of_metric for of_metric, _ in answered]
         more += [note for _, notes in answered[:1] for note in notes]
         more += old_designs_note(tx, both, answers) if both.checked_by is not None else []
+    if not options.trust_judge and (alone := judge_alone(tx, both)):
+        results = [replace(of, judge_alone=alone) for of in results]
     if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
         results, of_labels, listed = coverage_by_labels(
             tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable

@@ -10,6 +10,7 @@ from ndcg_tracker.asked import AnyDataset, Everyday, Judge, Made, MetricTexts, O
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metrics
+from ndcg_tracker.rules import given_of, refuse
 
 Missing = Literal["error", "zero", "intersect", "skip"]
 """How to treat groups that are missing from a run."""
@@ -166,12 +167,6 @@ class Methods:
         if self.equivalence is not None:
             checked_margin(self.equivalence, "the equivalence margin", zero=False)
 
-    def check_t_only(self, why: str) -> None:
-        """Raise InputError unless only t-tests are requested; ``why``: the data that other methods do not support."""
-        for given, name in ((self.test, "test"), (self.ci, "ci")):
-            if given != "t":
-                raise InputError(f"{argument(name, given)} does not take {why}", advice="leave it out")
-
 
 class DataKeywords(ViewKeywords, total=False):
     """How people give ``DataView`` (generated)."""
@@ -190,7 +185,8 @@ class CompareOptions(Methods, DataView):
     ``metrics``: empty for all metrics that a candidate shares with the baseline. ``tie_bounds``: also find the groups
     whose value depends on ties in scores, which reads the items of all runs. ``unjudged``: how much an unjudged item
     may be worth, None to look only where it may matter. ``reads_items``: whether to look how far labels reach both runs
-    (see ``coverage``). ``fills_holes``: whether answers may fill the holes of labels.
+    (see ``coverage``). ``fills_holes``: whether answers may fill the holes of labels. ``trust_judge``: whether labels
+    of a judge decide whom nobody checked.
     """
 
     metrics: Metrics = ()
@@ -204,9 +200,16 @@ class CompareOptions(Methods, DataView):
     unjudged: Unjudged | None = None
     reads_items: bool = True
     fills_holes: bool = True
+    trust_judge: bool = False
+
+    def refuse(self, **kinds: bool) -> None:
+        """Refuse options that do not go together, or with what is compared (InputError); ``kinds``: see ``rules``."""
+        none_shown = {} if self.top else {"top": None}
+        refuse("compare", {**given_of(self), **none_shown, **kinds})
 
     def __post_init__(self) -> None:
-        """Refuse labels that are not a version, and unknown methods (InputError)."""
+        """Refuse labels that are not a version, unknown methods, and what does not go together (InputError)."""
+        self.refuse()
         LabelView.__post_init__(self)
         Methods.__post_init__(self)
 

@@ -276,7 +276,7 @@ def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
     lacking = "'splade' or 'bm25' has no run on beir-a, beir-c, but a gate decides on every dataset of suite 'beir'"
     with pytest.raises(NotComparableError, match=lacking):
         beir.gate_suite("beir", "splade", baseline="bm25", margin=0.1)
-    with pytest.raises(InputError, match="strict_slices= needs slices"):
+    with pytest.raises(InputError, match="strict_slices= needs by="):
         beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, strict_slices=True)
     with pytest.raises(InputError, match="the margin must be"):
         beir.gate_suite("beir", "dense", baseline="bm25", margin=-0.1)
@@ -298,5 +298,5 @@ def test_a_gate_on_a_suite_decides_nothing_under_a_judge_whom_nobody_checks(trac
     gated = tracker.gate_suite("both", "new", baseline="old", margin=0.1, judge="llama", dry_run=True)
     assert (gated.decision, gated.gated.judge_alone) == ("inconclusive", "llama")
     told = str(gated)
-    assert "  why: nobody has checked judge 'llama', on whose labels it would rest\n" in told
+    assert "  why: nobody has checked judge 'llama', whose labels decide\n" in told
     assert "  do:  1. have people check judge 'llama'   ndcg-track labels sample A B --judge llama --budget N" in told

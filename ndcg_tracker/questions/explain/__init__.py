@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from ndcg_tracker.asked import AnyDataset, Everyday, Made, Option, asks, made
 from ndcg_tracker.compare.options import Baseline, Candidate, LabelView, ViewKeywords
-from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rules import given_of, refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
@@ -51,12 +51,8 @@ class ExplainQuestion(LabelView):
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
+        refuse("explain", given_of(self))
         LabelView.__post_init__(self)
-        for version, name in ((self.labels_baseline, "labels_baseline"), (self.labels_candidate, "labels_candidate")):
-            if self.labels is not None and version is not None:
-                raise InputError(f"{argument('labels')} is for both runs", advice=f"leave out {argument(name)}, or it")
-        if self.by is not None and self.group is not None:
-            raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
 
 
 class ExplainKeywords(ViewKeywords, total=False):

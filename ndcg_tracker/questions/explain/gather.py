@@ -48,6 +48,7 @@ from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import counting_judge, numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
@@ -75,9 +76,9 @@ def explained_pair(
     """Return two runs with the labels under which their difference is explained.
 
     These are the latest labels under which both runs have the metric, or if there are none, the latest for each. A
-    given version counts even if the run was not evaluated under it. ``view``: labels for both.
-    ``metric`` None: ndcg@10 if both runs have it, else the first cg, dcg or ndcg that they share. Raises: MetricError for a metric that is not a sum over items; NotComparableError, with the
-    command that fixes it; ReferenceNotFoundError for an unknown version.
+    given version counts even if the run was not evaluated under it. ``view``: labels for both. ``metric`` None: ndcg@10
+    if both runs have it, else the first cg, dcg or ndcg that they share. Raises: MetricError for a metric that is not a
+    sum over items; NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
     if metric is not None:
         refuse_what_is_not_split(metric)
@@ -271,8 +272,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     for an attribute that no group has, and for slices under two label sets.
     """
     if not both.is_same_labels:
-        if by is not None:
-            raise InputError(f"{argument('by')} needs both runs under one version of the labels", advice="leave it out")
+        refuse("explain", {"by": by, "two_versions": True})
         return run_parts(tx, both)
     slices = None if by is None else attribute_values(tx, both.baseline.run, by)
     ids, keys = tx.groups.all(both.dataset_id)

@@ -83,7 +83,6 @@ def gate(
 
     if baseline is not None:
         asked = replace(asked, named={"baseline": baseline, **asked.named})
-    options.belongs_to_one_dataset(suite, by_tag=by_tag)
     own = {"on_inconclusive": on_inconclusive, "suite": suite, "by_tag": by_tag, "junit": junit, "report": report}
     with options.tracker() as tracker:
         if "dataset" in asked.named and tracker.is_sealed(asked.named["dataset"]):
@@ -141,8 +140,9 @@ def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str], format: options
     refused = [*own, *(name for name in asked.named if name not in taken)]
     if refused:
         raise InputError(
-            f"{options.as_option(refused[0], '')} does not go with sealed dataset {asked.named['dataset']!r}",
-            advice="leave it out: the split has fixed the rules of its gates",
+            f"{options.as_option(refused[0], '')} does not go with sealed dataset {asked.named['dataset']!r}: the "
+            "split has fixed the rules of its gates",
+            advice="leave it out",
         )
     result = asked.of(tracker.gate_sealed)
     text = options.answer_text(sealed_said(result), format)

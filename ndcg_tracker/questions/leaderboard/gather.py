@@ -45,6 +45,7 @@ from ndcg_tracker.questions.leaderboard.decide import (
 from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.rules import given_of, refuse
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
@@ -256,9 +257,7 @@ def _arms(tx: ReadTransaction, question: LeaderboardQuestion) -> list[Arm]:
     """Return the arms if the question names any, else none (InputError for a run in two arms)."""
     if not any(reference.startswith(ARM) for reference in question.references):
         return []
-    if question.test != "t" or question.tags:
-        name = "tags" if question.tags else "test"
-        raise InputError(f"{argument(name)} takes single runs, not arms", advice="leave it out")
+    refuse("leaderboard", {**given_of(question), "arms": True})
     arm_of: dict[int, str] = {}
     arms = list({arm.name: arm for arm in arms_of(tx, question.references, question.dataset)}.values())
     for arm in arms:

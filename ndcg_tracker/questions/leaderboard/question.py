@@ -24,6 +24,7 @@ from ndcg_tracker.compare.options import CheckWith, DataView, LabelsVersion, Lab
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
+from ndcg_tracker.rules import given_of, refuse
 
 Test = Annotated[
     LeaderboardTest, Option("Paired t-test with Holm's correction, or sign flips corrected by the largest t.")
@@ -81,14 +82,7 @@ class LeaderboardQuestion(DataView):
         for metric in self.metrics:
             if metric.shown_only is not None or metric.summary != "mean":
                 raise InputError(f"{metric} is only shown, not tested", advice="rank by another metric")
-        unchecked = {"by": self.by is not None, "test": self.test != "t", "suite": self.suite is not None}
-        for name in (name for name, given in unchecked.items() if given and self.check_with is not None):
-            raise InputError(f"{argument(name)} does not go with {argument('check_with')}", advice="leave it out")
-        of_one = {"dataset": self.dataset, "by": self.by, "measures": self.measures, "test": self.test != "t"}
-        for name in (name for name, given in of_one.items() if given and self.suite is not None):
-            raise InputError(
-                f"{argument(name)} belongs to one dataset, but a suite has several", advice="leave out one of them"
-            )
+        refuse("leaderboard", given_of(self))
 
 
 class LeaderboardKeywords(TypedDict, total=False):

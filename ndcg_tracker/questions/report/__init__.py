@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from ndcg_tracker.asked import ByTag, Everyday, OnSuite, Option, asks, made
 from ndcg_tracker.compare.options import Baseline, Candidates, CompareKeywords, CompareOptions
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.report.gather import ReportResult
@@ -41,10 +41,7 @@ def report(
     """
     from ndcg_tracker.questions.report.gather import ReportResult, runs_report, suite_report
 
-    for name in (name for name in ("dataset", "check_with") if keywords.get(name) is not None and suite is not None):
-        raise InputError(f"{argument(name)} does not go with {argument('suite')}", advice="leave out one of them")
-    if by_tag is not None and suite is None:
-        raise InputError(f"{argument('by_tag')} belongs to {argument('suite')}", advice="name a suite, or leave it out")
+    refuse("report", {**keywords, "suite": suite, "by_tag": by_tag})
     options = made(CompareOptions, keywords)
     with self.store().read() as tx:
         if suite is not None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from ndcg_tracker.asked import REPRO_EVAL_P, Everyday, Made, MetricTexts, Option, RboP, asks, made
 from ndcg_tracker.compare.options import DataKeywords, DataView, Metrics
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.reproduce.gather import ReproductionResult
@@ -55,13 +56,8 @@ class ReproduceOptions(DataView):
     rbo_p: RboP = REPRO_EVAL_P
 
     def __post_init__(self) -> None:
-        """Refuse what does not go together (InputError)."""
+        """Refuse several metrics with one published mean (InputError)."""
         DataView.__post_init__(self)
-        both = f"{argument('baseline_original')} and {argument('baseline_reproduced')}"
-        if (self.baseline_original is None) != (self.baseline_reproduced is None):
-            raise InputError("a single baseline gives no effect to compare", advice=f"give {both}, or neither")
-        if self.published is not None and self.baseline_original is not None:
-            raise InputError("a published mean has no baseline", advice=f"leave out {both}")
         if self.published is not None and len(self.metrics) > 1:
             raise InputError(f"a published mean needs one metric, not {len(self.metrics)}", advice="name one")
 
@@ -94,12 +90,10 @@ def reproduce(
     """
     from ndcg_tracker.questions.reproduce.gather import ReproductionResult, beside_published, reproduction
 
+    refuse("reproduce", {"reproduced": reproduced, **keywords})
     options = made(ReproduceOptions, keywords)
     if options.published is None and reproduced is None:
         raise InputError("there is nothing to reproduce", advice="give a second run, or a published mean")
-    if options.published is not None and reproduced is not None:
-        what = "a published mean replaces the original run"
-        raise InputError(what, advice="leave one of them out")
     with self.store().read() as tx:
         run = tx.runs.resolve(original, options.dataset)
         if options.published is not None:

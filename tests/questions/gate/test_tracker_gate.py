@@ -99,7 +99,7 @@ def test_an_override_is_on_the_record(pinned: nt.Tracker) -> None:
     asked: dict[str, Any] = {"margin": 0.01}
     assert refusal(pinned, "drop", **asked, acknowledge="  ").startswith("acknowledge= needs a reason, for the record")
     assert refusal(pinned, "drop", **asked, acknowledge="x", dry_run=True).startswith(
-        "acknowledge= records an override, but dry_run= records nothing"
+        "acknowledge= does not go with dry_run=: a dry run records nothing"
     )
 
 
@@ -186,8 +186,7 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
         "to decide for these groups only"
     )
     assert refusal(pinned, "drop", scope="set", margin="auto") == (
-        "margin='auto' needs scope='population', because scope='set' compares two means without a test; "
-        "give a number, such as margin=0.01"
+        "margin='auto' does not go with scope='set': it compares two means without a test; leave one out"
     )
     assert refusal(pinned, "drop", scope="groups") == "unknown scope 'groups': choose population or set"
     assert refusal(pinned, "drop", margin=-1.0) == (

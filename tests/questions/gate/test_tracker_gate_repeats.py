@@ -69,7 +69,9 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
         "noisy", baseline="@prod", **asked, repeats=["tag:aa=base", "repeat0", "base"], dry_run=True
     ).to_dict()
     assert both["learned_margin"]["runs"] == ["repeat0", "repeat1", "repeat2", "repeat3", "base"]
-    assert refusal(repeated, "noisy", margin=0.01, repeats="tag:aa=base").endswith("add margin='auto'")
+    assert refusal(repeated, "noisy", margin=0.01, repeats="tag:aa=base").endswith(
+        "give margin='auto', or leave out repeats="
+    )
     for name in ("copy1", "copy2"):
         repeated.ingest(frame_of_ranks(BASE), name=name, dataset="shop")
     assert refusal(repeated, "noisy", **asked, repeats=["base", "copy1", "copy2"]) == (
