@@ -177,11 +177,13 @@ class LabelLists(GroupedItems):
     """The labels of a dataset: the judged items of each group and their grades (``numbers``), in no particular order.
 
     ``by_row_number``: whether items have no ids and are identified by the row's number within the group; None if
-    unknown. ``same_items``: further ids of the items, None for none.
+    unknown. ``same_items``: further ids of the items, None for none. ``group_column``: the column that had the ids of
+    the groups, "" if it is not known.
     """
 
     by_row_number: bool | None = False
     same_items: SameItems | None = None
+    group_column: str = ""
 
     def digest(self) -> str:
         """Return the digest of the labels and of the further ids of their items (see ``GroupedItems``)."""

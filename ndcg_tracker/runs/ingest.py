@@ -302,11 +302,11 @@ def store_run(
     label contradicts a stored one; InputError if there are no labels; the errors of the blocks.
     """
     coming_blocks = iter(blocks)
-    blocks = chain(
-        list(islice(coming_blocks, 1)), coming_blocks
-    )  # before the lock, so that nobody has to wait for a silent pipe
+    first = list(islice(coming_blocks, 1))  # before the lock, so that nobody has to wait for a silent pipe
+    blocks = chain(first, coming_blocks)
+    columns = [*(table.group_column for table in first), "" if labels is None else labels.group_column]
     with store.write(run=(details.dataset, details.name)) as tx:
-        dataset = tx.write.datasets.ensure(details.dataset)
+        dataset = tx.write.datasets.ensure(details.dataset, group_column=next(filter(None, columns), ""))
         part = part_of(tx, dataset)
         is_sealed = part is not None and part.is_sealed
         if part is not None:

@@ -37,7 +37,7 @@ from ndcg_tracker.render.report import (
     read_by_people,
 )
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, percent
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, percent, units
 
 MOST_GRADES = 12
 """With more grades than this, their number is shown instead of each grade."""
@@ -100,14 +100,14 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
     sides = {"first": first, "second": second, "in_both": "in both", "gone": "gone", "new": "new"}
     of_sides = (Column("", title, "count", of=f"1.{key}") for key, title in sides.items())
     heads = (Column("", BLANK, "id", of="0"), *of_sides)
-    sizes = Table.of(heads, [("groups", diff.groups), ("labels", diff.labels)])
+    sizes = Table.of(heads, [(units(), diff.groups), ("labels", diff.labels)])
     tables = [sizes, *_grade_tables(diff)]
     if diff.changes:
         rows = [[change.group, change.item, f"{change.first:g}", f"{change.second:g}"] for change in diff.changes]
         title = f"labels whose grade changed most ({len(rows)} of {n_changed:,})"
         tables.append(Table(columns("group", "item", f">{first}", f">{second}"), rows, title, names=(0, 1)))
     gone, new = (diff.gone_groups, diff.groups.gone), (diff.new_groups, diff.groups.new)
-    moved = [f"{name} groups: {_listed(*of)}" for name, of in (("gone", gone), ("new", new)) if of[1]]
+    moved = [f"{name} {units()}: {_listed(*of)}" for name, of in (("gone", gone), ("new", new)) if of[1]]
     return Report(f"labels of {diff.dataset}, {second} against {first}: {agreement}", sentences=moved, tables=tables)
 
 
@@ -141,7 +141,12 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
     """Return the output for two judges; CSV has a row per pair of grades."""
-    return Said(agreement, lambda: [_agreement_report(agreement)], lambda: _grade_table(agreement.diff))
+    return Said(
+        agreement,
+        lambda: [_agreement_report(agreement)],
+        lambda: _grade_table(agreement.diff),
+        dataset=agreement.diff.dataset,
+    )
 
 
 @shape_of(JudgesAgreement)
@@ -172,14 +177,14 @@ def _agreement_report(agreement: JudgesAgreement) -> Report:
             sentence += f" ({answers.n - n_pairs:,} of them for items without a grade of {judge_words(answers.judge)})"
         sentence += f": {percent(diff.agreement)} have the same grade" if n_pairs else ""
     tables = [*_grade_tables(diff, of_pairs=True), *labels.tables[1 + len(_grade_tables(diff)) :]]
-    legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
+    legend = [f"weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over {units()}"]
     if n_pairs:
         title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
         heads = kinds("run id, n count labels, error delta, ci interval 95% interval")
         total = agreement.signed_error
         of_all = {"run": "all labels", "n": total.n, "error": total.error, "ci": total.ci}
         tables.append(Table.of(heads, [*agreement.signed_errors, of_all], title))
-        legend.append("error: the mean among the first ranks of a run; 95% interval: t over groups")
+        legend.append(f"error: the mean among the first ranks of a run; 95% interval: t over {units()}")
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
         sentences=[sentence],
@@ -195,6 +200,7 @@ def versions_said(versions: VersionsComparison) -> Said:
         versions,
         lambda: versions_reports(versions),
         lambda: Table.of_rows([row for comparison in versions.comparisons for row in metric_rows(comparison)]),
+        dataset=versions.comparisons[0].dataset,
     )
 
 

@@ -47,7 +47,7 @@ def test_many_groups_are_counted() -> None:
 
 
 def test_what_is_left_out_is_told_last() -> None:
-    assert agreement_said(AGREEMENT).in_format("text").splitlines()[-2:] == [
+    assert agreement_said(AGREEMENT).in_format("text", more="").splitlines()[-2:] == [
         "note: left out: 1 run without stored items, such as c; without its items, nothing is known about the",
         "      errors in its first ranks",
     ]
