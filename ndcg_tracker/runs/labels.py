@@ -160,7 +160,8 @@ class KnownLabels:
 
     def rest(self) -> Iterator[LabelLists]:
         """Yield the labels of all groups that were not requested."""
-        left = np.setdiff1d(self._every(), np.concatenate(self._seen))
+        every = self._every()
+        left = every[np.isin(every, np.concatenate(self._seen), invert=True)]
         for first in range(0, left.size, GROUPS_AT_ONCE):
             yield self._lists(left[first : first + GROUPS_AT_ONCE])
 

@@ -81,7 +81,7 @@ def test_two_versions_as_text(newer: CommandLine) -> None:
         "none  0  2  0  0\n"
         "\n"
         "labels whose grade changed most (2 of 2)\n"
-        "group  item  version 1  version 2\n"
+        "query  item  version 1  version 2\n"
         "q1     a             3          1\n"
         "q1     b             1          2\n"
     )
