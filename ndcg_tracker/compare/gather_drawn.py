@@ -283,18 +283,16 @@ def with_answers(
     exact = deltas.known | deltas.drawn
     before, after = pair.values(graded)
     own, without = results.pairing, deltas.values
+    told = replace(results, pairing=own.with_values(before, after), means=None, tie_effect=None)
     if check.is_complete:
-        of_both = own.with_values(before, after)
-        return replace(results, pairing=of_both, means=None, tie_effect=None, check=check, others=others), []
+        return replace(told, check=check, others=others), []
     if aim == "holes" and not decides:
         facts: dict[str, Fact] = {"n": check.n_answered, "needed": check.n_needed, "left_out": check.n_left_out}
         command = sample_command([run.name for run in runs], "", runs[0].dataset, metric=metric.requested_as)
-        note = Note("few_drawn", facts | {"metric": str(metric)}, command)
-        of_both = own.with_values(before, after)
-        return replace(results, pairing=of_both, means=None, tie_effect=None, graded=graded), [note]
+        return replace(told, graded=graded), [Note("few_drawn", facts | {"metric": str(metric)}, command)]
     moved = own.with_values(np.where(exact, before, without), np.where(exact, after, without + deltas.control))
-    without_means = replace(results, pairing=moved, means=None, tie_effect=None, check=check, others=others)
-    return replace(without_means, clusters=clusters, drawn=deltas, least_apart=least_apart), []
+    told = replace(told, pairing=moved, check=check, others=others)
+    return replace(told, clusters=clusters, drawn=deltas, least_apart=least_apart), []
 
 
 def _alone(deltas: DrawnDeltas, queries: DrawnQueries, results: PairedResults) -> dict[str, Estimate]:
