@@ -299,7 +299,7 @@ def compared_versions(
         has = {(name, judge_of[version]) for name, version in found}
         lacking = [of for of in lacking if of[1] in newest.values() and (of[0], judge_of[of[1]]) not in has]
     lacking.sort(key=lambda of: (names.index(of[0]), places[of[1]]))
-    metrics = list({metric.metric: metric.requested_as for of in every for metric in of.metrics}.values())
+    metrics = list({metric.metric: metric.about.requested_as for of in every for metric in of.metrics}.values())
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
         runs = [run for arm in (arms[baseline], *without) for run in arm.runs]
