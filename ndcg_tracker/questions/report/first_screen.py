@@ -25,6 +25,7 @@ _ANSWERS: Mapping[str | None, str] = {
     "no_difference_detected": "No difference detected",
     "unjudged": "Open: too few labels to say",
     "labels do not reach": "Open: the labels do not reach both",
+    "judge not checked": "Open: nobody has checked the judge",
     "too few drawn queries": "Open: too few drawn queries answered",
     "drawn queries left out": "Open: drawn queries are left out",
     "not_comparable": "Cannot be compared",
