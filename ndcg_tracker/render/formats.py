@@ -27,6 +27,7 @@ from ndcg_tracker.render.report import (
 )
 from ndcg_tracker.render.text import CELL_WIDTH, reports_text, table_text
 from ndcg_tracker.words.notes import Note, note_text
+from ndcg_tracker.words.texts import about
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,6 +110,7 @@ class Said:
     ``value``: the typed numbers, or a function that returns them; JSON and ``to_dict`` show them with ``as_object``.
     ``reports``: the reports that people read. ``table``: the table of CSV and of a frame. ``further``: formats that
     only this answer has, or that it has in its own way. ``blank_lines``: the number of blank lines between reports.
+    ``dataset``: whose word for a group they say, by default that of the value.
     """
 
     value: object
@@ -116,8 +118,14 @@ class Said:
     table: Callable[[], Table]
     further: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     blank_lines: int = 2
+    dataset: str = ""
 
-    def in_format(
+    def in_format(self, format: str, **shown: Any) -> str:
+        """Return the answer in a format, with a line end; ``shown``: see ``_in_format``."""
+        with about(self.dataset or getattr(self.value, "dataset", "")):
+            return self._in_format(format, **shown)
+
+    def _in_format(
         self,
         format: str,
         *,
@@ -127,7 +135,7 @@ class Said:
         width: int | None = None,
         is_terminal: bool = False,
     ) -> str:
-        """Return the answer in a format, with a line end.
+        """Return the answer in a format.
 
         ``detail``: how much people read; programs read all. ``more``, ``color``, ``width``, ``is_terminal``: for text
         only (see ``reports_text``); the caller knows the terminal and NO_COLOR.
@@ -149,22 +157,19 @@ class Said:
 
             return reports_markdown(self.reports(), detail)
         if format == "html":
-            return self.html() + "\n"
+            from ndcg_tracker.render.html import reports_html
+
+            return reports_html(self.reports()) + "\n"
         if format == "json":
             return json_text(self.plain())
         from ndcg_tracker.render.csv import csv_text
 
         return csv_text(*self.table().for_programs)
 
-    def html(self) -> str:
-        """Return the reports as a piece of HTML."""
-        from ndcg_tracker.render.html import reports_html
-
-        return reports_html(self.reports())
-
     def plain(self) -> Any:
         """Return the typed numbers as plain Python values."""
-        return as_object(self.value() if callable(self.value) else self.value)
+        with about(self.dataset or getattr(self.value, "dataset", "")):
+            return as_object(self.value() if callable(self.value) else self.value)
 
 
 class Answer(ABC):
@@ -190,7 +195,7 @@ class Answer(ABC):
 
     def to_html(self) -> str:
         """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
-        return self._said().html()
+        return self._said().in_format("html").rstrip("\n")
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.terminal import Painted, shortened, visible
 from ndcg_tracker.words.notes import Told
-from ndcg_tracker.words.texts import UNDEFINED, Text, between, interval, p_short, p_text, percent, points
+from ndcg_tracker.words.texts import UNDEFINED, Text, between, interval, p_short, p_text, percent, points, unit, units
 from ndcg_tracker.words.verdicts import NO_MARK, Mark, mark_of, marks_legend
 
 Format = Literal["text", "json", "markdown", "csv"]
@@ -353,6 +353,7 @@ def shown(table: Table) -> Shown:
     table = table.for_people
     names = zip(table.columns, table.distinct_names, strict=True)
     headings = [name if column.title is None else column.title.strip(BLANK) for column, name in names]
+    headings = [{"group": unit(), "groups": units()}.get(heading, heading) for heading in headings]
     rows = [[_cell(value, column) for value, column in zip(row, table.columns, strict=True)] for row in table.rows]
     right = [table.is_right(place) for place in range(len(table.columns))]
     if not table.footnotes:

@@ -90,7 +90,7 @@ def reports_text(
         blocks.append("\n\n".join("\n".join(part) for part in parts))
     text = ("\n" * (blank_lines + 1)).join(blocks)
     if detail == "screen" and more and any(report.has_rest for report in reports):
-        first, is_verdict = reports[0], len(blocks) == 1 and "\n\n" not in text
+        first, is_verdict = reports[0], bool(reports[0].under) and "\n\n" not in text
         rest = f"more: {'   '.join(filter(None, [f'{more} {first.rest}', first.also]))}"
         text += f"   ({more}: {first.rest})" if is_verdict else ("\n" if shown_alone[-1].notes else "\n\n") + rest
     return inert_lines(text) + "\n" if blocks else ""

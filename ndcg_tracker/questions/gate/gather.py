@@ -44,6 +44,7 @@ from ndcg_tracker.questions.gate.result import (
 )
 from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.storage.marks import finite_or_none
 from ndcg_tracker.words.notes import in_words
@@ -163,11 +164,7 @@ def basis_of(
     runs = runs_of(tx, question)
     question.refuse_incomplete()
     baseline, alias = runs.baseline.run, question.alias
-    if question.margin == "auto" and runs.is_repeated:
-        raise InputError(
-            f"{argument('margin', 'auto')} learns from repeats of a single run, but a test of arms has repeats in it",
-            advice="give a margin in absolute points, such as 0.01",
-        )
+    refuse("gate", {"margin": question.margin, "arms": runs.is_repeated})
     decisions = tx.decisions.all(baseline.dataset_id)
     earlier = tuple(of_gate(decisions, str(question.metric), alias))
     judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
