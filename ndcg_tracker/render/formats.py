@@ -1,7 +1,7 @@
 """Answers, reports and tables in the requested format.
 
 A question returns an ``Answer``: a dataclass of typed numbers with its output, a ``Said``. A format that all answers
-share is an entry of ``_FORMATS``; a format of a single answer is an entry of its ``further``.
+share is in ``Said.in_format``, which imports what writes it; a format of a single answer is in its ``further``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from ndcg_tracker.render.csv import csv_of_columns, csv_text
-from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.json import json_rows, json_text
-from ndcg_tracker.render.markdown import reports_markdown, table_markdown
 from ndcg_tracker.render.report import (
     WIDTH,
     Column,
@@ -156,20 +153,23 @@ class Said:
                 more=more,
             )
         if format == "markdown":
+            from ndcg_tracker.render.markdown import reports_markdown
+
             return reports_markdown(self.reports(), detail)
-        return _FORMATS[format](self)
+        if format == "html":
+            from ndcg_tracker.render.html import reports_html
+
+            return reports_html(self.reports()) + "\n"
+        if format == "json":
+            return json_text(self.plain())
+        from ndcg_tracker.render.csv import csv_text
+
+        return csv_text(*self.table().for_programs)
 
     def plain(self) -> Any:
         """Return the typed numbers as plain Python values."""
         with about(self.dataset or getattr(self.value, "dataset", "")):
             return as_object(self.value() if callable(self.value) else self.value)
-
-
-_FORMATS: Mapping[str, Callable[[Said], str]] = {
-    "html": lambda said: reports_html(said.reports()) + "\n",
-    "json": lambda said: json_text(said.plain()),
-    "csv": lambda said: csv_text(*said.table().for_programs),
-}
 
 
 class Answer(ABC):
@@ -241,8 +241,12 @@ def rows_as(
     if format == "json":
         return json_rows(table.distinct_names, table.rows)
     if format == "csv":
+        from ndcg_tracker.render.csv import csv_text
+
         return csv_text(table.distinct_names, table.rows)
     if format == "markdown":
+        from ndcg_tracker.render.markdown import table_markdown
+
         return table_markdown(table)
     return table_text(table, cell_width=cell_width, **paper)
 
@@ -308,5 +312,7 @@ def columns_as(
     r,
     """
     if format == "csv":
+        from ndcg_tracker.render.csv import csv_of_columns
+
         return csv_of_columns(Table(columns, []).distinct_names, values)
     return rows_as(format, columns, zip(*values, strict=True), **paper)

@@ -457,7 +457,7 @@ class Report:
     The rest: rows of the tables for which a screen has no room. ``legend``: how to read the tables. ``styles``: how to
     read their styles, shown only in formats with styles. ``facts``: names and values. ``minor``: notes that change
     nothing. ``details``: tables that come last. ``rest``: its title, under which formats that can fold hide it; "":
-    they do not fold it.
+    they do not fold it. ``behind``: a function that returns these fields, called only if somebody reads the rest.
 
     ``is_overview``: whether further reports follow that this one sums up, and that also come on request.
     """
@@ -478,6 +478,7 @@ class Report:
     minor: Sequence[Told] = ()
     details: Sequence[Table] = ()
     rest: str = "details"
+    behind: Callable[[], Mapping[str, Any]] | None = None
     is_overview: bool = False
 
     @property
@@ -485,6 +486,11 @@ class Report:
         """How to read the tables: what their columns say, and what the report says."""
         of_tables = (line for table in (*self.tables, *self.details) for line in table.legends)
         return list(dict.fromkeys((*of_tables, *self.legend)))
+
+    @property
+    def whole(self) -> Report:
+        """The report with its rest."""
+        return self if self.behind is None else replace(self, behind=None, **self.behind())
 
     @property
     def screen(self) -> Report:
@@ -498,8 +504,10 @@ class Report:
     @property
     def has_rest(self) -> bool:
         """Whether a screen leaves something out."""
+        if self.is_overview or self.behind is not None:
+            return True
         told = (self.facts, self.legends, self.minor, self.details, *(table.legend for table in self.tables))
-        return self.is_overview or any(told) or self.screen.tables != [*self.tables]
+        return any(told) or self.screen.tables != [*self.tables]
 
 
 def shown_reports(reports: Sequence[Report], detail: Detail) -> Sequence[Report]:

@@ -99,7 +99,7 @@ def reports_text(
 def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
     is_screen = detail == "screen"
-    report = report.screen if is_screen else report
+    report = report.screen if is_screen else report.whole
     head = _headline(report, page)
     head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]

@@ -21,9 +21,9 @@ from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights, may_be_grades
 from ndcg_tracker.runs.groups import keep_texts
 from ndcg_tracker.runs.labels import (
-    HeldLabels,
     JudgeNames,
     RunLabels,
+    held_labels,
     label_source,
     numbered_labels,
 )
@@ -275,7 +275,7 @@ def ready_run(table: RankedTable, labels: LabelLists | None, metrics: Sequence[M
         return ReadyRun(table, None)
     scores = Scores(list(dict.fromkeys(metrics)))
     try:
-        scores.add(judged(ranking, HeldLabels(labels).of(ranking.group_keys)))
+        scores.add(judged(ranking, held_labels(labels).of(ranking.group_keys)))
     except NdcgTrackerError:
         return ReadyRun(table, None)
     return ReadyRun(table, scores)

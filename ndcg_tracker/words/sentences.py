@@ -345,7 +345,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "retraining": _retraining,
     "budget_spent": "the budget is spent, so nothing is decided",
     "looks_spent": lambda n: f"drawn answers decided on these runs {n} times, so another look decides nothing",
-    "judge_unchecked": lambda judge: f"nobody has checked {judge_words(judge)}, on whose labels it would rest",
+    "judge_unchecked": lambda judge: f"nobody has checked {judge_words(judge)}, whose labels decide",
     "weightless": lambda n: f"{counted(n, 'group')} with weight 0 left out",
     "no_group": lambda: f"no {unit()} has a result in both runs, so there is nothing to compare",
     "one_group": lambda of_clusters=False: (

@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.compare.say_tables import labels_text
-from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing, SuiteRow, SuiteTable
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.latex import EMPHASIS, latex_text, table_latex
 from ndcg_tracker.render.report import BLANK, Column, Report, Table, columns, unseen
 from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, counted, percent_span, points, queries, units
 
@@ -257,9 +257,7 @@ def _slice_cell(standing: Standing) -> Painted:
 
 def leaderboard_latex(board: Leaderboard) -> str:
     """Return a table for a paper: booktabs, the best mean bold, the second underlined, letters as superscripts."""
-    if board.attribute is not None:
-        what = f"a table for a paper has no slices, but {argument('by', board.attribute)} asks for them"
-        raise InputError(what, advice="leave it out, or take another format")
+    refuse("leaderboard", {"by": board.attribute, "paper": True})
     n = [str(metric.n) for metric in board.metrics]
     several = "" if len({*n}) == 1 else ", in the order of columns"
     n_queries = f"$n = {', '.join(n) if several else n[0]}$ {units('query')}{several}"

@@ -111,4 +111,4 @@ def test_an_item_is_its_text(command: CommandLine, folder: Path) -> None:
     assert sorted(row["text"] for row in command.rows("texts", "list")) == passages
     assert command.refused(
         "ingest", "run.jsonl", "--items", "contexts", "--group", "query", "--item-is-text", "--item-to-document", "#.*"
-    ) == ("--item-is-text does not go with --item-to-document; leave one out")
+    ) == ("--item-is-text does not go with --item-to-document: each text is its own document; leave one out")

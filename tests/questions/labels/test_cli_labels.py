@@ -107,7 +107,7 @@ def test_unknown_versions_and_datasets(newer: CommandLine, shop: CommandLine) ->
         "--labels 'old' is not a version; give a number, such as --labels 1, or newest or all"
     )
     assert newer.refused("compare", "bm25", "dense", "--labels", "all", "--tie-bounds") == (
-        "--by and --tie-bounds need one version of the labels; name it instead of all"
+        "--tie-bounds does not go with --labels all: it shows one version of one judge; leave one out"
     )
 
 
@@ -295,7 +295,9 @@ def test_a_file_of_several_judges_gives_each_a_version(judges: CommandLine) -> N
         assert judges.refused(command, "a.csv", "--labels", "both.csv") == choose
     assert judges.rows("evaluate", "b.csv", "--labels", "both.csv", "--judge", "human", "-m", "P@1")[0]["mean"] == 1.0
     assert judges.rows("evaluate", "b.csv", "--labels", "both.csv", "--judge", "gpt", "-m", "P@1")[0]["mean"] == 0.0
-    assert judges.refused("evaluate", "a.csv", "--judge", "gpt").startswith("--judge needs --labels FILE; ")
+    assert judges.refused("evaluate", "a.csv", "--judge", "gpt").startswith(
+        "--judge needs --labels: the file names the judges; "
+    )
     row = judges.rows("ingest", "a.csv", "--labels", "both.csv", "--judge", "human")[0]
     assert (row["label_set_version"], row["judge"]) == (2, "human")
 
@@ -314,7 +316,7 @@ def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, f
     both, of = ("a", "b"), ("-m", "P@1")
     commands: list[tuple[str, ...]] = [
         ("compare", *both, *of),
-        ("gate", "b", "--baseline", "a", *of, "--scope", "set", "--tolerance", "1", "--dry-run"),
+        ("gate", "b", "--baseline", "a", *of, "--scope", "set", "--margin", "0.99", "--dry-run"),
         ("leaderboard", *of),
         ("history", *of),
         ("explain", *both, "-m", "ndcg@10"),
@@ -358,10 +360,10 @@ def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, f
     assert [row["judge"] for row in table] == ["gpt", "human"]
     assert "| human | 2 |" in judges.done("compare", *both, *of, "--judge", "*", "--format", "markdown")
     assert judges.refused("compare", *both, "--judge", "*", "--labels", "1") == (
-        "--labels 1 belongs to one judge, but --judge '*' means every judge; leave one out"
+        "--labels does not go with --judge '*': a version has one judge; leave one out"
     )
     assert judges.refused("compare", "--suite", "all", *both, "--judge", "*") == (
-        "--judge '*' takes one dataset; name a judge with --suite"
+        "--judge '*' does not go with --suite: a suite has several datasets; name one version or judge"
     )
 
 

@@ -78,7 +78,7 @@ def test_runs_by_mean(shop: CommandLine) -> None:
     assert len(shop.rows("runs", "list", "-m", "ndcg@10", "--sort", "mean", "--top", "1")) == 1
     assert (
         shop.refused("runs", "list", "--sort", "mean")
-        == "--sort mean needs its metric; add for example --metric ndcg@10"
+        == "--sort mean needs --metric: the mean is of a metric; give --metric, or leave out --sort mean"
     )
 
 
@@ -101,7 +101,9 @@ def test_runs_of_several_datasets_and_without_the_metric(shop: CommandLine, fold
 
 
 def test_what_is_refused(shop: CommandLine) -> None:
-    assert shop.refused("leaderboard", "bm25", "--all") == "--all and RUN are both given; leave one out"
+    assert (
+        shop.refused("leaderboard", "bm25", "--all") == "RUN does not go with --all: all runs are ranked; leave one out"
+    )
     assert shop.refused("leaderboard", "bm25") == (
         "a leaderboard needs two runs or more with ndcg@10, but there is 1; see the runs with: ndcg-track runs list"
     )
@@ -176,9 +178,7 @@ def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
     sliced = Leaderboard("shop", LabelSetRef(1, "0"), runs, (board,), "t", "kind")
     with pytest.raises(InputError) as refused:
         leaderboard_said(sliced).in_format("latex")
-    assert str(refused.value) == (
-        "a table for a paper has no slices, but by='kind' asks for them; leave it out, or take another format"
-    )
+    assert str(refused.value) == ("by= does not go with a table for a paper: it has no slices; leave one out")
 
 
 @pytest.mark.parametrize("asked", [("leaderboard",), ("history",)])
