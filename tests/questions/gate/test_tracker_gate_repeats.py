@@ -65,8 +65,10 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
     assert refusal(repeated, "noisy", **asked, repeats=["repeat0", "noisy", "base"]) == (
         "run 'noisy' is the candidate and cannot be a repeat as well; leave it out"
     )
-    assert refusal(repeated, "noisy", **asked, aa="base", repeats=["repeat0"]).startswith("repeats= and aa= both name")
-    assert refusal(repeated, "noisy", margin=0.01, aa="base").endswith("add margin='auto'")
+    assert refusal(repeated, "noisy", **asked, aa="base", repeats=["repeat0"]).startswith(
+        "repeats= does not go with aa=: "
+    )
+    assert refusal(repeated, "noisy", margin=0.01, aa="base").endswith("; give margin='auto', or leave out aa=")
     for name in ("copy1", "copy2"):
         repeated.ingest(frame_of_ranks(BASE), name=name, dataset="shop")
     assert refusal(repeated, "noisy", **asked, repeats=["base", "copy1", "copy2"]) == (
