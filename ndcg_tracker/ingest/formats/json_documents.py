@@ -33,15 +33,17 @@ _AS_LABELS = f"give it with {argument('labels', 'FILE')}"
 _Lists = Iterator[tuple[object, Sequence[object], Sequence[object]]]
 
 
-def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "") -> tuple[Rows, Places]:
-    """Return the rows of a JSON document and their places.
+def exact_rows(source: Source, reader: str, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
+    """Return the rows of a JSON or YAML document and their places.
 
-    Parameters: ``columns``: for arrays of records; no other shape has named columns. ``chosen``: which one of several
-    runs or judgment lists to read, as the error lists them. Raises: InputError naming the line for invalid JSON, and
-    naming the group and the item for a key that appears twice and for a value that is not a finite number.
+    Parameters: ``reader``: json or yaml; ``json:NAME`` reads one of several runs or judgment lists, as the error lists
+    them. ``columns``: for arrays of records; no other shape has named columns. Raises: InputError naming the line for
+    invalid JSON, and naming the group and the item for a key that appears twice and for a value that is not a finite
+    number.
     """
+    reader, _, chosen = reader.partition(":")
     try:
-        document = json_value(source)
+        document = document_in(source, reader)
         first = document[0] if isinstance(document, list) and document else document
         if _are_responses(document, first, columns, wanted):
             if chosen:
@@ -81,11 +83,14 @@ def _are_responses(document: Any, first: object, columns: Columns, wanted: Wante
     return not holds_judgments and not (is_of_labels and _is_search_response(document))
 
 
-# JSON itself
+# JSON itself, and YAML
 
 
-def json_value(source: Source) -> Any:
-    """Return the one JSON value of a source. Raises: InputError naming the line, WrongValueError for a key twice."""
+def document_in(source: Source, reader: str) -> Any:
+    """Return the one JSON or YAML value of a source.
+
+    Raises: InputError naming the line, WrongValueError for a key that is there twice.
+    """
     content = source.content().removeprefix(BOM)
     try:
         text = content.decode()
@@ -95,6 +100,10 @@ def json_value(source: Source) -> Any:
             f"byte 0x{content[error.start]:02x} is not UTF-8", line, advice="save the file as UTF-8"
         ) from None
     del content
+    if reader == "yaml":
+        from ndcg_tracker.ingest.formats.yaml_documents import yaml_value
+
+        return yaml_value(source, text)
     doubled: list[tuple[dict[str, Any], str]] = []
 
     def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
