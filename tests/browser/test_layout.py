@@ -32,6 +32,7 @@ FINE = """<p>two lines of text<br>and <b>one</b> more</p>
     ],
     ids=["fine", "wide", "text", "chart", "cut"],
 )
+@pytest.mark.nightly(but=2)
 def test_what_is_wrong_is_found(browser: Browser, page: str, expected: list[str]) -> None:
     with browser.new_page(viewport={"width": 600, "height": 400}) as shown:
         shown.set_content(page)

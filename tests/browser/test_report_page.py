@@ -120,7 +120,7 @@ def test_one_minus_sign(reader: Reader, page: str) -> None:
     assert "\u2212" not in text
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("which", ["two runs", "several", "regressed"])
 def test_nothing_scrolls_sideways_is_cut_or_stands_on_something_else(
     reader: Reader, page: str, regressed: str, which: str, tmp_path: Path

@@ -32,6 +32,7 @@ PROMPT = '<span class="gp">$ </span>'
         ('<span class="go">only</span>\n', ""),
     ],
 )
+@pytest.mark.nightly(but=2)
 def test_what_is_copied(reader: Reader, code: str, commands: str) -> None:
     reader.page.set_content(f"<pre><code>{code}</code></pre><script>{SCRIPT.read_text(encoding='utf-8')}</script>")
     assert reader.page.evaluate("commandsOf(document.querySelector('code'))") == commands

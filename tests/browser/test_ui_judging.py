@@ -53,6 +53,7 @@ def at(reader: Reader, pages: Served, path: str) -> Page:
     return reader.opens(f"http://127.0.0.1:{pages.access.port}{path}")
 
 
+@pytest.mark.nightly(but=3)
 def test_ten_items_are_judged_with_at_most_fifteen_keys_and_clicks(inside: Reader, pages: Served) -> None:
     page = at(inside, pages, "/compare?run=1&run=2")
     steps = 1
@@ -84,6 +85,7 @@ def test_keys_undo_and_leave_open_but_not_while_one_types(inside: Reader, pages:
     expect(page.locator(".progress")).to_contain_text("1 of ")
 
 
+@pytest.mark.nightly(but=3)
 def test_the_pages_can_be_read_by_everybody(inside: Reader, pages: Served) -> None:
     paths = ["/judge?dataset=default", "/judge?run=1&run=2", "/judge?dataset=default&design=1"]
     paths += ["/judge?run=1&run=2&greatest=50", "/judge?dataset=default&stored=2"]

@@ -62,7 +62,7 @@ def at(reader: Reader, pages: Served, path: str) -> Page:
     return reader.opens(f"http://127.0.0.1:{pages.access.port}{path}")
 
 
-@pytest.mark.nightly(but=5)
+@pytest.mark.nightly(but=15)
 @pytest.mark.parametrize("path", PATHS)
 def test_every_page_draws_obeys_nobody_and_can_be_read(inside: Reader, pages: Served, path: str) -> None:
     for look in looks(inside.page):
@@ -272,6 +272,7 @@ WANTED = {
 """What one came for on each page."""
 
 
+@pytest.mark.nightly(but=2)
 def test_what_one_came_for_is_seen_first_on_a_phone(reader: Reader, work: Served) -> None:
     origin = f"http://127.0.0.1:{work.access.port}/"
     reader.own = (*reader.own, origin)

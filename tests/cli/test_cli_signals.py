@@ -73,6 +73,7 @@ def assert_nothing_stored(url: str) -> None:
 
 
 @pytest.mark.parametrize(("place", "number"), MOMENTS)
+@pytest.mark.nightly(but=2)
 def test_a_signal_within_an_ingest(
     command: CommandLine, program: Program, large: None, place: str, number: signal.Signals
 ) -> None:

@@ -290,6 +290,7 @@ def _of_world(tracker: nt.Tracker, population: Population, world: int) -> Estima
     return compared(tracker, call)
 
 
+@pytest.mark.nightly
 def test_a_lenient_judge_passes_no_loss_of_the_margin(tracker: nt.Tracker, record_property: Record) -> None:
     """At a margin that is the true loss a gate PASSes in at most 3 of 40 worlds."""
     population, passed = losing("lenient"), 0
@@ -306,6 +307,7 @@ def test_a_lenient_judge_passes_no_loss_of_the_margin(tracker: nt.Tracker, recor
     assert passed <= 3
 
 
+@pytest.mark.nightly
 def test_two_nights_of_one_system_pass_by_few_answers(tracker: nt.Tracker) -> None:
     """At margin .02 and 150 queries: PASS in .60 of 40 worlds by 100 answers and .85 by 200; with 50 it says how many.
 

@@ -22,7 +22,7 @@ def trainings(rng: np.random.Generator, k: int, groups: NDArray[np.float64], run
     return np.asarray(groups + rng.normal(0, runs, (k, 1)) + rng.normal(0, RESIDUAL, (k, groups.size)))
 
 
-@pytest.mark.nightly(but=5)
+@pytest.mark.nightly(but=15)
 @pytest.mark.parametrize(
     ("n", "k", "most"), [(50, 2, 0.07), (600, 2, 0.07), (2000, 2, 0.07), (600, 3, 0.06), (2000, 5, 0.06)]
 )
@@ -45,7 +45,7 @@ def test_arms_of_one_quality(n: int, k: int, most: float, runs: float, record_pr
         assert found["groups alone"] / samples > 0.1
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=9)
 @pytest.mark.parametrize(
     ("runs", "sds", "least", "most"),
     [

@@ -64,7 +64,7 @@ def beir(fill_as: Callable[[Callable[[str], object]], None], database_url: str) 
     return nt.Tracker(database_url)
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize(
     "options",
     [

@@ -40,7 +40,7 @@ def refusal(path: Path, **options: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=8)
 @pytest.mark.parametrize("block_rows", [1 if LONG else 50, 1000, 1 << 20])
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
 def test_a_defect_anywhere_in_a_large_file_is_found_with_its_line(tmp_path: Path, name: str, block_rows: int) -> None:

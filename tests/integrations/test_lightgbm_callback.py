@@ -83,7 +83,7 @@ def test_every_iteration_has_the_ndcg_that_lightgbm_reports(ready_url: str) -> N
     assert curve["mean"].iloc[-1] == own.mean["ndcg@10"]
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("boosting", ["gbdt", "dart", "rf"])
 def test_each_way_of_boosting(tmp_path: Path, boosting: str) -> None:
     database = str(tmp_path / "runs.db")
@@ -383,6 +383,7 @@ print(counts)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="Linux counts threads there")
+@pytest.mark.nightly
 def test_the_threads_of_the_training_stay(tmp_path: Path) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
     program = [sys.executable, "-c", THREADS, "num_threads", "n_jobs", "nthread"]

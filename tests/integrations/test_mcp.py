@@ -112,6 +112,7 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.nightly(but=3)
 def test_every_tool_answers_what_its_command_prints(
     shop_of_agents: tuple[CommandLine, Agent], rows_in: Callable[[], str]
 ) -> None:
@@ -233,6 +234,7 @@ def hostile_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.nightly(but=2)
 def test_no_pattern_or_file_holds_the_server(hostile_folder: Path, forked: str) -> None:
     agent = Agent(forked, "none.db", hostile_folder, IMPATIENT)
     try:
@@ -257,6 +259,7 @@ def test_a_call_ends_after_65_seconds(hostile_folder: Path, forked: str) -> None
         agent.close()
 
 
+@pytest.mark.nightly(but=2)
 def test_a_gate_that_waits_too_long_decides_nothing(hostile_folder: Path, forked: str) -> None:
     url = str(hostile_folder / "runs.db")
     _fill(url)
@@ -274,6 +277,7 @@ def test_a_gate_that_waits_too_long_decides_nothing(hostile_folder: Path, forked
         agent.close()
 
 
+@pytest.mark.nightly
 def test_no_agent_that_adapts_gets_a_harmful_variant_through(tmp_path: Path, forked: str) -> None:
     """30 variants, each .05 worse, with every argument that it can give; a better one then decides as before."""
     rng, groups = np.random.default_rng(7), 400
@@ -339,6 +343,7 @@ def test_a_server_that_waits_for_a_file_can_be_stopped(way: str, hostile_folder:
             assert stderr.read() == told  # to the end, so every process that held it has ended
 
 
+@pytest.mark.nightly(but=2)
 def test_the_program_says_nothing_but_the_protocol_and_ends(shop: CommandLine) -> None:
     start = partial(
         subprocess.Popen, [sys.executable, "-c", PROGRAM, "--db", shop.url, "mcp"],

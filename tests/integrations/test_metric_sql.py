@@ -94,6 +94,7 @@ def test_there_are_hundreds() -> None:
     assert {metric.measure for metric in written(EVERY)} == set(MEASURES)
 
 
+@pytest.mark.nightly
 def test_duckdb() -> None:
     run, labels = tables(0)
     with duckdb.connect() as engine:

@@ -70,6 +70,7 @@ def evaluated(
         )
 
 
+@pytest.mark.nightly(but=2)
 def test_given_scores_are_evaluated_stored_and_logged(
     postgres_schema: None, store: MlflowStore, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -185,7 +185,7 @@ def n_decisions(database: str) -> int:
         return len(tracker.sql("SELECT decision_id FROM gate_decisions"))
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize(
     ("arguments", "variables", "n_recorded"),
     [

@@ -10,6 +10,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 
 
 @pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.nightly(but=3)
 def test_every_value_agrees_or_differs_on_purpose(peer: str) -> None:
     found = comparisons(peer)
     assert found

@@ -63,7 +63,7 @@ def _values(metric: Metric, runs: list[Run], labels: Run) -> list[np.ndarray]:
     return found
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("text", METRICS)
 def test_each_item_moves_as_far_as_its_grades_do(text: str) -> None:
     n_open = 0

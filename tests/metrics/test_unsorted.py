@@ -133,7 +133,7 @@ def case(way: str, *, ties: bool, size: int) -> tuple[Run, Run]:
     return run, labels
 
 
-@pytest.mark.nightly(but=5)
+@pytest.mark.nightly(but=10)
 @pytest.mark.parametrize("way", [IN_ORDER, BY_COUNTING, BY_SORTING])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("size", [10, 63, 100, 300] if LONG else [10, 63, 300])

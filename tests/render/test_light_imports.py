@@ -34,7 +34,7 @@ def test_an_ordinary_comparison_needs_no_scipy() -> None:
     assert done.stdout == "False\n"
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize(
     ("words", "unwanted"),
     [

@@ -34,6 +34,7 @@ NEW_NAMES = {"a": "n1", "b": "n2", "c": "n3"}
 
 
 @pytest.mark.both_engines
+@pytest.mark.nightly(but=3)
 def test_a_mapping_makes_old_and_new_ids_one(tracker: nt.Tracker, database_url: str) -> None:
     tracker.ingest(OLD, name="old", labels=LABELS, metrics=METRICS)
     tracker.ingest(renamed(OLD, NEW_NAMES), name="new", metrics=METRICS, allow="no-overlap")
@@ -143,7 +144,7 @@ def world(share: float, split: float, seed: int, n_groups: int) -> tuple[Lists, 
     return labels, old, new, texts, n_changed, n_split
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.4, 0.6])
 def test_renamed_items_are_carried_by_their_texts(tracker: nt.Tracker, share: float) -> None:
     carry_by_texts(tracker, share, 0)

@@ -69,6 +69,7 @@ def digests(tracker: nt.Tracker) -> list[tuple[str, str, str]]:
 NAMED = ["bm25", "<b>dense</b>; \u202e", "b"]
 
 
+@pytest.mark.nightly(but=3)
 def test_named_runs_are_copied_exactly(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     done = filled.export_runs(tmp_path / "out", NAMED)
     assert (done.n_runs, done.n_items, done.n_label_sets, done.notes) == (3, 24, 3, ())
@@ -111,6 +112,7 @@ def test_another_name_for_the_dataset(filled: nt.Tracker, tmp_path: Path) -> Non
     )
 
 
+@pytest.mark.nightly(but=2)
 def test_names_that_are_taken_by_other_content(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     filled.export_runs(tmp_path / "out", ["bm25"])
     other.ingest(frame_of(DENSE), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
@@ -168,6 +170,7 @@ def test_labels_keep_which_ids_are_one_and_that_they_are_of_spans(
     ]
 
 
+@pytest.mark.nightly(but=3)
 def test_what_cannot_be_computed_again_is_counted(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     weighted = {"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [1.0, 2.0, 1.0], "label": [1, 2, 0]}
     tracker.ingest(
@@ -226,7 +229,7 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize(("name", "change", "message"), DAMAGE, ids=[message for _, _, message in DAMAGE])
 def test_what_does_not_hold_together_is_refused(
     name: str, change: Callable[[pa.Table], Any], message: str, tmp_path: Path

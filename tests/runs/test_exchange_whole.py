@@ -64,6 +64,7 @@ def answers_of(tracker: nt.Tracker) -> list[str]:
 
 
 @pytest.mark.both_engines
+@pytest.mark.nightly(but=3)
 def test_a_copy_of_a_whole_database_has_every_row_and_answers_alike(
     filled: nt.Tracker, other: nt.Tracker, tmp_path: Path
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_copy_of_a_whole_database_needs_an_empty_one(filled: nt.Tracker, tmp_p
     assert rows_of(filled) == before
 
 
+@pytest.mark.nightly(but=2)
 def test_numbers_with_gaps_are_closed(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     """A server leaves gaps in numbers when it rolls back; in a file they would look like lost rows."""
     with nt.Tracker(tmp_path / "one.db") as one:
@@ -180,6 +182,7 @@ def test_an_export_of_0_2_0_is_read_with_its_record(other: nt.Tracker, tmp_path:
         assert tx.damage() == []
 
 
+@pytest.mark.nightly(but=2)
 def test_answers_of_an_export_of_0_2_0_are_kept_and_decide_nothing(other: nt.Tracker, tmp_path: Path) -> None:
     other.import_runs(unpacked("designs", tmp_path / "out"))
     grades = {number: [grade for _, grade, _ in items.values()] for number, items in items_of(other).items()}

@@ -107,7 +107,7 @@ def test_what_is_there_breaks_no_rule(copies: Path) -> None:
     assert check_database(str(copies / "one.db")).damage == []
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize(("name", "column", "value", "told"), WRONG, ids=[f"{one[0]} {one[-1]}" for one in WRONG])
 def test_a_row_that_cannot_be(name: str, column: str, value: Any, told: str, copies: Path, empty: nt.Tracker) -> None:
     path = copies / "out" / f"{name}.parquet"

@@ -87,6 +87,7 @@ def test_labels_of_a_share_join_those_that_are_stored(tracker: nt.Tracker) -> No
 
 
 @pytest.mark.parametrize("with_labels", [True, False])
+@pytest.mark.nightly(but=2)
 def test_two_shares_are_compared_as_both_cut_by_hand(tracker: nt.Tracker, with_labels: bool) -> None:
     metrics = ["ndcg@5", "AP"]
     tracker.ingest(A, labels=LABELS, name="a", metrics=metrics)

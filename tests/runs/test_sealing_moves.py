@@ -60,6 +60,7 @@ def older(tracker: nt.Tracker, ready_url: str) -> nt.Tracker:
 
 
 @pytest.mark.both_engines
+@pytest.mark.nightly(but=2)
 def test_it_is_refused_until_it_is_moved(
     older: nt.Tracker, held: str, ready_url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

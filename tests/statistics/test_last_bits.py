@@ -46,6 +46,7 @@ def numbers_of(delta: Floats, weights: Floats) -> list[float | None]:
 
 
 @given(SEEDS, SIZES)
+@pytest.mark.nightly
 def test_the_last_bit_of_a_difference_moves_nothing(seed: int, n: int) -> None:
     baseline, candidate = results(seed, n)
     delta = candidate - baseline

@@ -42,7 +42,7 @@ def drifts(steps: tuple[Step, ...]) -> list[Drift]:
     return [step.drift for step in steps if step.drift is not None]
 
 
-@pytest.mark.nightly(but=5)
+@pytest.mark.nightly(but=15)
 @pytest.mark.parametrize("n_runs", [9, 13, 20, 40, 100])
 @pytest.mark.parametrize("ratio", [1.5, 2.0, 3.0, 10.0])
 def test_trainings_of_one_recipe_have_no_step(n_runs: int, ratio: float, record_property: Record) -> None:

@@ -116,7 +116,7 @@ RUN = "dataset = 'shop' AND run = 'run 7'"
 DIFF = "dataset = 'shop' AND baseline = 'run 7' AND candidate = 'run 9' AND metric = 'ndcg@10'"
 
 
-@pytest.mark.nightly(but=8)
+@pytest.mark.nightly(but=16)
 @pytest.mark.parametrize(
     ("condition", "columns_of"),
     [

@@ -76,7 +76,7 @@ def same(one: object, other: object) -> bool:
     return one == other
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("question", questions(), ids=lambda question: question.name)
 def test_both_engines_give_the_same_answer(urls: dict[str, str], question: Question) -> None:
     one, other = (rows_of(urls[engine], question.query) for engine in ENGINES)
@@ -208,6 +208,7 @@ def test_whoever_writes_lets_the_owner_look_at_the_tables(urls: dict[str, str]) 
 
 
 @pytest.mark.parametrize("question", questions(), ids=lambda question: question.name)
+@pytest.mark.nightly(but=2)
 def test_sqlite_reads_no_large_table_from_end_to_end(urls: dict[str, str], question: Question) -> None:
     with Tracker(urls["sqlite"]) as tracker:
         plan = [str(line).strip() for (line,) in tracker.query(question.query, explain=True).rows]

@@ -567,7 +567,7 @@ def test_predicates_that_leak_tell_a_role_only_what_it_may_read(team: Team, role
     assert bool(hidden) == (role == DASHBOARDS)
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("role", [DASHBOARDS, READER, WRITER, OWNER])
 def test_errors_of_sql_tell_no_value(team: Team, role: str) -> None:
     for view in VIEWS:

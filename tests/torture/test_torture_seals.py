@@ -59,7 +59,7 @@ def shown(folder: Path, printed: Printed) -> str:
     return text + "".join(path.read_text("utf-8", "replace") for path in folder.rglob("*") if path.suffix in TEXT)
 
 
-@pytest.mark.nightly(but=9)
+@pytest.mark.nightly(but=18)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command(walked: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NDCG_TRACK_SEALED_DB", str(walked / "another.db"))

@@ -9,7 +9,7 @@ from .report import Setting
 from .steering_names import STEERING_NAMES, outcomes
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_no_name_steers_a_log_or_a_paper(tmp_path: Path, postgres_server: PostgresServer, engine: str) -> None:
     found = list(outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))

@@ -227,7 +227,7 @@ def measured(name: str, n: int) -> Rates:
     return Rates(passes, fails, pd.DataFrame(facts).mean().to_dict())
 
 
-@pytest.mark.nightly(but=18)
+@pytest.mark.nightly(but=54)
 @pytest.mark.parametrize("name", CELLS)
 def test_the_gate_errs_seldom_where_labels_do_not_cover_a_run(name: str, record_property: Record) -> None:
     rates, true = measured(name, repeats(20)), CELLS[name].true

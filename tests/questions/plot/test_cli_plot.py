@@ -19,7 +19,7 @@ PICTURES = {
 }
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=9)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture(shop: CommandLine, folder: Path, name: str) -> None:
     assert shop.said("plot", *PICTURES[name], "-o", name, "--width", "300") == f"wrote {name}\n"

@@ -441,6 +441,7 @@ class Stopped(BaseException):
         "SELECT endless(1) AS planned",  # of a function that always gives the same, the planner asks for it
     ],
 )
+@pytest.mark.nightly(but=2)
 def test_an_interrupt_gets_through_and_the_server_stops(
     conninfo: str, bystander: psycopg.Connection, query: str, raised: type[BaseException]
 ) -> None:

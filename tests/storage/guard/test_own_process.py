@@ -123,6 +123,7 @@ def test_what_sqlite_holds_is_limited(path: Path) -> None:
 
 @needs_proc
 @pytest.mark.parametrize("query", [FOREVER, ONE_LONG_STEP, "SELECT 1", "SELECT nothing", ONE_LONG_ROW])
+@pytest.mark.nightly(but=2)
 def test_no_process_is_left(path: Path, query: str) -> None:
     before = children(os.getpid())
     with suppress(InputError):

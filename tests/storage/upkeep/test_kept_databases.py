@@ -51,6 +51,7 @@ def test_a_database_of_every_released_revision_and_of_the_newest_is_kept() -> No
 
 
 @pytest.mark.parametrize("revision", UPGRADED)
+@pytest.mark.nightly(but=2)
 def test_a_kept_database_is_upgraded(database_url: str, revision: str) -> None:
     restore(database_url, revision)
     newest = newest_revision()
@@ -177,6 +178,7 @@ def test_both_engines_kept_the_same(revision: str) -> None:
 
 
 @pytest.mark.parametrize("revision", UPGRADED)
+@pytest.mark.nightly(but=3)
 def test_a_kept_database_has_the_schema_of_its_revision(database_url: str, other_url: str, revision: str) -> None:
     restore(database_url, revision)
     database.upgrade(other_url)

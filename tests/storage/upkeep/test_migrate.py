@@ -84,6 +84,7 @@ def test_upgrade_makes_the_schema_once(database_url: str) -> None:
     assert database.current(database_url) == State(Kind.CURRENT, NEWEST)
 
 
+@pytest.mark.nightly(but=2)
 def test_down_and_up_again(database_url: str) -> None:
     database.upgrade(database_url)
     fill(database_url)

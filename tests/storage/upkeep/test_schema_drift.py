@@ -21,7 +21,7 @@ def test_models_and_migrations_agree(database_url: str, other_url: str) -> None:
     assert differences(catalogue_of_models(other_url, metadata), without_views(catalogue_of(database_url))) == []
 
 
-@pytest.mark.nightly(but=7)
+@pytest.mark.nightly(but=21)
 @pytest.mark.parametrize("drift", DRIFTS, ids=[drift.kind for drift in DRIFTS])
 def test_a_planted_difference_is_found(drift: Drift, postgres_schema: None, database_url: str, other_url: str) -> None:
     database.upgrade(database_url)
