@@ -116,6 +116,7 @@ class Evaluation:
         the name of a convention. Raises: InputError if no group of the run has the attribute, and for a metric whose
         mean is not the mean of its groups.
 
+        >>> from ndcg_tracker import evaluate
         >>> found = evaluate({"q": {"a": 1.0}, "r": {"b": 1.0}}, "P@1", labels={"q": {"a": 1}, "r": {"a": 1}})
         >>> found.by("device", {"q": "tv", "r": "phone"})[["slice", "mean"]].values.tolist()
         [['phone', 0.0], ['tv', 1.0]]
@@ -129,6 +130,7 @@ class Evaluation:
     def __getitem__(self, text: str) -> float | None:
         """Return the mean of a metric by its text, None if there is none; KeyError for one that was not computed.
 
+        >>> from ndcg_tracker import evaluate
         >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, ["P@1", "RR"], labels={"q": {"b": 1}})["RR"]
         0.5
         """
