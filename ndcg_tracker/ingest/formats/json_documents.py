@@ -103,7 +103,7 @@ def document_in(source: Source, reader: str) -> Any:
     if reader == "yaml":
         from ndcg_tracker.ingest.formats.yaml_documents import yaml_value
 
-        return yaml_value(source, text)
+        return yaml_value(text, source.error)
     doubled: list[tuple[dict[str, Any], str]] = []
 
     def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
