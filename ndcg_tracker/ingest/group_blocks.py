@@ -51,6 +51,16 @@ class LineFormat(Protocol):
         """Raise the error of ``refused`` for what only the end shows; ``n_rows``: how many rows there are."""
 
 
+class ExactOnly:
+    """A format without a quick reader."""
+
+    small = fast = None
+
+    def n_rows_of(self, line: bytes) -> int:
+        """Be never called, because exact readers know the lines of their rows."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
 class GroupBlock:
     """Rows of whole groups: ``exact`` reads them again with their lines, None if ``places`` knows the lines."""

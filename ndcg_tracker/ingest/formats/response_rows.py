@@ -20,6 +20,7 @@ from ndcg_tracker.ingest.columns import Columns, Refused, Wanted
 from ndcg_tracker.ingest.formats.jsonl import json_id, json_number
 from ndcg_tracker.ingest.formats.response_shapes import BATCH, NOTHING, is_batch, json_response
 from ndcg_tracker.ingest.formats.responses import Found, Responses
+from ndcg_tracker.ingest.group_blocks import ExactOnly
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Lines
 from ndcg_tracker.rankings import Floats, Index
@@ -107,14 +108,12 @@ class _Gathered:
         return rows, LinePlaces(self._name, np.repeat(self._lines, lengths).tolist(), responses.if_twice)
 
 
-class ResponseLines:
+class ResponseLines(ExactOnly):
     """JSON lines with one response per line (see ``LineFormat``).
 
     Arrow's parser would save a quarter of the time. Values outside the requested paths have to be JSON, but are not
     checked further.
     """
-
-    small = fast = None
 
     def __init__(self, columns: Columns, wanted: Wanted) -> None:
         self._responses = Responses(columns, wanted)
@@ -142,10 +141,6 @@ class ResponseLines:
             except WrongValueError as error:
                 raise error.at(f"{lines.name}:{number}") from None
         return gathered.rows(self._responses)
-
-    def n_rows_of(self, line: bytes) -> int:
-        """Return how many items a response holds."""
-        return len(self._responses.found(json_response(line)).items) if line.strip(b"\r\n") else 0
 
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise the error of ``refused`` for a file of ids that does not fit."""
