@@ -12,6 +12,13 @@ from ndcg_tracker.api.reading import Reading, evaluated
 from ndcg_tracker.api.reading import evaluate as nt_evaluate
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.input_files import (
+    refuse_several,
+    refused_by_spark,
+    run_names,
+    shown_reading,
+    spark_evaluations,
+)
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import Work
@@ -43,13 +50,10 @@ def evaluate(
     """
     from ndcg_tracker.api.evaluation import NoLabelsError
     from ndcg_tracker.api.say_evaluations import evaluations_as
-    from ndcg_tracker.cli.input_files import refused_by_spark, run_names, shown_reading, spark_evaluations
     from ndcg_tracker.render.whole_file import whole_file
 
     given = dict(asked.named)
-    for option, value in (("--scores", given.get("scores")), ("--metrics-json", metrics_json)):
-        if value is not None and len(files) > 1:
-            raise InputError(f"{option} is for one file, but several are given", advice="evaluate them one by one")
+    refuse_several(files, "evaluate", given | {"metrics_json": metrics_json})
     if (by is None) != (groups is None):
         half, other = ("--by", "--groups FILE") if groups is None else ("--groups", "--by ATTRIBUTE")
         raise InputError(f"{half} needs {other}", advice="give both")

@@ -16,6 +16,7 @@ from ndcg_tracker.api import storing
 from ndcg_tracker.api.reading import GivenLabels, Ingest
 from ndcg_tracker.asked import GROUP, LABEL, SCORE, Pairs
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.input_files import refuse_several, refused_by_spark
 from ndcg_tracker.cli.options import as_option
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
@@ -91,19 +92,10 @@ def ingest(
     for option, other in of_results.items():
         if other is not None:
             raise InputError(f"--{option} belongs to --results FILE", advice="leave it out")
-    of_one = (
-        ("scores is for one file", "scores"),
-        ("metrics-json is for one run", ""),
-        ("metadata is of one run", "metadata"),
-    )
-    for what, key in of_one:
-        if len(files) > 1 and (given.get(key) if key else metrics_json) is not None:
-            raise InputError(f"--{what}, but several files are given", advice="ingest them one by one")
+    refuse_several(files, "ingest", given | {"metrics_json": metrics_json})
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     if engine == "spark":
-        from ndcg_tracker.cli.input_files import refused_by_spark
-
         refused_by_spark(given)
     stored: list[IngestResult] = []
     try:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SECONDS_BETWEEN = 0.2
+_OF_ONE = {
+    "scores": "is for one file, but several",
+    "metrics_json": "is for one run, but several files",
+    "metadata": "is of one run, but several files",
+}
 
 
 @dataclass
@@ -74,6 +79,13 @@ def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> G
         return entry
 
     yield from mapped(ahead, paths, n_jobs)
+
+
+def refuse_several(files: Sequence[str], verb: str, given: Mapping[str, object]) -> None:
+    """Refuse arguments of one run for several files (InputError); ``verb``: what the command does with them."""
+    for name, what in _OF_ONE.items():
+        if len(files) > 1 and given.get(name) is not None:
+            raise InputError(f"{as_option(name, '')} {what} are given", advice=f"{verb} them one by one")
 
 
 def require_file(path: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.arrow import list_array
-from ndcg_tracker.ingest.cells import Places, RowPlaces
+from ndcg_tracker.ingest.cells import ItemPlaces, Places, RowPlaces
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
     FRAME_AS_DICT,
@@ -376,31 +376,6 @@ def _opened_interchange(frame: Any) -> _Opened:
     return _Opened(header, column, _NOT_SCORES)
 
 
-class _NestedPlaces:
-    """The rows of a nested dict, identified by group and item."""
-
-    if_twice = "keep one of the two"
-
-    def __init__(self, groups: Sequence[object], lists: Sequence[Mapping[object, object]]) -> None:
-        self._groups, self._lists = groups, lists
-
-    def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``group G, item I: what``."""
-        return InputError(what, where=self.mention(row), **parts)
-
-    def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``what``."""
-        return InputError(what, **parts)
-
-    def mention(self, row: int) -> str:
-        """Return ``group G, item I``."""
-        for group, items in zip(self._groups, self._lists, strict=True):
-            if row < len(items):
-                return f"group {shown(str(group))}, item {shown(str([*items][row]))}"
-            row -= len(items)
-        raise IndexError(row)
-
-
 def _refuse_other_indexes(columns: Sequence[Any]) -> None:
     """Refuse pandas Series that pandas itself would not join by position."""
     if any(not column.index.equals(columns[0].index) for column in columns):
@@ -431,7 +406,9 @@ def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, obj
             refuse_no_numbers(groups, lists)
         return numbers
 
-    return _Opened(["group", "item", number], column, _NOT_SCORES, _NestedPlaces(groups, lists), is_plain=True)
+    ends = np.cumsum([len(items) for items in lists])
+    places = ItemPlaces("", groups, ends, lambda row: list(chain.from_iterable(lists))[row])
+    return _Opened(["group", "item", number], column, _NOT_SCORES, places, is_plain=True)
 
 
 def _opened_lists(lists: Lists, wanted: Wanted) -> _Opened:

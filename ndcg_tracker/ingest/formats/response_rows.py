@@ -12,7 +12,6 @@ from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.cells import (
     LinePlaces,
     Places,
-    RecordPlaces,
     WrongValueError,
     whole_ranks,
 )
@@ -174,7 +173,7 @@ def document_rows(name: str | None, document: object, columns: Columns, wanted: 
             raise error.at(where) from None
     _finish(responses, n_responses, WrongValueError)
     rows, lines = gathered.rows(responses)
-    return rows, RecordPlaces(name or "", lines)
+    return rows, lines.of_records()
 
 
 def _of_document(responses: Responses, document: object, *, is_file: bool) -> Iterator[tuple[str, Callable[[], Found]]]:
