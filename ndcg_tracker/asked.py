@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 from ndcg_tracker.errors import InputError, argument
@@ -59,7 +60,7 @@ class Option:
     ``default``: the text for the default in the help, None for the default itself. ``least``: the least value of a
     number. ``typed`` and ``read``: the type that users type, and the function that makes the argument from it, if they
     differ from the argument's. ``is_positional``: an argument of the command line, not an option; ``is_optional``: a
-    repeated argument is optional.
+    repeated argument is optional. ``everyday``: ``-h`` shows it.
     """
 
     help: str
@@ -71,6 +72,10 @@ class Option:
     read: Callable[[Any], Any] | None = None
     is_positional: bool = False
     is_optional: bool = False
+    everyday: bool = False
+
+
+Everyday = partial(Option, everyday=True)
 
 
 @dataclass(frozen=True)
@@ -156,22 +161,22 @@ def allowed(names: str | Iterable[str]) -> frozenset[str]:
 Texts = list[str] | None
 """The value of a repeatable option."""
 
-MetricText = Annotated[str, Option("The metric.", ("--metric", "-m"))]
+MetricText = Annotated[str, Everyday("The metric.", ("--metric", "-m"))]
 MetricTexts = Annotated[
     str | Sequence[str],
-    Option("A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.", ("--metric", "-m"), typed=Texts),
+    Everyday("A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.", ("--metric", "-m"), typed=Texts),
 ]
-AnyDataset = Annotated[str | None, Option("Only look for runs in this dataset.")]
+AnyDataset = Annotated[str | None, Everyday("Only look for runs in this dataset.")]
 Dataset = Annotated[
-    str, Option("The dataset: the groups and labels to compare runs on.", default="default, else the only one")
+    str, Everyday("The dataset: the groups and labels to compare runs on.", default="default, else the only one")
 ]
 OnlyTagged = Annotated[
     Mapping[str, str] | None,
-    Option("key=value: only runs with this tag; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
+    Everyday("key=value: only runs with this tag; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
 ]
 Judge = Annotated[
     str | None,
-    Option("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),
+    Everyday("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),
 ]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
 Allow = Annotated[
@@ -188,7 +193,7 @@ Plan = Annotated[bool, Option("Show the query plan, without running the query.")
 
 Metrics = Annotated[
     str | Sequence[str],
-    Option(
+    Everyday(
         "A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.",
         ("--metric", "-m"),
         default=DEFAULT_METRIC,
@@ -196,11 +201,11 @@ Metrics = Annotated[
     ),
 ]
 DatasetOfRun = Annotated[
-    str, Option("The dataset: the groups and labels to compare runs on.", ("--dataset",), default="default")
+    str, Everyday("The dataset: the groups and labels to compare runs on.", ("--dataset",), default="default")
 ]
 Tags = Annotated[
     Mapping[str, str] | None,
-    Option("A tag to find the run by, key=value; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
+    Everyday("A tag to find the run by, key=value; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
 ]
 Parameters = Annotated[
     Mapping[str, str] | None,
@@ -238,14 +243,14 @@ Judges = Annotated[
         typed=Texts,
     ),
 ]
-Replace = Annotated[bool, Option("Replace a stored run of the same name that has other content.")]
+Replace = Annotated[bool, Everyday("Replace a stored run of the same name, if its content differs.")]
 
 # How files and tables are read
 
 Labels = Annotated[
     object,
-    Option(
-        "The labels: a file, or ir_datasets:NAME for a public dataset.",
+    Everyday(
+        "A file with the labels, or ir_datasets:NAME for a public dataset.",
         ("--labels", "--qrels"),
         metavar="FILE",
         typed=str | None,
@@ -263,7 +268,7 @@ Reader = Annotated[
 ]
 GroupColumn = Annotated[
     str | None,
-    Option(
+    Everyday(
         "Column or JSON path of the group; RUN,LABELS if they differ; @FILE lists one id per JSON response.",
         default="group",
         typed=str | None,
@@ -271,14 +276,14 @@ GroupColumn = Annotated[
 ]
 ItemColumn = Annotated[
     str | Literal[False] | None,
-    Option(
+    Everyday(
         "Column or JSON path of the item; '' for row numbers; RUN,LABELS if they differ.",
         default="item",
         typed=str | None,
     ),
 ]
-ScoreColumn = Annotated[str, Option("Column of the score; -NAME if the lowest score is best.", default="score")]
-LabelColumn = Annotated[str | None, Option("Column of the label.", default="label")]
+ScoreColumn = Annotated[str, Everyday("Column of the score; -NAME if the lowest score is best.", default="score")]
+LabelColumn = Annotated[str | None, Everyday("Column of the label.", default="label")]
 WeightColumn = Annotated[str | None, Option("Column of the weight.", default="weight")]
 Header = Annotated[
     str | Sequence[str] | None,

@@ -22,6 +22,7 @@ from ndcg_tracker.asked import (
     CreatedAt,
     Dataset,
     DatasetOfRun,
+    Everyday,
     FactsFile,
     GitCommit,
     GroupColumn,
@@ -79,15 +80,15 @@ LabelsFile = Annotated[
 ]
 LabelledDataset = Annotated[
     str,
-    Option(
+    Everyday(
         "The dataset: the groups and labels to compare runs on.",
         default="default; with --extend, --design, --judge or --rescore also the only one",
     ),
 ]
-OfJudge = Annotated[str, Option("Who gave the labels: a person, a pool or a model.", metavar="NAME")]
-Extend = Annotated[bool, Option("Add the labels to the latest version, instead of replacing it.")]
-ReplaceLabels = Annotated[bool, Option("Replace the latest version, even if many groups lose all labels.")]
-Rescore = Annotated[bool, Option("Evaluate the stored runs under the labels, in the same transaction.")]
+OfJudge = Annotated[str, Everyday("Who gave the labels: a person, a pool or a model.", metavar="NAME")]
+Extend = Annotated[bool, Everyday("Add the labels to the latest version, instead of replacing it.")]
+ReplaceLabels = Annotated[bool, Everyday("Replace the latest version, even if many groups lose all labels.")]
+Rescore = Annotated[bool, Everyday("Evaluate the stored runs under the labels, in the same transaction.")]
 AddedBy = Annotated[str, Option("Who gave the labels, if not the judge.", metavar="NAME")]
 FromRuns = Annotated[
     Sequence[str],

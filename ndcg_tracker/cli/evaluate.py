@@ -32,7 +32,7 @@ def evaluate(
     asked: Asked,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
     name: options.Names = None,
-    per_group: Annotated[bool, typer.Option("--per-group", help="Also print one row per group.")] = False,
+    per_group: Annotated[bool, options.everyday("--per-group", help="Also print one row per group.")] = False,
     by: Annotated[
         str | None,
         typer.Option(metavar="ATTRIBUTE", help="Also show the means in each slice of this attribute of --groups."),
@@ -120,7 +120,7 @@ metrics = options.command_group("Look up metrics: list, explain, sql.")
 def list_metrics(
     work: Annotated[
         Work | None,
-        typer.Option("--for", help="List the metric names of tools for this kind of work, and what to write here."),
+        typer.Option("--for", help="List the names in tools for this kind of work, and what to write here."),
     ] = None,
     format: options.Output = "text",
 ) -> None:

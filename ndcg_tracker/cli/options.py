@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
-    from ndcg_tracker.render.report import Column, Detail, Paper
+    from ndcg_tracker.render.report import Column, Detail, ListPaper, Paper
 
 
 DEFAULT_COLUMNS = 100
@@ -34,6 +35,11 @@ WIDEST = 140
 
 OutputFormat = Literal["text", "json", "markdown", "csv"]
 """How results are printed."""
+
+
+EVERYDAY = "everyday"
+"""The panel of an option that ``-h`` shows."""
+everyday = partial(typer.Option, rich_help_panel=EVERYDAY)
 
 
 def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
@@ -77,11 +83,12 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
         min=option.least,
         show_default=shown,
         callback=callback,
+        rich_help_panel=EVERYDAY if option.everyday else None,
     )
 
 
-Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
-Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups and labels to compare runs on.")]
+Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
+Dataset = Annotated[str, everyday("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
 OnSuite = Annotated[
     str | None, typer.Option("--suite", metavar="NAME", help="Use every dataset of this suite, and all together.")
@@ -97,7 +104,7 @@ Allow = Annotated[asked.Texts, told(asked.Allow, "--allow")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
 Names = Annotated[
-    list[str] | None, typer.Option("--name", help="Name of the run, one per file.", show_default="the file's name")
+    list[str] | None, everyday("--name", help="Name of the run, one per file.", show_default="the file's name")
 ]
 EngineName = Literal["here", "spark"]
 """The engine that reads the rows of a run."""
@@ -152,12 +159,20 @@ def show(text: str) -> None:
 
 
 def show_rows(
-    format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]], **layout: int
+    format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]], cell_width: int = 0
 ) -> None:
     """Print rows in a format (see ``rows_as``)."""
     from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.text import CELL_WIDTH
 
-    show(rows_as(format, columns, rows, **screen(), **layout))
+    show(rows_as(format, columns, rows, cell_width=cell_width or CELL_WIDTH, **screen()))
+
+
+def show_list(format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a list in a format: as many rows as a screen has, with -v all, with -q their number."""
+    from ndcg_tracker.render.formats import rows_as
+
+    show(rows_as(format, columns, rows, **list_screen()))
 
 
 def show_fields(format: OutputFormat, names: Sequence[str], records: Iterable[object]) -> None:
@@ -198,6 +213,11 @@ def show_sentences(*sentences: str) -> None:
     width = screen()["width"]
     for sentence in map(visible, sentences):
         show("\n".join([sentence] if width is None else wrapped(sentence, width)) + "\n")
+
+
+def list_screen(*, by_time: bool = False) -> ListPaper:
+    """Return what standard output is written on, and how much of a list; ``by_time``: the last row is the newest."""
+    return {**screen(), "detail": surroundings.detail, "by_time": by_time}
 
 
 def screen() -> Paper:

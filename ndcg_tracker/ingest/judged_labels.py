@@ -1,7 +1,4 @@
-"""Labels whose rows say more than group, item and label: who gave each, or the gold span of a document.
-
-A gold span is an item whose id names the span (see ``SameItems``).
-"""
+"""Labels whose rows say more than group, item and label: who gave each, or the gold span of a document."""
 
 from __future__ import annotations
 
@@ -13,25 +10,16 @@ from ndcg_tracker.ingest.cells import Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns
 from ndcg_tracker.ingest.formats.delimited import YES_OR_NO
 from ndcg_tracker.ingest.formats.jsonl import json_number, warn_of_fractions
-from ndcg_tracker.ingest.records import Records, cell_id, id_bytes, number_in, place_of
+from ndcg_tracker.ingest.records import Records, id_bytes, number_in, place_of
 from ndcg_tracker.ingest.rows import GatheredRows
+from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import label_lists
-from ndcg_tracker.rankings.ranking import SPANS, LabelLists, span_of
+from ndcg_tracker.rankings.ranking import SPANS, LabelLists
 from ndcg_tracker.words.texts import shown
 
 JUDGE = "judge"
 """The column of a table of labels that says who gave each."""
-SPAN = ("document", "start", "end")
 _NULL = float("nan")
-
-
-def are_spans(names: Iterable[object], columns: Columns) -> bool:
-    """Return whether columns of these names have gold spans instead of items.
-
-    >>> are_spans(["group", *SPAN], Columns()), are_spans(["group", *SPAN], Columns(item="document"))
-    (True, False)
-    """
-    return columns.item is None and "item" not in (given := {*map(str, names)}) and {*SPAN} <= given
 
 
 def judged_labels(
@@ -61,7 +49,9 @@ def judged_labels(
         values = dict(zip(in_rows, cells, strict=False))
         try:
             for group, item, label in _unfolded(values, names, fractions):
-                item_id = _span(values) if spans else id_bytes(item, "item", fractions)
+                item_id = (
+                    span_item(*(values[name] for name in SPAN)).encode() if spans else id_bytes(item, "item", fractions)
+                )
                 is_unsure = unsure and isinstance(label, str) and label.strip().lower() == "unsure"
                 grade = 1.0 if "label" not in names else _NULL if is_unsure else _grade(label)
                 if item_id or grade == grade:  # else it is a query without a labelled item
@@ -97,15 +87,6 @@ def _unfolded(
             yield group, one_item, one_label
     else:
         yield group, item, label
-
-
-def _span(values: Mapping[str, object]) -> bytes:
-    document, start, end = (values[name] for name in SPAN)
-    item = f"{cell_id(document, 'document')}#{start}-{end}"
-    if span_of(item) is None:
-        what = f"{start}-{end} is not a span: two whole numbers, the second larger"
-        raise WrongValueError(what, advice="give where it starts, and where the text after it starts")
-    return item.encode()
 
 
 def _grade(cell: object) -> float:

@@ -28,12 +28,13 @@ from ndcg_tracker.ingest.formats.response_rows import ResponseLines
 from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.frames import read_label_frame
+from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
-from ndcg_tracker.ingest.judged_labels import JUDGE, SPAN, are_spans, judged_labels
-from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, records_in
+from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
+from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, parquet_records, records_in
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.source import BOM, Source
+from ndcg_tracker.ingest.spans import are_spans
 from ndcg_tracker.ingest.table import (
     NO_LISTS,
     RankedTable,
@@ -199,6 +200,7 @@ def _by_judge(
     path, chosen = path_of(given), where or {}
     if path is None:
         names = getattr(given, "columns", given if isinstance(given, Mapping) else ())
+        names = getattr(given, "column_names", names)
         if chosen or JUDGE in names or are_spans(names, columns):
             return judged_labels(frame_records(given), columns, chosen, unsure=unsure)
         return {"": read_label_frame(given, columns, are_answers=unsure)}
@@ -267,9 +269,10 @@ _UNSURE_VALUE = re.compile(rb'(?im)(:\s*)(?:"unsure"|unsure(?=\s*$))')
 
 def _may_be_judged(source: Source, name: str, head: bytes, columns: Columns) -> bool:
     """Return whether a file may have a column ``judge`` or gold spans, according to its beginning."""
-    if name == "parquet":
+    if name == "parquet" or (name == "jsonl" and JUDGE.encode() in head):
         return True
-    return any(name in (columns.header or ()) or name.encode() in head for name in (JUDGE, SPAN[0]))
+    names = set(map(str, _names_in(source, name, columns)))
+    return JUDGE in names or are_spans(names, columns)
 
 
 def may_have_columns(path: str) -> bool:
@@ -457,6 +460,9 @@ def _group_blocks(
     source: Source, reader: str, columns: Columns, wanted: Wanted, n_rows: int | None, *, is_small: bool
 ) -> Iterable[GroupBlock]:
     """Return the blocks of one table, a run or labels, of about ``n_rows`` rows each, None for one block."""
+    if wanted is not LABEL_TABLE and are_spans(_names_in(source, reader, columns), columns):
+        records = records_in(source, reader, "runs", header=columns.header)
+        return [GroupBlock(*rows_of_spans(records, columns, wanted))]
     if reader == "parquet":
         return parquet_blocks(source, columns, wanted, n_rows)
     if reader.startswith(("json:", "yaml")) or reader == "json":
@@ -465,6 +471,18 @@ def _group_blocks(
     if n_rows is None:
         return [whole_block(source, new_table, is_small=is_small)]
     return text_group_blocks(source, new_table(), n_rows * BYTES_PER_ROW, fast=not is_small)
+
+
+def _names_in(source: Source, reader: str, columns: Columns) -> Iterable[object]:
+    """Return the names of the columns of a file, none if its format has none."""
+    if reader == "parquet":
+        return parquet_records(source).header if source.file_path() else ()
+    if reader == "jsonl":
+        return record if isinstance(record := first_record(source), Mapping) else ()
+    if reader not in ("csv", "tsv"):
+        return ()
+    first = source.head(SMALL).removeprefix(BOM).partition(b"\n")[0].decode(errors="replace").strip()
+    return columns.header or (cell.strip('"') for cell in first.split("\t" if reader == "tsv" else ","))
 
 
 def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) -> LineFormat:
