@@ -21,7 +21,7 @@ from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, worded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
@@ -66,11 +66,11 @@ def metric_asked_for(text: str | None) -> str | None:
     return (metrics_asked_for([text]) or [text])[0]
 
 
-def told(declared: Any, spelled: str = "", default: object = None, callback: Callable[..., Any] | None = None) -> Any:
+def told(declared: Any, spelled: str = "", default: object = None) -> Any:
     """Return a declared argument (``Annotated[TYPE, Option(...)]``) as typer takes it.
 
     ``spelled``: the option, if the declaration leaves it to the argument's name. ``default``: the argument's default,
-    which the help shows. ``callback``: reads the value while the command line is parsed.
+    which the help shows.
     """
     option: Option = declared.__metadata__[0]
     shown = option.default or default not in (None, "", False, ())
@@ -82,20 +82,17 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
         help=option.help,
         min=option.least,
         show_default=shown,
-        callback=callback,
         rich_help_panel=EVERYDAY if option.everyday else None,
     )
 
 
 Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
-Dataset = Annotated[str, everyday("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
 OnSuite = Annotated[
     str | None, typer.Option("--suite", metavar="NAME", help="Use every dataset of this suite, and all together.")
 ]
 ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
 AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
-Metrics = Annotated[asked.Texts, told(asked.MetricTexts, callback=metrics_asked_for)]
 OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
 Run = Annotated[str, told(asked.Run)]
 SomeRuns = Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")]
