@@ -136,7 +136,7 @@ def rare_loss(sample: AnySample) -> RareLoss | None:
 def at(found: Estimate, delta: float) -> Estimate:
     """Return an estimate with another mean and the same error, as another order of tied items may cause."""
     error, p_value = found.standard_error, found.p_value
-    if p_value is not None and p_value < 1 and found.delta and (found.test != "t" or not error):
+    if p_value is not None and p_value < 1 and found.delta and (found.about.test != "t" or not error):
         error = abs(found.delta) / two_sided_t(max(p_value, 1e-300), found.df)  # that a t-test would have had
     moved = None if p_value is None or not error else two_sided_p(delta / error, found.df)
     return replace(found, t=replace(found.t, mean=delta), p_value=moved, p_adjusted=moved, others={})
@@ -145,7 +145,7 @@ def at(found: Estimate, delta: float) -> Estimate:
 def adjusted(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
     """Return estimates with p-values corrected over all of them (Holm), each of the others as if it were observed."""
     n_tests = sum(one.p_value is not None for one in found)
-    ps = [one.p_value if one.check is None else one.check.p_value(one.p_value, n_tests) for one in found]
+    ps = [one.p_value if one.about.check is None else one.about.check.p_value(one.p_value, n_tests) for one in found]
 
     def instead(place: int, other: Estimate) -> Estimate:
         return replace(other, p_adjusted=holm([*ps[:place], other.p_value, *ps[place + 1 :]])[place])
@@ -175,7 +175,9 @@ def sliced(sample: Sample, values: Sequence[str | None]) -> tuple[Estimate, ...]
         rows.append(row)
     qs = benjamini_hochberg([row.p_value for row in rows])
     rows = [replace(row, q_value=q) for row, q in zip(adjusted(rows), qs, strict=True)]
-    return tuple(sorted(rows, key=lambda row: (row.gain or 0.0, -row.n, row.value is None, row.value or "")))
+    return tuple(
+        sorted(rows, key=lambda row: (row.gain or 0.0, -row.n, row.about.value is None, row.about.value or ""))
+    )
 
 
 def _p_value(sample: AnySample, test: TTest, methods: Methods, metric: str) -> float | None:

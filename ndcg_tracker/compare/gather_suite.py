@@ -179,7 +179,7 @@ def compared_pairs(
             None,
         )
         if without is not None:
-            why = NOT_COMPARABLE[without.not_comparable or "no_group"]
+            why = NOT_COMPARABLE[without.about.not_comparable or "no_group"]
             command = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", dataset)
             command = (*command, *judge_option(options.judge or ""))
             raise NotComparableError(

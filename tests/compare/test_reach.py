@@ -400,4 +400,4 @@ def test_repeats_of_one_side_are_each_asked(tracker: nt.Tracker) -> None:
     for name, arm in (("old", "a"), ("old again", "a")):
         tracker.tag_run(name, {"arm": arm}, dataset="shop")
     result = tracker.compare("tag:arm=a", "new", dataset="shop", metrics="R@5")
-    assert result.comparisons[0].metrics[0].not_comparable == "other_ids"
+    assert result.comparisons[0].metrics[0].about.not_comparable == "other_ids"

@@ -154,7 +154,7 @@ def gate_report(self: HasStore, result: GateResult, *, output: str = "report.htm
 
     comparison = result.gated.comparison
     metrics = [metric.metric for metric in comparison.metrics]
-    clusters, check = result.gated.metric.clusters, result.gated.metric.check
+    clusters, check = result.gated.metric.about.clusters, result.gated.metric.about.check
     version = None if comparison.label_set.judge in NO_LABELS_HERE else comparison.label_set.version
     drawn = report(
         self,

@@ -47,8 +47,8 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     """Return the decision. Raises: NotComparableError if a run has no judged item; see ``GateQuestion``."""
     basis, comparison, results = facts.basis, facts.comparison, facts.results
     runs, direction = basis.runs, basis.runs.metric.direction
-    if not comparison.is_comparable and comparison.metrics[0].not_comparable in _WITHOUT_JUDGED:
-        raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].not_comparable])
+    if not comparison.is_comparable and comparison.metrics[0].about.not_comparable in _WITHOUT_JUDGED:
+        raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].about.not_comparable])
     decision = replace(_of_all(question, facts), direction=direction)
     decision = advisable(decision, None if basis.policy else comparison.metrics[0].baseline)
     checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))

@@ -335,7 +335,7 @@ def _worst_loss(gated: Gated) -> list[Line]:
     if rare is None:
         return []
     who = f" ({shortened(visible(gated.comparison.texts.get(worst[0].group, worst[0].group)), 24)})" if worst else ""
-    return [Line("  ", rare_loss_words(rare, of_clusters=gated.metric.clusters is not None, who=who))]
+    return [Line("  ", rare_loss_words(rare, of_clusters=gated.metric.about.clusters is not None, who=who))]
 
 
 def _grading(gated: Gated) -> Note | None:
@@ -553,7 +553,7 @@ def recorded_reason(gated: Gated | SuiteGated) -> str:
     """Return the reason of a decision as the database stores it, with its clusters and the origin of its margin."""
     why, learned = reason(gated.decision), None
     if isinstance(gated, Gated):
-        learned, clusters = gated.learned_margin, gated.metric.clusters
+        learned, clusters = gated.learned_margin, gated.metric.about.clusters
         why += f" {clustered_by(clusters.attribute)}" if clusters is not None else ""
         why += f" (policy of @{gated.policy.alias})" if gated.policy is not None else ""
     why += f" (outside the policy of @{gated.outside})" if gated.outside else ""

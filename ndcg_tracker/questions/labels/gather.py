@@ -275,7 +275,7 @@ def compared_versions(
         if len(beside) > 1:
             found |= zip(beside, adjusted_jointly([found[of] for of in beside]), strict=True)
     every = [found[of] for of in product(names, judge_of) if of in found]
-    metrics = list({metric.metric: metric.requested_as for of in every for metric in of.metrics}.values())
+    metrics = list({metric.metric: metric.about.requested_as for of in every for metric in of.metrics}.values())
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
         runs = [run for arm in (arms[baseline], *without) for run in arm.runs]

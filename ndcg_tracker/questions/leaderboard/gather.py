@@ -183,7 +183,10 @@ def _checked(
     facts: dict[str, Fact] = {"judge": judge, "checked_by": person or ""}
     notes = [Note("checked_ranks", facts)]
     found = [(of, of.metrics[0]) for of in adjusted_jointly(comparisons)]
-    few = next(((of, metric.check) for of, metric in found if metric.check and not metric.check.decides), None)
+    few = next(
+        ((of, metric.about.check) for of, metric in found if metric.about.check and not metric.about.check.decides),
+        None,
+    )
     if few is not None:
         names = [few[0].baseline.name, few[0].candidate.name]
         facts = {"a": names[0], "b": names[1], "n": few[1].n_answered, "needed": few[1].n_needed}

@@ -175,7 +175,7 @@ def _apart(decision: DecisionRecord, pair: ComparedPair) -> Apart | None:
     """Return how a decision differs from the comparison of the page: by its labels or its clusters."""
     if decision.label_set_id != pair.both.candidate.label_set.id:
         return "labels"
-    clusters = pair.comparison.metrics[0].clusters
+    clusters = pair.comparison.metrics[0].about.clusters
     if clusters is not None and clustered_by(clusters.attribute) in decision.reason:
         return None
     if OF_CLUSTERS in decision.reason:
@@ -187,7 +187,7 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
     """Return the command that makes the page."""
     comparison = pairs[0].comparison
     names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
-    metrics = [word for metric in comparison.metrics for word in ("--metric", metric.requested_as)]
+    metrics = [word for metric in comparison.metrics for word in ("--metric", metric.about.requested_as)]
     others = _options_given(options, texts=texts)
     return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
 

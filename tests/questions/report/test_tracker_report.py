@@ -43,7 +43,7 @@ def test_the_page_shows_what_compare_says(shop: nt.Tracker) -> None:
     rows = sorted(zip(pair.groups.keys, pair.groups.baseline, pair.groups.candidate, strict=True))
     assert rows == list(frame.itertuples(index=False, name=None))
     assert pair.groups.attributes == {"kind": [{"q1": "a", "q2": "a"}.get(key, "b") for key in pair.groups.keys]}
-    assert {row.value for row in pair.slices["kind"]} == {"a", "b"}
+    assert {row.about.value for row in pair.slices["kind"]} == {"a", "b"}
     by_kind: Comparison = shop.compare("bm25", "dense", by="kind").comparisons[0]
     assert pair.slices["kind"] == by_kind.slices
 
