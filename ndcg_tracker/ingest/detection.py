@@ -160,7 +160,7 @@ def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
         return is_number(fields[3]) and (delimiter is None or _ITERATION.fullmatch(fields[1]) is not None)
     if len(fields) == _N_QRELS + 1 and delimiter is None:  # preferences, or a run without the group
         return (b"\t" not in line and is_number(fields[4])) or (fields[0] == b"Q0" and is_number(fields[3]))
-    return is_number(fields[4]) and (len(fields) == _N_RUN or is_number(fields[3]))
+    return is_number(fields[4], "score") and (len(fields) == _N_RUN or is_number(fields[3]))
 
 
 def _json_reader(first_bytes: bytes) -> str:

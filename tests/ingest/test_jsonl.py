@@ -74,7 +74,7 @@ ROW = '{"group": "q", "item": "a", "score": 1}\n'
         ('{"group": "q"} x', "not valid JSON (Extra data, column 16); write one object per line"),
         ('{"group": "q", "group": "r"}', "key 'group' is there twice; keep one of the two"),
         ('{"group": "q", "score": NaN}', "NaN is not a JSON number; use a finite number, or null for none"),
-        ('{"group": "q", "x": -Infinity}', "-Infinity is not a JSON number; use a finite number, or null for none"),
+        ('{"group": "q", "x": Infinity}', "Infinity is not a JSON number; use a finite number, or null for none"),
         ('{"group": "q", "score": 1e400}', "the score is too large for a double; use a finite number"),
         ('{"group": "q", "score": 1' + "0" * 309 + "}", "the score is too large for a double; use a finite number"),
         (

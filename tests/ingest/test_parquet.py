@@ -113,7 +113,7 @@ def test_rows_are_counted_over_row_groups(tmp_path: Path) -> None:
     ("changed", "what"),
     [
         ({"score": [1.0, float("nan"), None]}, "row 2: the score is nan; use a finite number, or null for none"),
-        ({"score": [1.0, None, -np.inf]}, "row 3: the score is -inf; use a finite number, or null for none"),
+        ({"score": [1.0, None, np.inf]}, "row 3: the score is inf; use a finite number, or null for none"),
         ({"label": [None, np.inf, 1]}, "row 2: the label is inf; use a finite number, or null for none"),
         ({"group": ["q", None, "r"]}, "row 2: the group id is empty; every row needs one"),
         ({"group": ["q", "q", ""]}, "row 3: the group id is empty; every row needs one"),

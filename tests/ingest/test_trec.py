@@ -278,7 +278,7 @@ def test_ids_stay_as_they_are() -> None:
             )
         ),
         (b"1 Q0 d 1 nan t\n", "<stdin>:1: score 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
-        (b"1 Q0 d 1 -inf t\n", "<stdin>:1: score '-inf' is not a number; write it like 0.5, -2 or 1e-3"),
+        (b"1 Q0 d 1 inf t\n", "<stdin>:1: score 'inf' is not a number; write it like 0.5, -2 or 1e-3"),
         (b"1 Q0 d 1 1_000 t\n", "<stdin>:1: score '1_000' is not a number; write it like 0.5, -2 or 1e-3"),
         (b"1 Q0 d 1 1e400 t\n", "<stdin>:1: score '1e400' is too large for a double; use a finite number"),
         ("1 Q0 d 1 ٣ t\n".encode(), "<stdin>:1: score '٣' is not a number; write it like 0.5, -2 or 1e-3"),
