@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,23 +47,28 @@ class Places(Protocol):
 
 
 class LinePlaces:
-    """Rows of a text file: ``lines`` has the line number of each row."""
+    """Rows of a text file: ``lines`` has the line number of each row, or the number of its ``unit`` in a document."""
 
-    def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE) -> None:
+    def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE, unit: str = "line") -> None:
         self.if_twice = if_twice
-        self._name = name
-        self._lines = lines
+        self._name, self._lines, self._unit = name, lines, unit
+
+    def of_records(self) -> LinePlaces:
+        """Return the same places, where the numbers are those of records."""
+        return LinePlaces(self._name, self._lines, self.if_twice, "record")
 
     def line_of(self, row: int) -> int:
         """Return the line in which a row begins."""
         return self._lines[row]
 
     def place(self, row: int) -> str:
-        """Return ``FILE:LINE``."""
-        return f"{self._name}:{self._lines[row]}"
+        """Return ``FILE:LINE``, or ``FILE: record N``."""
+        if self._unit == "line":
+            return f"{self._name}:{self._lines[row]}"
+        return ": ".join(filter(None, [self._name, self.mention(row)]))
 
     def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``FILE:LINE: what``."""
+        """Return what is wrong with a row, at its place."""
         return InputError(what, where=self.place(row), **parts)
 
     def whole(self, what: str, **parts: str) -> InputError:
@@ -71,29 +76,45 @@ class LinePlaces:
         return InputError(what, where=self._name, **parts)
 
     def mention(self, row: int) -> str:
-        """Return ``line LINE``."""
-        return f"line {self._lines[row]}"
+        """Return ``line LINE`` or ``record N``."""
+        return f"{self._unit} {self._lines[row]}"
 
 
-class RecordPlaces:
-    """Rows of an array of records, counted from 1; ``lines`` has the record of each row for its line."""
+class ItemPlaces:
+    """The items of groups, list after list.
 
-    def __init__(self, name: str, lines: LinePlaces) -> None:
-        self._name = name
-        self._lines = lines
-        self.if_twice = lines.if_twice
+    ``name``: of the file, "" for objects in memory. ``ends``: where each list ends. ``item_of``: the id at a place, by
+    which an item is named; else it is named by its place in the list, from 1.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        groups: Sequence[object],
+        ends: Index,
+        item_of: Callable[[int], object] | None = None,
+        if_twice: str = KEEP_ONE,
+    ) -> None:
+        self.if_twice = if_twice
+        self._name, self._groups, self._ends, self._item_of = name, groups, ends, item_of
 
     def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``FILE: record N: what``."""
-        return InputError(what, where=": ".join(filter(None, [self._name, self.mention(row)])), **parts)
+        """Return ``FILE: group G, item I: what``, or with ``place N`` in place of the item."""
+        group = self._groups[int(np.searchsorted(self._ends, row, "right"))]
+        item = self.mention(row) if self._item_of is None else f"item {shown(str(self._item_of(row)))}"
+        where = ": ".join(filter(None, [self._name, f"group {shown(str(group))}, {item}"]))
+        return InputError(what, where=where, **parts)
 
     def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``FILE: what``."""
+        """Return ``what``, after the file's name if there is one."""
         return InputError(what, where=self._name, **parts)
 
     def mention(self, row: int) -> str:
-        """Return ``record N``."""
-        return f"record {self._lines.line_of(row)}"
+        """Return ``place N`` of the list, or ``entry N`` of all."""
+        if self._item_of is not None:
+            return f"entry {row + 1}"
+        at = int(np.searchsorted(self._ends, row, "right"))
+        return f"place {row - (int(self._ends[at - 1]) if at else 0) + 1}"
 
 
 class RowPlaces:

@@ -33,11 +33,13 @@ FORMATS = (
     Format("tsv", (".tsv",), has_columns=True),
     Format("json", (".json",), has_columns=True),
     Format("jsonl", (".jsonl", ".ndjson"), has_columns=True),
+    Format("yaml", (".yaml", ".yml"), has_columns=True),
     Format("parquet", (".parquet", ".pq"), has_columns=True),
     Format("svmlight", (".svm", ".svmlight", ".letor", ".libsvm"), has_columns=False),
+    Format("trec_eval", (), has_columns=True),  # its output, for results
 )
 READERS = tuple(format.name for format in FORMATS)
-WITHOUT_COLUMNS = tuple(format.name for format in FORMATS if not format.has_columns)
+WITH_COLUMNS = tuple(format.name for format in FORMATS if format.has_columns)
 _BY_EXTENSION = {ending: format.name for format in FORMATS for ending in format.endings}
 _DOCUMENT_KEYS = {
     *("requests", "details", "rank_eval", "judgmentRatings", "hits", "responses", "queries", "query_doc_pairs")
@@ -52,7 +54,7 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
     """Return the name of the reader for a file: by its ending (a compression's left aside), else by its content.
 
     A file named .tsv whose first line is a TREC line is a TREC file. Parameters: ``first_bytes``, the beginning of
-    the content, decompressed. Raises: InputError if neither helps, and for output of trec_eval.
+    the content, decompressed. Raises: InputError if neither helps.
 
     >>> detect_reader("bm25.run.gz", b""), detect_reader("-", b"1 qid:3 1:0.5"), detect_reader("-", b"group,score")
     ('trec', 'svmlight', 'csv')
@@ -63,7 +65,7 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
     if reader == "tsv":
         return "trec" if _is_trec(_first_line(first_bytes), b"\t") else "tsv"
     if reader is None:
-        reader = _by_content(path, first_bytes)
+        reader = _by_content(first_bytes)
     if reader is None:
         raise InputError(
             "cannot tell the format",
@@ -127,7 +129,7 @@ def _first_line(first_bytes: bytes) -> bytes:
     return next((line for line in lines if line and not line.startswith(b"#")), b"")
 
 
-def _by_content(path: str, first_bytes: bytes) -> str | None:
+def _by_content(first_bytes: bytes) -> str | None:
     if first_bytes.startswith(b"PAR1"):
         return "parquet"
     line = _first_line(first_bytes)
@@ -136,9 +138,7 @@ def _by_content(path: str, first_bytes: bytes) -> str | None:
     if _SVMLIGHT.fullmatch(line) and is_number(line.replace(b"\t", b" ").partition(b" ")[0]):
         return "svmlight"
     if _OUTPUT.fullmatch(line):
-        raise InputError(
-            "is output of trec_eval", where=_shown(path), advice="give the run or the labels that trec_eval read"
-        )
+        return "trec_eval"
     if _is_trec(line):
         return "trec"
     if b"\t" in line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -16,9 +16,9 @@ import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
+from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
+from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader
 from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
@@ -28,12 +28,13 @@ from ndcg_tracker.ingest.formats.response_rows import ResponseLines
 from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.frames import rows_of_spans
+from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
-from ndcg_tracker.ingest.records import Records, cell_id, opened_records, parquet_records, records_in
+from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
+from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, parquet_records, records_in
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.source import BOM, Progress, Source
-from ndcg_tracker.ingest.spans import are_spans, span_labels
+from ndcg_tracker.ingest.source import BOM, Source
+from ndcg_tracker.ingest.spans import are_spans
 from ndcg_tracker.ingest.table import (
     NO_LISTS,
     RankedTable,
@@ -51,6 +52,8 @@ from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.words.texts import shown, shown_name
 
 IR_DATASETS = "ir_datasets:"
+RECORDS = ("csv", "tsv", "jsonl", "parquet")
+"""The readers of files whose rows may name a judge, or gold spans."""
 
 
 def ir_datasets_labels(name: str, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
@@ -100,14 +103,28 @@ BYTES_PER_ROW = 32
 T = TypeVar("T")
 
 
+class LabelFormat(TypedDict, total=False):
+    """How to read labels: see ``RunFormat``, and ``read_labels_by_judge`` for ``judge``.
+
+    ``where``: only the rows with these values in these columns. ``unsure``: whether people had to fill them in, so that
+    the word unsure and an empty cell mean no label.
+    """
+
+    reader: str | None
+    columns: Columns
+    judge: str | None
+    where: Mapping[str, str] | None
+    unsure: bool
+    stdin: BinaryIO | None
+
+
 class RunFormat(TypedDict, total=False):
     """How to read the file of a run; the functions below have the defaults.
 
     ``reader``: one of ``READERS``, None to detect it from the file's name and content; ``json:NAME`` reads one of
     several runs in a JSON document. ``columns``: for tables. ``scores_path``: the predictions that belong to a
     label/qid file, one per line. ``labels_apart``: whether the labels are in another table, so that those of a table
-    here are not read and its items need ids. ``progress``: called with the bytes done and the bytes in total (None:
-    unknown). ``name``: the name of the file in errors, None for its path.
+    here are not read and its items need ids. ``name``: the name of the file in errors, None for its path.
     """
 
     reader: str | None
@@ -115,7 +132,6 @@ class RunFormat(TypedDict, total=False):
     scores_path: str | None
     labels_apart: bool
     stdin: BinaryIO | None
-    progress: Progress | None
     name: str | None
 
 
@@ -129,26 +145,97 @@ def read_run(path: str, **options: Unpack[RunFormat]) -> RankedTable:
     return table
 
 
-def read_labels(
-    path: str,
+def read_labels(given: object, **options: Unpack[LabelFormat]) -> LabelLists:
+    """Return the labels of the only judge that a file or a table names (see ``read_labels_by_judge``; InputError)."""
+    return labels_of_one_judge(given, **options)[1]
+
+
+def labels_of_one_judge(given: object, **options: Unpack[LabelFormat]) -> tuple[str, LabelLists]:
+    """Return the judge, "" for the unnamed one, and the labels of a source that has only one judge (InputError)."""
+    by_judge = read_labels_by_judge(given, **options)
+    if len(by_judge) > 1:
+        names = ", ".join(repr(name) if name else "no judge" for name in by_judge)
+        raise InputError(
+            f"the column {JUDGE!r} names {names}",
+            where=shown_name(path) if (path := path_of(given)) else "labels",
+            advice=f"choose one with {argument('judge')}, or store all with: ndcg-track labels add FILE",
+        )
+    return next(iter(by_judge.items()))
+
+
+def read_labels_by_judge(given: object, **options: Unpack[LabelFormat]) -> dict[str, LabelLists]:
+    """Return the labels of a file, a table or an object by the judge who gave them, as its column ``judge`` says.
+
+    Without this column, or if the cell is empty, the judge is "", the unnamed judge. With the option ``judge``: the
+    labels of this judge alone; those of a source that does not name judges are this judge's, and so are rows that
+    ``where`` chose by their judge. Raises: InputError for a judge whom a source does not name; see ``read_run``.
+    """
+    judge, where = options.get("judge"), options.get("where")
+    by_judge = _by_judge(given, **{**options, "judge": None})  # type: ignore[arg-type]
+    if not judge or judge in by_judge:
+        return by_judge if not judge else {judge: by_judge[judge]}
+    if set(by_judge) == {""} or (where and JUDGE in where and len(by_judge) == 1):
+        return {judge: next(iter(by_judge.values()))}
+    names = ", ".join(map(repr, filter(None, by_judge)))
+    raise InputError(
+        f"the column {JUDGE!r} names {names}, not {judge!r}",
+        where=shown_name(path) if (path := path_of(given)) else "labels",
+        advice=f"name one of these with {argument('judge')}, or leave it out",
+    )
+
+
+def _by_judge(
+    given: object,
     *,
     reader: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
+    judge: None = None,
+    where: Mapping[str, str] | None = None,
+    unsure: bool = False,
     stdin: BinaryIO | None = None,
-) -> LabelLists:
-    """Return the labels that a file holds (parameters and errors: see ``read_run``).
-
-    ``path``: ``ir_datasets:NAME`` means the labels of a dataset of the package ir_datasets.
-    """
-    if path.startswith(IR_DATASETS):
+) -> dict[str, LabelLists]:
+    """Return the labels of a source by judge, of every judge (see ``LabelFormat``)."""
+    if isinstance(given, LabelLists):
+        return {"": given}
+    path, chosen = path_of(given), where or {}
+    if path is None:
+        names = getattr(given, "columns", given if isinstance(given, Mapping) else ())
+        names = getattr(given, "column_names", names)
+        if chosen or JUDGE in names or are_spans(names, columns):
+            return judged_labels(frame_records(given), columns, chosen, unsure=unsure)
+        return {"": read_label_frame(given, columns, are_answers=unsure)}
+    if path.startswith(IR_DATASETS) and not chosen:
         role = columns.any_given()
         if role is not None:
             raise InputError(
                 "labels from ir_datasets have no named columns", where=shown_name(path), advice=f"drop {argument(role)}"
             )
-        return ir_datasets_labels(path.removeprefix(IR_DATASETS), columns)
-    with Source(path, stdin=stdin) as source:
-        return _labels_in(source, reader, columns)
+        return {"": ir_datasets_labels(path.removeprefix(IR_DATASETS), columns)}
+    with ExitStack() as opened:
+        source = opened.enter_context(Source(path, stdin=stdin))
+        head, name = _reader(source, reader, columns)
+        _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
+        if name in RECORDS and (chosen or unsure or _may_be_judged(source, name, head, columns)):
+            records = records_in(source, name, "labels", header=columns.header)
+            header = records.header
+            if chosen or unsure or JUDGE in header or are_spans(header, columns):
+                return judged_labels(records, columns, chosen, unsure=unsure)
+        elif chosen:
+            what = f"a {name} file has no column {shown(next(iter(chosen)))} to choose rows by"
+            raise source.error(what, advice=f"leave out {argument('where')}")
+        if unsure and name.startswith(("json", "yaml")):
+            sure = BytesIO(_UNSURE_VALUE.sub(rb"\1null", source.content()))
+            source = opened.enter_context(Source("-", stdin=sure, name=source.name))
+        [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
+        assemble = partial(label_lists, are_answers=unsure)
+        return {"": block.assembled(lambda rows, places: assemble(rows.as_asked(columns), places))}
+
+
+def path_of(given: object) -> str | None:
+    """Return the path that was given, None for anything else."""
+    if isinstance(given, os.PathLike):
+        given = os.fspath(given)
+    return given if isinstance(given, str) else None
 
 
 def texts_given(
@@ -177,129 +264,15 @@ def texts_given(
     )
 
 
-def _labels_in(source: Source, reader: str | None, columns: Columns, *, are_answers: bool = False) -> LabelLists:
-    head, name = _reader(source, reader, columns)
-    _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
-    if name in ("csv", "tsv", "jsonl", "parquet") and are_spans(_names_in(source, name, columns), columns):
-        return span_labels(records_in(source, source.name, "labels", reader=name, header=columns.header), columns)
-    [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
-    assemble = partial(label_lists, are_answers=are_answers)
-    return block.assembled(lambda rows, places: assemble(rows.as_asked(columns), places))
+_UNSURE_VALUE = re.compile(rb'(?im)(:\s*)(?:"unsure"|unsure(?=\s*$))')
 
 
-JUDGE = "judge"
-"""The column of a file of labels that says who gave each."""
-_LINES = ("csv", "tsv", "jsonl")
-_UNSURE_CELL = re.compile(rb'(?im)(^|[,\t]) *(?:unsure|"unsure") *(?=[,\t\r\n]|\Z)')
-_UNSURE_VALUE = re.compile(rb'(?i)(:\s*)"unsure"')
-
-
-def read_labels_by_judge(
-    path: str,
-    *,
-    reader: str | None = None,
-    columns: Columns = DEFAULT_COLUMNS,
-    where: Mapping[str, str] | None = None,
-    unsure: bool = False,
-    stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
-) -> dict[str, LabelLists]:
-    """Return the labels of a file by the judge who gave them, as its column ``judge`` says.
-
-    In a file without this column, or if the cell is empty, the judge is "", the unnamed judge. Parameters: ``where``:
-    only the rows with these values in these columns. ``unsure``: whether people had to fill them in, so that the word
-    unsure and an empty cell mean no label; the others, and errors: see ``read_labels``.
-    """
-    if path.startswith(IR_DATASETS) and not where:
-        return {"": read_labels(path, columns=columns)}
-    with ExitStack() as opened:
-        source = opened.enter_context(Source(path, stdin=stdin, progress=progress))
-        head, name = _reader(source, reader, columns)
-        if unsure and name.startswith(("csv", "tsv", "json")):
-            sure = BytesIO(_without_unsure(source.content(), name, columns))
-            source = opened.enter_context(Source("-", stdin=sure, name=source.name))
-            head, name = _reader(source, name, columns)
-        if name not in (*_LINES, "parquet"):
-            if where:
-                what = f"a {name} file has no column {shown(next(iter(where)))} to choose rows by"
-                raise source.error(what, advice=f"leave out {argument('where')}")
-            return {"": _labels_in(source, reader, columns, are_answers=unsure)}
-        if not where and not _may_name_judges(source, name, head, columns):
-            return {"": _labels_in(source, reader, columns, are_answers=unsure)}  # as for nearly all files
-        content = source.content()
-        held = partial(Source, "-", name=source.name)
-        with opened_records("-", "labels", reader=name, header=columns.header, stdin=BytesIO(content)) as records:
-            absent = next((column for column in where or () if column not in records.header), None)
-            if absent is not None:
-                there = ", ".join(map(shown, records.header))
-                raise source.error(f"there is no column {shown(absent)}", advice=f"choose one of {there}")
-            is_split = JUDGE in records.header
-            chosen = [*(where or ()), *([JUDGE] if is_split else [])]
-            if not chosen:
-                with held(stdin=BytesIO(content)) as whole:
-                    return {"": _labels_in(whole, name, columns, are_answers=unsure)}
-            rows_of: dict[str, list[int]] = {}
-            n_rows = 0
-            cells = records.rows([records.header.index(column) for column in chosen])
-            for row, values in enumerate(cells):
-                texts = ["" if value is None else str(value) for value in values]
-                n_rows += 1
-                if texts[: len(where or ())] == list((where or {}).values()):
-                    rows_of.setdefault(texts[-1] if is_split else "", []).append(row)
-            if not rows_of:
-                asked = " and ".join(f"{column}={value}" for column, value in (where or {}).items())
-                raise source.error(f"no row has {asked}" if asked else "there are no rows", advice="check the values")
-            if isinstance(records.places, LinePlaces):
-                first = list(map(records.places.line_of, range(n_rows)))
-                parts = {judge: _lines_of(content, first, rows) for judge, rows in rows_of.items()}
-            else:
-                parts = {judge: _parquet_rows(content, rows) for judge, rows in rows_of.items()}
-    of_judges = {}
-    for judge, part in parts.items():
-        with held(stdin=BytesIO(part)) as of_judge:
-            of_judges[judge] = _labels_in(of_judge, name, columns, are_answers=unsure)
-    return of_judges
-
-
-def _without_unsure(content: bytes, reader: str, columns: Columns) -> bytes:
-    """Return a file of labels with empty cells instead of the word unsure."""
-    if reader not in ("csv", "tsv"):
-        return _UNSURE_VALUE.sub(rb"\1null", content)
-    rows_at = 0 if columns.header is not None else content.find(b"\n") + 1
-    return content[:rows_at] + _UNSURE_CELL.sub(rb"\1", content[rows_at:])
-
-
-def _may_name_judges(source: Source, name: str, head: bytes, columns: Columns) -> bool:
-    """Return whether a file may have a column ``judge``, according to its beginning."""
-    path = source.file_path()
-    if name == "parquet":
-        import pyarrow.parquet as pq
-
-        return path is None or JUDGE in pq.read_schema(path).names
-    return JUDGE in (columns.header or ()) or JUDGE.encode() in head
-
-
-def _lines_of(content: bytes, first: Sequence[int], rows: Sequence[int]) -> bytes:
-    """Return a text with the header and some of its rows; the lines of the others are empty.
-
-    ``first``: the line, from 1, in which each row begins.
-    """
-    lines = content.split(b"\n")
-    kept = lines[: first[0] - 1] + [b""] * (len(lines) - first[0] + 1)
-    for row in rows:
-        begin = first[row] - 1
-        end = first[row + 1] - 1 if row + 1 < len(first) else len(lines)
-        kept[begin:end] = lines[begin:end]
-    return b"\n".join(kept)
-
-
-def _parquet_rows(content: bytes, rows: Sequence[int]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    written = BytesIO()
-    pq.write_table(pq.read_table(pa.BufferReader(content)).take(rows), written)
-    return written.getvalue()
+def _may_be_judged(source: Source, name: str, head: bytes, columns: Columns) -> bool:
+    """Return whether a file may have a column ``judge`` or gold spans, according to its beginning."""
+    if name == "parquet" or (name == "jsonl" and JUDGE.encode() in head):
+        return True
+    names = set(map(str, _names_in(source, name, columns)))
+    return JUDGE in names or are_spans(names, columns)
 
 
 def may_have_columns(path: str) -> bool:
@@ -311,7 +284,7 @@ def may_have_columns(path: str) -> bool:
     if path.startswith(IR_DATASETS):
         return False
     try:
-        return detect_reader(path, b"") not in WITHOUT_COLUMNS
+        return detect_reader(path, b"") in WITH_COLUMNS
     except InputError:
         return True
 
@@ -334,20 +307,23 @@ def _refuse_columns(source: Source, name: str, columns: Columns, *, has_reader: 
         what = f"{argument('items')} is for responses in JSON, but this file is read as {name}"
         raise source.error(what, advice="leave it out")
     role = columns.any_given()
-    if name in WITHOUT_COLUMNS and role is not None:
+    if name.partition(":")[0] not in WITH_COLUMNS and role is not None:
         advice = f"drop {argument(role)}" + (f", or choose another {argument('reader')}" if has_reader else "")
         raise source.error(f"a {name} file has no named columns", advice=advice)
 
 
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
     """Return the beginning of the content, one byte more than ``SMALL``, and the name of its reader."""
-    if reader is not None and reader not in READERS and not reader.startswith("json:"):
+    if reader is not None and reader not in READERS and not reader.startswith(("json:", "yaml:")):
         raise InputError(f"no reader {reader!r}", advice=f"choose one of {' '.join(READERS)}")
     head = source.head(SMALL + 1)
     if not head:
         raise source.error("is empty", advice="give a file that has rows")
     if columns.header is None:
-        return head, reader or detect_reader(source.path, head)
+        name = reader or detect_reader(source.path, head)
+        if name == "trec_eval":
+            raise source.error("is output of trec_eval", advice="give the run or the labels that trec_eval read")
+        return head, name
     name = reader or detect_delimited(source.path, head)
     if name not in ("csv", "tsv"):
         what = f"{argument('columns')} is for csv or tsv files without a header, but this file is read as {name}"
@@ -401,7 +377,6 @@ def stream_run(
     scores_path: str | None = None,
     labels_apart: bool = False,
     stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
     block_rows: int | None = BLOCK_ROWS,
     name: str | None = None,
 ) -> RunStream:
@@ -422,7 +397,7 @@ def stream_run(
     files = ExitStack()
     try:
         once = block_rows is not None
-        source = files.enter_context(Source(path, stdin=stdin, progress=progress, once=once, name=name))
+        source = files.enter_context(Source(path, stdin=stdin, once=once, name=name))
         head, format = _run_reader(source, reader, columns, scores_path)
         scores = None
         if format == "svmlight":
@@ -486,16 +461,12 @@ def _group_blocks(
 ) -> Iterable[GroupBlock]:
     """Return the blocks of one table, a run or labels, of about ``n_rows`` rows each, None for one block."""
     if wanted is not LABEL_TABLE and are_spans(_names_in(source, reader, columns), columns):
-        records = records_in(source, source.name, "runs", reader=reader, header=columns.header)
+        records = records_in(source, reader, "runs", header=columns.header)
         return [GroupBlock(*rows_of_spans(records, columns, wanted))]
     if reader == "parquet":
         return parquet_blocks(source, columns, wanted, n_rows)
-    if reader == "json" or reader.startswith("json:"):
-        return [
-            GroupBlock(
-                *json_documents.exact_rows(source, columns, wanted, reader.removeprefix("json").removeprefix(":"))
-            )
-        ]
+    if reader.startswith(("json:", "yaml")) or reader == "json":
+        return [GroupBlock(*json_documents.exact_rows(source, reader, columns, wanted))]
     new_table = partial(text_table, source, reader, columns, wanted)
     if n_rows is None:
         return [whole_block(source, new_table, is_small=is_small)]

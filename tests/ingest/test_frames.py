@@ -175,7 +175,7 @@ NO_GROUP = (
         ({"q": {}, "r": {"a": 1, "": 1}}, "group 'r', item '': the item id is empty; every row needs one"),
         (
             {"q": {1: 1.0, "1": 2.0}},
-            "group 'q', item '1': item '1' of group 'q' is in group 'q', item '1' already;",
+            "group 'q', item '1': item '1' of group 'q' is in entry 1 already;",
         ),
         ({"q": {(1, 2): 1.0}}, "column 'item' holds list<item: int64>; ids are text or whole numbers: write them as"),
         ([], "there are no rows; give at least one"),

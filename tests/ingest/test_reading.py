@@ -13,7 +13,7 @@ from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
-from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS
+from ndcg_tracker.ingest.detection import FORMATS, READERS
 from ndcg_tracker.ingest.frames import read_frame
 from ndcg_tracker.ingest.reading import read_labels, read_run
 
@@ -112,7 +112,7 @@ def test_a_defect_deep_in_a_large_table_is_found_with_its_line(tmp_path: Path) -
         assert str(caught.value) == f"{path}:{place + 1}: {what.format(group=repr(lines[4].split(',')[0]))}"
 
 
-@pytest.mark.parametrize("reader", WITHOUT_COLUMNS)
+@pytest.mark.parametrize("reader", [format.name for format in FORMATS if not format.has_columns])
 def test_columns_are_refused_where_labels_have_none(reader: str) -> None:
     for role in ("group", "item", "label"):
         columns = Columns(**{role: "nope"})

@@ -25,7 +25,7 @@ from ndcg_tracker.ingest.reading import (
     stream_run,
     text_table,
 )
-from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.source import Source, watched
 
 
 def lines_of(n_groups: int, n_items: int, tag: bytes = b"tag") -> list[bytes]:
@@ -216,10 +216,12 @@ def test_progress_ends_with_the_size_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.run"
     path.write_bytes(b"q Q0 d 1 1 t\n")
     seen: list[tuple[int, int | None]] = []
-    list(stream_run(str(path), progress=lambda done, total: seen.append((done, total))))
+    with watched(lambda done, total: seen.append((done, total))):
+        list(stream_run(str(path)))
     assert seen[-1] == (13, 13)
     seen.clear()
-    list(stream_run("-", reader="trec", stdin=io.BytesIO(b"q Q0 d 1 1 t\n"), progress=lambda *at: seen.append(at)))
+    with watched(lambda *at: seen.append(at)):
+        list(stream_run("-", reader="trec", stdin=io.BytesIO(b"q Q0 d 1 1 t\n")))
     assert seen[-1] == (13, None)
 
 

@@ -11,36 +11,29 @@ from pathlib import Path
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, WrongValueError, number
+from ndcg_tracker.ingest.cells import LinePlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.detection import COMPRESSIONS, without_compression
+from ndcg_tracker.ingest.group_blocks import ExactOnly
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
-from ndcg_tracker.ingest.source import BLOCK, Lines, Source, count_lines, plain_lines
+from ndcg_tracker.ingest.source import Lines, Source
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.words.texts import shown, shown_name
 
 _LINE = re.compile(
     rb"[ \t]*+([^ \t#]++)(?:[ \t]++qid:([^ \t#]++))?+(?:[ \t]++[0-9]++:[^ \t#:]++)*+[ \t]*+(?:#.*+)?+", re.DOTALL
 )
-_LINES = re.compile(
-    rb"^[ \t]*+([0-9.eE+-]++)[ \t]++qid:([^ \t#\n]++)(?:[ \t]++[0-9]++:[^ \t#:\n]++)*+[ \t]*+(?:#[^\n]*+)?+\n", re.M
-)
 _NO_ROW = re.compile(rb"[ \t]*(?:#.*)?", re.DOTALL)
-_NO_ROWS = re.compile(rb"^[ \t]*+(?:#[^\n]*+)?+\r?\n", re.M)
 _FEATURE = re.compile(rb"[0-9]+:[^ \t#:]+")
 _SIZE = re.compile(rb"[0-9]{1,15}")
 
 
-class LabelQid:
+class LabelQid(ExactOnly):
     """A label/qid file (see ``LineFormat``); items are identified by their row's number within the group.
 
     Without ``qid:`` fields the sizes of the groups are in a file ``FILE.query`` next to it, as in LightGBM, and a
-    group's id is its number from 1. One regular expression reads many lines at once if there is no doubt: it takes
-    0.33 s for 500,000 lines of 3 features, the exact reader 0.74 s (``benchmarks/tricks.py``).
+    group's id is its number from 1.
     """
-
-    small = None
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -79,26 +72,6 @@ class LabelQid:
             gathered.add(line_number, next(groups) if group is None else group, None, (grade,))
         return gathered.rows(lines.name)
 
-    def fast(self, lines: Lines) -> Rows:
-        """Return the rows, all of which have a qid: field."""
-        parts = []
-        for text in lines.pieces(BLOCK):
-            parts.append(_rows_of(text))
-            if not self._first_line:
-                first = _LINES.search(plain_lines(text))
-                self._first_line = lines.first_line + (
-                    0 if first is None else count_lines(first.string[: first.start()])
-                )
-        if self._sizes is not None:
-            raise DoubtfulError("group sizes next to the file, and qid: fields")
-        if not parts:
-            raise DoubtfulError("no lines")
-        return Rows.joined(parts)
-
-    def n_rows_of(self, line: bytes) -> int:
-        """Return whether a line is neither blank nor a comment."""
-        return _NO_ROWS.fullmatch(line) is None
-
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Refuse group sizes that do not fit the rows."""
         if self._sizes is not None and sum(self._sizes.tolist()) != n_rows:
@@ -120,28 +93,6 @@ class LabelQid:
         sized = chain.from_iterable(repeat(b"%d" % group, size) for group, size in enumerate(lengths, first + 1))
         beyond = 0 if lengths else row - sum(self._sizes.tolist())
         return chain(sized, (b"%d" % group for group in count(self._sizes.size + 1 + beyond)))
-
-
-def _rows_of(text: bytes) -> Rows:
-    """Return the rows of some lines with qid: fields. Raises: DoubtfulError for any other lines."""
-    text = plain_lines(text)
-    if not text.endswith(b"\n"):
-        text += b"\n"
-    lines = _LINES.findall(text)
-    n_others = count_lines(text) - len(lines)
-    if not lines or (n_others and n_others != len(_NO_ROWS.findall(text))):
-        raise DoubtfulError("no rows, rows without qid: field, or wrong lines")
-    grades, groups = zip(*lines, strict=True)
-    try:
-        grade_of = {grade: number(grade) for grade in set(grades)}
-    except ValueError as error:
-        raise DoubtfulError(str(error)) from None
-    return Rows(
-        Keys.from_bytes(groups),
-        np.ones(len(lines), dtype=np.int64),
-        None,
-        grades=np.fromiter(map(grade_of.__getitem__, grades), dtype=np.float64, count=len(lines)),
-    ).merged()
 
 
 def _group_sizes(source: Source) -> list[int]:
