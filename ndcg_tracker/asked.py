@@ -287,7 +287,11 @@ LabelColumn = Annotated[str | None, Everyday("Column of the label.", default="la
 WeightColumn = Annotated[str | None, Option("Column of the weight.", default="weight")]
 Header = Annotated[
     str | Sequence[str] | None,
-    Option("Names of all columns, for a csv or tsv file without a header.", metavar="NAME,...", typed=str | None),
+    Option(
+        "Names of all columns, for a csv or tsv file without a header; those of --labels follow a slash.",
+        metavar="NAME,...",
+        typed=str | None,
+    ),
 ]
 ItemsPath = Annotated[
     str | None,

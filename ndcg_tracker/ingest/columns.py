@@ -423,14 +423,21 @@ def _tell_of_relevant(header: Collection[str]) -> None:
 DEFAULT_COLUMNS = Columns()
 
 
-def header_of(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
+def header_of(names: str | Sequence[str] | None, *, of_run: bool | None = None) -> tuple[str, ...] | None:
     """Return the column names of a table without header, from a list or a text with commas; None for none.
+
+    ``of_run``: whether it is a run with labels apart, whose names follow a slash, or these labels; None for one table.
 
     Raises: InputError for an empty name.
 
     >>> header_of("qid,pid,rank"), header_of(["qid", "pid"]), header_of(None)
     (('qid', 'pid', 'rank'), ('qid', 'pid'), None)
+    >>> header_of("qid,pid,rank/qid,pid", of_run=False), header_of("/qid,pid", of_run=True)
+    (('qid', 'pid'), None)
     """
+    if of_run is not None and names is not None:
+        run, _, labels = names.partition("/") if isinstance(names, str) else (names, "", "")
+        names = (run if of_run else labels) or None
     if names is None:
         return None
     header = tuple(name.strip() for name in (names.split(",") if isinstance(names, str) else names))

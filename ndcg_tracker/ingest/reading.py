@@ -16,6 +16,7 @@ import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.ambiguous import other_meaning_of_qrels
 from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader
@@ -215,6 +216,10 @@ def _by_judge(
         source = opened.enter_context(Source(path, stdin=stdin))
         head, name = _reader(source, reader, columns)
         _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
+        if name == "trec" and reader is None:
+            what, advice = other_meaning_of_qrels(head, is_beside_run=columns.is_shared)
+            if what:
+                raise source.error(what, advice=advice)
         if name in RECORDS and (chosen or unsure or _may_be_judged(source, name, head, columns)):
             records = records_in(source, name, "labels", header=columns.header)
             header = records.header

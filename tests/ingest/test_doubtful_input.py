@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from refused import refusal_of
 
 import ndcg_tracker as nt
+from ndcg_tracker.errors import InputError, NdcgTrackerWarning
 
 Write = Callable[[str, str], str]
 
@@ -44,7 +46,7 @@ MASKED = {"group": ["q"] * 3, "item": ["a", "b", "c"], "score": [3.0, -np.inf, -
     ],
 )
 def test_minus_infinity_in_a_file_means_not_retrieved(write: Write, name: str, content: str) -> None:
-    with pytest.warns(nt.NdcgTrackerWarning, match="2 rows have no score, so their items count as not retrieved"):
+    with pytest.warns(NdcgTrackerWarning, match="2 rows have no score, so their items count as not retrieved"):
         assert nt.evaluate(write(name, content), "R@3", labels={"q": {"a": 1, "b": 1}}).mean.to_list() == [0.5]
 
 
@@ -54,7 +56,7 @@ def test_minus_infinity_in_a_file_means_not_retrieved(write: Write, name: str, c
     ids=["dict", "frame", "nested"],
 )
 def test_minus_infinity_in_a_table_means_not_retrieved(run: object) -> None:
-    with pytest.warns(nt.NdcgTrackerWarning, match="2 rows have no score, so their items count as not retrieved"):
+    with pytest.warns(NdcgTrackerWarning, match="2 rows have no score, so their items count as not retrieved"):
         assert nt.evaluate(run, "R@3", labels={"q": {"a": 1, "b": 1}}).mean.to_list() == [0.5]
 
 
@@ -73,3 +75,81 @@ def test_labels_in_words(write: Write, yes: str, no: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert [nt.evaluate(run, "RR", labels=labels).mean.to_list() for labels in given] == [[0.5]] * len(given)
+
+
+RATINGS = [(1, 50, 5, 881250949), (2, 172, 4, 881250950), (3, 133, 3, 881250951)]
+RECOMMENDED = {"1": {"50": 0.9, "5": 0.8, "7": 0.1}, "2": {"4": 0.9, "172": 0.5}, "3": {"133": 0.9, "9": 0.5}}
+FOURTH = "the fourth fields are as large as times, so the lines may be user, item, rating and time"
+AS_QRELS = "if they are group, iteration, item and label, give reader="
+
+
+@pytest.mark.parametrize(
+    ("order", "said", "header"),
+    [
+        ((0, 1, 2, 3), FOURTH, "group,item,label,time"),
+        (
+            (0, 1, 3, 2),
+            "the third fields are as large as times, so the lines may be user, item, time and rating",
+            "group,item,time,label",
+        ),
+        (
+            (0, 1, 2, 0),
+            "the second fields vary like ids, and the third are a few numbers, so the lines may be user, item, rating "
+            "and other",
+            "group,item,label,other",
+        ),
+    ],
+)
+def test_ratings_are_not_taken_for_qrels(write: Write, order: tuple[int, ...], said: str, header: str) -> None:
+    path = write("ratings.tsv", "".join("\t".join(str(row[place]) for place in order) + "\n" for row in RATINGS))
+    read = f"if they are, give columns='/{header}'"
+    assert refusal_of(InputError, nt.evaluate, RECOMMENDED, labels=path) == f"{path}: {said}; {read}; {AS_QRELS}',trec'"
+
+
+def test_each_reading_of_ratings_can_be_named(write: Write) -> None:
+    path = write("u.data", "".join("\t".join(map(str, row)) + "\n" for row in RATINGS))
+    run = write(
+        "recs.csv",
+        "group,item,score\n" + "".join(f"{g},{i},{s}\n" for g, of in RECOMMENDED.items() for i, s in of.items()),
+    )
+    rated = nt.evaluate(run, ["ndcg@10", "RR"], labels=path, columns="/group,item,label,time")
+    assert rated.mean.round(4).to_list() == [0.877, 0.8333]
+    assert nt.evaluate(run, "RR", labels=path, reader=",trec").mean.to_list() == [0.5]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "1 0 50 5\n1 0 172 4\n1 0 133 3\n",  # one iteration
+        "1 1 clueweb-1 1\n1 2 clueweb-3 1\n1 3 clueweb-2 0\n2 1 clueweb-2 0\n",  # subtopics
+        "1 0 881250949 1\n1 0 881250950 0\n",  # ids as large as times
+    ],
+)
+def test_qrels_are_read_as_before(write: Write, content: str) -> None:
+    nt.evaluate({"1": {"50": 1.0, "clueweb-1": 1.0, "881250949": 1.0}}, labels=write("labels.qrels", content))
+
+
+ROWS = "0 1:0.1\n2 1:0.3\n1 1:.1\n0 1:.2\n"
+
+
+def test_files_next_to_one_of_lightgbm_are_read_or_named(write: Write) -> None:
+    path, scores = write("v.txt", ROWS), write("v.pred", ".1\n.2\n.5\n.9\n")
+    write("v.txt.query", "2\n2\n")
+    unweighted = nt.evaluate(path, "lightgbm:ndcg@10", scores=scores).mean.round(6).to_list()
+    write("v.txt.weight", "1\n1\n5\n5\n")
+    weighted = nt.evaluate(path, ["lightgbm:ndcg@10", "lightgbm:map@10"], scores=scores).mean.round(6).to_list()
+    assert (unweighted, weighted) == ([0.815465], [0.692441, 0.583333])
+    write("v.txt.position", "1\n2\n1\n2\n")
+    with pytest.warns(NdcgTrackerWarning, match=r"v\.txt\.position is not read: LightGBM would use it to train"):
+        nt.evaluate(path, scores=scores)
+
+
+def test_weights_next_to_a_file_fit_its_rows(write: Write) -> None:
+    path, scores = write("v.txt", ROWS), write("v.pred", ".1\n.2\n.5\n.9\n")
+    write("v.txt.query", "2\n2\n")
+    write("v.txt.weight", "1\n")
+    said = f"{path}: 4 rows, but 1 weight in {path}.weight; give one per row"
+    assert refusal_of(InputError, nt.evaluate, path, scores=scores) == said
+    write("v.txt.weight", "1\n1\n5\nx\n")
+    said = f"{path}.weight:4: weight 'x' is not a number; write it like 0.5, -2 or 1e-3"
+    assert refusal_of(InputError, nt.evaluate, path, scores=scores) == said
