@@ -22,7 +22,7 @@ Deciding = Literal["scores", "ranks"]
 
 RANK = "rank"
 """The column that is read together with scores, to see whether it contradicts them."""
-_RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
+RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
 OF_A_FILE = "@"
 """Prefix of the name of a file with one id per line: the groups of JSON responses, in their order."""
 _NEGATED = "-"  # before the name of a score column in which the lowest is the best
@@ -385,7 +385,7 @@ class Columns:
 
     def warn_of_ranks(self) -> None:
         """Warn if the column that was named as the score has a typical name of positions."""
-        if self.score and self.score[0] != _NEGATED and self.score.rpartition(".")[2] in _RANK_NAMES:
+        if self.score and self.score[0] != _NEGATED and self.score.rpartition(".")[2] in RANK_NAMES:
             what = f"column {shown(self.score)} is read as scores: the highest is the best"
             warn(ColumnWarning(what, advice=f"if the lowest is the best, give {argument('score', f'-{self.score}')}"))
 
@@ -474,7 +474,7 @@ def is_frame_as_dict(outer: Collection[object], inner: Collection[object]) -> bo
 
 
 _STRICT = {
-    *(*IDS, *NUMBERS, *_RANK_NAMES),
+    *(*IDS, *NUMBERS, *RANK_NAMES),
     *(name for convention in CONVENTIONS for name in (convention.group, convention.item, *convention.label)),
 }
 _MOST_COLUMNS = 9  # of a table that could look like a dict with a list per query
@@ -527,7 +527,7 @@ def by_order(header: Sequence[str], wanted: Wanted, names: Mapping[str, str], nu
     ``names``: the columns whose roles are known. A column whose name suggests the numbers has to be named.
     """
     others = [name for name in header if name not in names.values()]
-    if number in names or often_called(number, others) or (number == "score" and {*others} & {*_RANK_NAMES}):
+    if number in names or often_called(number, others) or (number == "score" and {*others} & {*RANK_NAMES}):
         return wanted
     return replace(wanted, required=tuple(role for role in wanted.required if role != number))
 
@@ -567,7 +567,7 @@ EXCHANGED = "are the run and the labels swapped?"
 
 def _are_scores(header: Collection[str]) -> bool:
     """Return whether a table has scores or ranks, and nothing that is often called a label."""
-    scores = {*_RANK_NAMES} & {*header} or often_called("score", header)
+    scores = {*RANK_NAMES} & {*header} or often_called("score", header)
     return bool(scores) and not often_called("label", header)
 
 
@@ -582,7 +582,7 @@ def _hint(role: str, header: Sequence[str], others: Sequence[str], wanted: Wante
         return f"; {ONE_TABLE}"
     if role == "label":
         return "; if each row is a relevant item, add a column that is always 1"
-    if role == "score" and (ranks := [name for name in _RANK_NAMES if name in header]):
+    if role == "score" and (ranks := [name for name in RANK_NAMES if name in header]):
         return "".join(
             f"; if the lowest {shown(name)} is the best, give {argument('score', _NEGATED + name)}" for name in ranks
         )

@@ -40,6 +40,7 @@ LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
 
 
 _BLOCK_ROWS = 1 << 19  # of a table that is ranked in blocks
+_LAST_POSITION = 100_000
 _LEAST_LIST = 5  # shorter lists may have such scores by chance
 
 
@@ -94,6 +95,7 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
         "ties_by_input",
         "rank_conflict",
         "scores_like_ranks",
+        "rank_gaps",
         *(() if has_labels else ("no_score",)),
     ):
         parts = [note for note in every if note.kind == kind]
@@ -182,6 +184,50 @@ def _scores_in_rank_order(offsets: Index, ranks: Ranks, scores: Floats) -> Float
     others[groups] = True
     others[np.searchsorted(offsets, np.flatnonzero(ranks == NO_RANK), "right") - 1] = False
     return np.where(np.repeat(others, np.diff(offsets)), 0.0 - ranks, scores)
+
+
+def rank_gaps(group_keys: Keys, offsets: Index, ranks: Ranks | Floats) -> Note | None:
+    """Return a note on the groups whose ranks are not 1, 2, 3 and so on, in any order; None if there are none.
+
+    >>> rank_gaps(Keys.from_strings(["q", "r"]), np.array([0, 2, 4]), np.array([2, 1, 1, 3]))
+    Note(kind='rank_gaps', facts={'n': 1, 'first': 'r', 'why': 'gaps'}, command=())
+    """
+    lengths = np.diff(offsets)
+    order = descending_order(-ranks.astype(np.float64), offsets)
+    wrong = np.flatnonzero(ranks[order] != places_in(lengths))
+    groups = np.unique(np.searchsorted(offsets, wrong, "right") - 1)
+    if not groups.size:
+        return None
+    first = int(groups[0])
+    of_first = np.sort(ranks[offsets[first] : offsets[first + 1]])
+    why = "repeats" if (np.diff(of_first) == 0).any() else "start" if of_first[0] != 1 else "gaps"
+    return Note("rank_gaps", {"n": groups.size, "first": group_keys[first], "why": why})
+
+
+def _at_positions(
+    keys: Keys, offsets: Index, items: Keys, ranks: Ranks | Floats, places: Places
+) -> tuple[Index, Keys, Floats]:
+    """Return the lists with an item that nobody labelled at each position without one, and scores in this order.
+
+    Raises: the error of ``places`` for ranks that are no positions.
+    """
+    owners = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    bad = (ranks < 1) | (ranks != np.floor(ranks)) | (ranks > _LAST_POSITION)
+    last = np.where(bad.any(), 0, np.maximum.reduceat(ranks, offsets[:-1])).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(last)])
+    at = ends[owners] + ranks.astype(np.int64) - 1
+    if not bad.any():
+        bad[np.setdiff1d(np.arange(at.size), np.unique(at, return_index=True)[1])] = True
+    if bad.any():
+        wrong = int(np.argmax(bad))
+        what = f"rank {ranks[wrong]:g} of item {shown(items[wrong])} of group {shown(keys[int(owners[wrong])])}"
+        advice = f"give each item its own rank from 1 to {_LAST_POSITION:,}, as RecTools reads them"
+        raise places.whole(f"{what} is not a position of its own", advice=advice)
+    positions = places_in(np.diff(ends))
+    empty = Keys.from_strings([f"(no item at rank {place})" for place in range(1, last.max() + 1)])
+    chosen = len(items) + positions - 1
+    chosen[at] = np.arange(len(items))
+    return ends, Keys.joined([items, empty]).take(chosen), 0.0 - positions
 
 
 def _falls(values: Ranks | Floats, offsets: Index) -> bool:
@@ -322,6 +368,14 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         if rows.deciding in ("ranks", "lists"):
             scores = _scores_in_rank_order(offsets, ranks, scores)
             run = run_of_groups(keys, offsets, items, scores)
+    positions = rows.ranks[table.rows] if rows.deciding == "ranks" and rows.ranks is not None else None
+    positions = 0.0 - scores if rows.are_ranks else positions
+    are_whole = positions is not None and positions.size == scores.size and (positions != NO_RANK).all()
+    if positions is not None and are_whole and (gaps := rank_gaps(keys, offsets, positions)):
+        if rows.by_position:
+            offsets, items, scores = _at_positions(keys, offsets, items, positions, places)
+            run = run_of_groups(keys, offsets, items, scores)
+        notes.append(replace(gaps, facts={**gaps.facts, "are_positions": rows.by_position}))
     if scores.size < n_rows:
         notes.append(Note("no_score", {"n": n_rows - scores.size}))
     chunks = None

@@ -123,6 +123,17 @@ def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
     return f"{what} contradicts {contradicted} in {where}; {decides}"
 
 
+def _rank_gaps(n: int, first: str, why: str, are_positions: bool) -> str:
+    where = f"a group ({shown(first)})" if n == 1 else f"{counted(n, 'group')} (the first: {shown(first)})"
+    what = {"repeats": "some are there twice", "start": "they do not start at 1", "gaps": "they have gaps"}[why]
+    taken = (
+        "they are taken as positions, as in RecTools, and an empty position counts as an item without label"
+        if are_positions
+        else "only their order counts: the metrics of rectools: take ranks as positions"
+    )
+    return f"the ranks of {where} are not 1, 2, 3 and so on ({what}); {taken}"
+
+
 def _difference(how: str, *, may_carry: bool = False) -> str:
     """Return how ids of the run and of the labels differ, and what to do about it."""
     whose, is_prefix, prefix = how.partition(":")
@@ -488,6 +499,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "best trial beats the next"
     ).format,
     "rank_conflict": _rank_conflict,
+    "rank_gaps": _rank_gaps,
     "scores_like_ranks": lambda n, first: (
         f"the scores of {'its group' if n == 1 else f'all {n:,} groups, such as'} {shown(first)}, look like positions "
         "in a list, but the highest score counts as the best: if the lowest is best, negate the scores; a minus before "

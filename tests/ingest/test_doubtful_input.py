@@ -153,3 +153,48 @@ def test_weights_next_to_a_file_fit_its_rows(write: Write) -> None:
     write("v.txt.weight", "1\n1\n5\nx\n")
     said = f"{path}.weight:4: weight 'x' is not a number; write it like 0.5, -2 or 1e-3"
     assert refusal_of(InputError, nt.evaluate, path, scores=scores) == said
+
+
+GAPS = {"user_id": [1, 1, 2, 3, 3], "item_id": [1, 3, 1, 1, 2], "rank": [9, 1, 3, 1, 3]}
+OF_RECTOOLS = {"NDCG": 0.312852, "MAP": 0.388889, "MRR": 0.444444, "Recall": 0.666667, "Precision": 0.333333}
+BOUGHT = {"1": {"1", "2"}, "2": {"1"}, "3": {"1", "2"}}
+GAPS_TOLD = "the ranks of 3 groups (the first: '1') are not 1, 2, 3 and so on (they have gaps); "
+
+
+@pytest.mark.parametrize("scored", [False, True])
+@pytest.mark.parametrize("kind", ["dict", "csv", "jsonl"])
+def test_ranks_are_positions_as_in_rectools(write: Write, kind: str, scored: bool) -> None:
+    frame = pd.DataFrame(GAPS | ({"score": [1.0 / rank for rank in GAPS["rank"]]} if scored else {}))
+    run = {
+        "dict": lambda: frame.to_dict("list"),
+        "csv": lambda: write("run.csv", frame.iloc[::-1].to_csv(index=False)),
+        "jsonl": lambda: write("run.jsonl", frame.to_json(orient="records", lines=True)),
+    }[kind]()
+    texts = [f"rectools:{name}(k=3)" for name in OF_RECTOOLS]
+    with pytest.warns(NdcgTrackerWarning, match="they are taken as positions, as in RecTools"):
+        found = nt.evaluate(run, texts, labels=BOUGHT)
+    assert found.mean.round(6).to_list() == list(OF_RECTOOLS.values())
+
+
+def test_ranks_that_are_only_an_order_are_told() -> None:
+    with pytest.warns(NdcgTrackerWarning) as told:
+        nt.evaluate(GAPS, "ndcg@10", labels=BOUGHT)
+    only = "only their order counts: the metrics of rectools: take ranks as positions"
+    assert [str(warning.message) for warning in told] == [f"the run: {GAPS_TOLD}{only}"]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "what"),
+    [([1, 1], "rank 1 of item 'b'"), ([0, 1], "rank 0 of item 'a'"), ([1, 200_000], "rank 200000 of item 'b'")],
+)
+def test_ranks_that_are_no_positions_are_refused_for_rectools(ranks: list[int], what: str) -> None:
+    run = {"user_id": ["q", "q"], "item_id": ["a", "b"], "rank": ranks}
+    advice = "give each item its own rank from 1 to 100,000, as RecTools reads them"
+    said = f"{what} of group 'q' is not a position of its own; {advice}"
+    assert refusal_of(InputError, nt.evaluate, run, "rectools:NDCG(k=3)", labels={"q": {"a"}}) == said
+
+
+def test_items_without_ids_have_positions_too() -> None:
+    run = {"group": ["q", "q"], "rank": [4, 2], "label": [0, 1]}
+    with pytest.warns(NdcgTrackerWarning, match="they have gaps|do not start at 1"):
+        assert nt.evaluate(run, "rectools:MRR(k=3)", score="-rank").mean.to_list() == [0.5]
