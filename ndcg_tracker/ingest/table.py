@@ -186,14 +186,14 @@ def _scores_in_rank_order(offsets: Index, ranks: Ranks, scores: Floats) -> Float
     return np.where(np.repeat(others, np.diff(offsets)), 0.0 - ranks, scores)
 
 
-def rank_gaps(group_keys: Keys, offsets: Index, ranks: Ranks | Floats) -> Note | None:
+def rank_gaps(group_keys: Keys, offsets: Index, ranks: Floats) -> Note | None:
     """Return a note on the groups whose ranks are not 1, 2, 3 and so on, in any order; None if there are none.
 
-    >>> rank_gaps(Keys.from_strings(["q", "r"]), np.array([0, 2, 4]), np.array([2, 1, 1, 3]))
+    >>> rank_gaps(Keys.from_strings(["q", "r"]), np.array([0, 2, 4]), np.array([2.0, 1.0, 1.0, 3.0]))
     Note(kind='rank_gaps', facts={'n': 1, 'first': 'r', 'why': 'gaps'}, command=())
     """
     lengths = np.diff(offsets)
-    order = descending_order(-ranks.astype(np.float64), offsets)
+    order = descending_order(-ranks, offsets)
     wrong = np.flatnonzero(ranks[order] != places_in(lengths))
     groups = np.unique(np.searchsorted(offsets, wrong, "right") - 1)
     if not groups.size:
@@ -204,9 +204,7 @@ def rank_gaps(group_keys: Keys, offsets: Index, ranks: Ranks | Floats) -> Note |
     return Note("rank_gaps", {"n": groups.size, "first": group_keys[first], "why": why})
 
 
-def _at_positions(
-    keys: Keys, offsets: Index, items: Keys, ranks: Ranks | Floats, places: Places
-) -> tuple[Index, Keys, Floats]:
+def _at_positions(keys: Keys, offsets: Index, items: Keys, ranks: Floats, places: Places) -> tuple[Index, Keys, Floats]:
     """Return the lists with an item that nobody labelled at each position without one, and scores in this order.
 
     Raises: the error of ``places`` for ranks that are no positions.
@@ -227,7 +225,7 @@ def _at_positions(
     empty = Keys.from_strings([f"(no item at rank {place})" for place in range(1, last.max() + 1)])
     chosen = len(items) + positions - 1
     chosen[at] = np.arange(len(items))
-    return ends, Keys.joined([items, empty]).take(chosen), 0.0 - positions
+    return ends, Keys.joined([items, empty]).take(chosen), -positions.astype(np.float64)
 
 
 def _falls(values: Ranks | Floats, offsets: Index) -> bool:
@@ -368,8 +366,9 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         if rows.deciding in ("ranks", "lists"):
             scores = _scores_in_rank_order(offsets, ranks, scores)
             run = run_of_groups(keys, offsets, items, scores)
-    positions = rows.ranks[table.rows] if rows.deciding == "ranks" and rows.ranks is not None else None
-    positions = 0.0 - scores if rows.are_ranks else positions
+    positions: Floats | None = 0.0 - scores if rows.are_ranks else None
+    if rows.ranks is not None and rows.deciding == "ranks":
+        positions = rows.ranks[table.rows].astype(np.float64)
     are_whole = positions is not None and positions.size == scores.size and (positions != NO_RANK).all()
     if positions is not None and are_whole and (gaps := rank_gaps(keys, offsets, positions)):
         if rows.by_position:

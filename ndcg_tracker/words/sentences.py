@@ -142,6 +142,10 @@ def _difference(how: str, *, may_carry: bool = False) -> str:
         return f"the ids of the {whose} start with {shown(prefix)}; write both the same way{carry}"
     return {
         "case": "they differ only in capitals or spaces; write both the same way",
+        "padding": "they are alike but for leading zeros; pad both alike",
+        "unicode": "they are the same in Unicode form NFKC; write both in it",
+        "separators": "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way",
+        "cut": "one side is cut to fewer characters; write both in full",
         "decimals": "whole numbers became floats, as happens in a join with empty cells; write whole numbers (in "
         "pandas, .astype('Int64') before to_csv)",
         "chunks": "to rank documents instead of their chunks",
@@ -149,10 +153,13 @@ def _difference(how: str, *, may_carry: bool = False) -> str:
     }[how]
 
 
-def _spelled_otherwise(how: str, of_run: str, of_labels: str, n: int, of: int, may_carry: bool = False) -> str:
+def _spelled_otherwise(
+    how: str, of_run: str, of_labels: str, n: int, of: int, n_met: int, n_labels: int, may_carry: bool = False
+) -> str:
     return (
-        f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n:,} of the {of:,} unmatched "
-        f"labels that were checked differ like this: {_difference(how, may_carry=may_carry)}"
+        f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n_met:,} of {n_labels:,} labels match "
+        f"as written; {n:,} of the {of:,} unmatched labels that were checked differ like this: "
+        f"{_difference(how, may_carry=may_carry)}"
     )
 
 

@@ -13,6 +13,7 @@ from refused import refusal_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning
+from ndcg_tracker.words.texts import shown
 
 Write = Callable[[str, str], str]
 
@@ -198,3 +199,39 @@ def test_items_without_ids_have_positions_too() -> None:
     run = {"group": ["q", "q"], "rank": [4, 2], "label": [0, 1]}
     with pytest.warns(NdcgTrackerWarning, match="they have gaps|do not start at 1"):
         assert nt.evaluate(run, "rectools:MRR(k=3)", score="-rank").mean.to_list() == [0.5]
+
+
+FORMS = [
+    ("7", "0000007", "they are alike but for leading zeros; pad both alike"),
+    ("D0007", "D7", "they are alike but for leading zeros; pad both alike"),
+    ("A-1 ", "a-1", "they differ only in capitals or spaces; write both the same way"),
+    ("e\u0301t\u00e9", "\u00e9te\u0301", "they are the same in Unicode form NFKC; write both in it"),
+    ("a/b", "a%2Fb", "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way"),
+    ("a_b", "a/b", "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way"),
+]
+
+
+@pytest.mark.parametrize(("of_run", "of_labels", "said"), FORMS)
+def test_ids_that_match_in_part_are_told(of_run: str, of_labels: str, said: str) -> None:
+    with pytest.warns(NdcgTrackerWarning) as told:
+        nt.evaluate({"u": {of_run: 3.0, "42": 2.0}}, labels={"u": {of_labels: 3, "42": 1}})
+    written = (
+        f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; 1 of 2 labels match as written"
+    )
+    checked = "1 of the 1 unmatched labels that were checked differ like this"
+    assert [str(warning.message) for warning in told] == [f"the run: {written}; {checked}: {said}"]
+
+
+def test_ids_that_are_cut_are_told() -> None:
+    long = [f"document-number-{place:04}" for place in range(4)]
+    with pytest.warns(NdcgTrackerWarning, match=r"one side is cut to fewer characters; write both in full$"):
+        nt.evaluate(
+            {"u": {"42": 2.0, **dict.fromkeys([f"{place}-{name}"[:15] for place, name in enumerate(long)], 1.0)}},
+            labels={"u": {"42": 1, **{f"{place}-{name}": 1 for place, name in enumerate(long)}}},
+        )
+
+
+def test_ids_that_only_differ_are_not_told() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nt.evaluate({"u": {"7": 3.0, "42": 2.0}}, labels={"u": {"70": 3, "42": 1}})
