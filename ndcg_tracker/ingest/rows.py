@@ -36,7 +36,8 @@ class Rows:
     ``are_ranks``: whether the scores are ranks with a minus. ``by_position``: whether ranks are positions in the list,
     as the tool of the metrics reads them, and not only an order.
     ``n_empty``: how many lists there are if all are empty. ``n_failed``: how many failed responses were left out.
-    ``groups_share``: the share of the groups that is kept.
+    ``groups_share``: the share of the groups that is kept. ``duplicates``: which of several rows of an item counts:
+    "first", "best" or, if they are equal, "same"; None to refuse them.
     """
 
     span_keys: Keys
@@ -55,6 +56,7 @@ class Rows:
     n_empty: int = 0
     n_failed: int = 0
     groups_share: Fraction | None = None
+    duplicates: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -82,9 +84,11 @@ class Rows:
         )
 
     def as_asked(self, columns: Columns) -> Rows:
-        """Return the table with the share of its groups, and a rule for its documents unless its format has one."""
+        """Return the table with what the caller wants of it, and a rule for its documents unless its format has one."""
         documents = columns.documents if self.documents is None else self.documents
-        return replace(self, documents=documents, groups_share=columns.groups_share)
+        ways = [name.partition(":")[2] for name in sorted(columns.allow) if name.startswith("duplicates:")]
+        duplicates = ways[0] if ways else None
+        return replace(self, documents=documents, groups_share=columns.groups_share, duplicates=duplicates)
 
     def merged(self) -> Rows:
         """Return the table with neighbouring spans of one group joined, because reading in parts may split them.

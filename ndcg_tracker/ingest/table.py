@@ -15,7 +15,7 @@ from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import NO_RANK, Places, Ranks
 from ndcg_tracker.ingest.columns import Refused
-from ndcg_tracker.ingest.documents import Chunks, Documents
+from ndcg_tracker.ingest.documents import Chunks
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans, places_in
@@ -33,7 +33,7 @@ from ndcg_tracker.rankings.ranking import (
     single_means,
 )
 from ndcg_tracker.rankings.sorting import descending_order, repeats_before
-from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import shown
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
@@ -96,6 +96,7 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
         "rank_conflict",
         "scores_like_ranks",
         "rank_gaps",
+        "duplicates",
         *(() if has_labels else ("no_score",)),
     ):
         parts = [note for note in every if note.kind == kind]
@@ -351,8 +352,10 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     if not scores.size and not is_part:
         raise no_score(places.whole)
     run = run_of_groups(keys, offsets, items, scores)
-    if rows.items is not None:
-        _refuse_duplicates(table, places, rows.documents, run, labels)
+    once = None if rows.items is None else _each_once(table, rows, given, places, run, labels)
+    if once is not None:
+        found = _ranked(rows, once[0], places, is_part=is_part)
+        return replace(found, notes=(*once[1], *found.notes))
     notes = of_failed(rows.n_failed)
     looks_ranked = None if scores.size < n_rows else scores_like_ranks(table.keys, table.offsets, given)
     notes += [] if looks_ranked is None else [looks_ranked]
@@ -440,13 +443,16 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
     grades = np.ones(rows.n_rows) if rows.grades is None else rows.grades
     judged = _of_documents(rows, _without_nulls(table, table.arranged(grades)), places)
     labels = LabelLists(*judged, by_row_number=rows.items is None)
+    told = replace(rows, duplicates=rows.duplicates or "same")
+    once = None if rows.items is None else _each_once(table, told, table.arranged(grades), places, labels)
+    if once is not None:
+        judged = _of_documents(rows, _without_nulls(once[0], once[0].arranged(grades)), places)
+        labels = LabelLists(*judged)
     if not labels.n_items:
         if are_answers:
             advice = f"write grades into the label column, or name the column that has them with {argument('label')}"
             raise places.whole("no answer is filled in yet", advice=advice)
         raise places.whole("no row has a label", advice="name the label column")
-    if rows.items is not None:
-        _refuse_duplicates(table, places, rows.documents, labels)
     return labels
 
 
@@ -537,30 +543,53 @@ def _group_weights(table: _Grouped, weights: Floats, places: Places) -> GroupWei
     return GroupWeights(table.keys, values, varies, single_means(arranged, table.offsets))
 
 
-def _refuse_duplicates(
-    table: _Grouped, places: Places, documents: Documents | None, *lists: GroupedItems | None
-) -> None:
-    """Refuse a second row for the same (group, item); a list of all rows provides its hashes."""
-    if documents is not None and documents.are_read:
-        return  # the items are those of the chunks
+def _each_once(
+    table: _Grouped, rows: Rows, numbers: Floats, places: Places, *lists: GroupedItems | None
+) -> tuple[_Grouped, list[Note]] | None:
+    """Return the table with one row per (group, item), and what it leaves out; None if it has no more rows than that.
+
+    A second row is refused unless ``rows.duplicates`` says which counts: the "first", the "best" (by ``numbers``), or
+    either if they are the "same". ``numbers``: of the places of the table. ``lists``: one of all rows provides its
+    hashes.
+    """
+    if rows.documents is not None and rows.documents.are_read:
+        return None  # the items are those of the chunks
     whole = next((items for items in lists if items is not None and items.n_items == len(table.items)), None)
     if whole is not None and not whole.has_duplicates():
-        return
+        return None
     in_order = GroupedItems(table.keys, table.offsets, table.items, np.empty(0))
     if whole is None and not in_order.has_duplicates():
-        return
+        return None
     order = np.argsort(in_order.pair_hashes, kind="stable")
     hashes = in_order.pair_hashes[order]
     same = hashes[1:] == hashes[:-1]
     suspects = np.sort(order[np.append(same, False) | np.insert(same, 0, False)])
     if not isinstance(table.rows, slice):
         suspects = suspects[np.argsort(table.rows[suspects], kind="stable")]
-    first_at: dict[tuple[int, bytes], int] = {}
+    kept: dict[tuple[int, bytes], int] = {}
+    left_out = []
     for place in suspects.tolist():
-        group, row = int(np.searchsorted(table.offsets, place, "right")) - 1, table.source_row(place)
+        group = int(np.searchsorted(table.offsets, place, "right")) - 1
         pair = group, table.items.bytes_at(place)
-        if pair in first_at:
-            item, name, first = shown(pair[1]), shown(table.keys[group]), places.mention(first_at[pair])
-            what = f"item {item} of group {name} is in {first} already"
-            raise places.error(row, what, advice=places.if_twice)
-        first_at[pair] = row
+        if (first := kept.setdefault(pair, place)) == place:
+            continue
+        are_same = numbers[place] == numbers[first] or np.isnan([numbers[place], numbers[first]]).all()
+        if rows.duplicates is None or (rows.duplicates == "same" and not are_same):
+            item, name, there = shown(pair[1]), shown(table.keys[group]), places.mention(table.source_row(first))
+            ways = [argument("allow", f"duplicates:{how}") for how in ("first", "best")]
+            advice = f"{places.if_twice}, or give {' or '.join(ways)}"
+            raise places.error(
+                table.source_row(place), f"item {item} of group {name} is in {there} already", advice=advice
+            )
+        if rows.duplicates == "best" and not numbers[place] <= numbers[first]:
+            kept[pair], place = place, first
+        left_out.append(place)
+    if not left_out:
+        return None
+    is_kept = np.ones(len(table.items), dtype=np.bool_)
+    is_kept[left_out] = False
+    places_kept = np.flatnonzero(is_kept)
+    source = places_kept + table.rows.start if isinstance(table.rows, slice) else table.rows[places_kept]
+    offsets = np.concatenate([[0], np.cumsum(is_kept)])[table.offsets]
+    facts: dict[str, Fact] = {"n": len(left_out), "how": rows.duplicates}
+    return _Grouped(table.keys, offsets, table.items.take(places_kept), source), [Note("duplicates", facts)]

@@ -122,7 +122,7 @@ class Spelling:
 
         ``dataset``: of stored labels, which can be carried.
         """
-        how = self._likely(2) or next((how for how in _FORMS if self.met[how] == self.n > 0), None)
+        how = self._likely(2) or next((how for how in _FORMS if self.n_met and self.met[how] == self.n > 0), None)
         if how is None or how == "chunks":  # a document may be labelled along with its parts
             return []
         of_run, of_labels = self.examples[how]

@@ -157,8 +157,8 @@ def _spelled_otherwise(
     how: str, of_run: str, of_labels: str, n: int, of: int, n_met: int, n_labels: int, may_carry: bool = False
 ) -> str:
     return (
-        f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n_met:,} of {n_labels:,} labels match "
-        f"as written; {n:,} of the {of:,} unmatched labels that were checked differ like this: "
+        f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n_met:,} of {n_labels:,} labels "
+        f"match as written; {n:,} of the {of:,} unmatched labels that were checked differ like this: "
         f"{_difference(how, may_carry=may_carry)}"
     )
 
@@ -513,6 +513,11 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "the name of a score column does that"
     ),
     "ties_by_input": "items of equal score keep the order of the input",
+    "duplicates": lambda n, how: (
+        f"{counted(n, 'row')} {'repeats an item of its group' if n == 1 else 'repeat items of their group'}: "
+        "of the rows of an item "
+        + {"first": "the first counts", "best": "the best counts", "same": "one counts, as they are equal"}[how]
+    ),
     "failed_responses": lambda n: (
         f"{counted(n, 'response')} failed and {'was' if n == 1 else 'were'} left out, so "
         f"{'its query counts' if n == 1 else 'their queries count'} as missing: run the search again"

@@ -235,3 +235,94 @@ def test_ids_that_only_differ_are_not_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         nt.evaluate({"u": {"7": 3.0, "42": 2.0}}, labels={"u": {"70": 3, "42": 1}})
+
+
+HITS = pd.DataFrame({"user_id": ["1", "1", "2"], "item_id": ["a", "b", "a"], "timestamp": [1700000000, 1700000100, 7]})
+SEEN = {"1": {"a": 0.9, "c": 0.5}, "2": {"b": 0.8, "a": 0.7}}
+
+
+@pytest.mark.parametrize("other", ["timestamp", "play_count", "weight", "datetime"])
+def test_each_row_is_a_hit_if_that_is_said(write: Write, other: str) -> None:
+    frame = HITS.rename(columns={"timestamp": other})
+    given = [
+        frame,
+        frame.to_dict("list"),
+        write("hits.csv", frame.to_csv(index=False)),
+        write("hits.jsonl", frame.to_json(orient="records", lines=True)),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = [nt.evaluate(SEEN, "ndcg@10", labels=labels, label="=1")["ndcg@10"] for labels in given]
+    assert [round(value or 0, 4) for value in found] == [0.622] * len(given)
+
+
+def test_hits_without_header(write: Write) -> None:
+    path = write("qrels.tsv", "1\ta\n1\tb\n2\ta\n")
+    run = write("run.csv", "group,item,score\n1,a,.9\n1,c,.5\n2,b,.8\n2,a,.7\n")
+    assert round(nt.evaluate(run, labels=path, label="=1", columns="/group,item")["ndcg@10"] or 0, 4) == 0.622
+    said = refusal_of(InputError, nt.evaluate, run, labels=path)
+    assert said.endswith(
+        "; if each row is a relevant item, give label='=1'; if this line is a row, name the columns with "
+        "columns='/NAME,NAME,...'"
+    )
+
+
+@pytest.mark.parametrize("other", ["timestamp", "play_count"])
+def test_hits_are_asked_for_in_words(other: str) -> None:
+    said = refusal_of(InputError, nt.evaluate, SEEN, labels=HITS.rename(columns={"timestamp": other}))
+    assert said.endswith("name the label column with label=; if each row is a relevant item, give label='=1'")
+
+
+@pytest.mark.parametrize(
+    ("group", "item", "label", "score"),
+    [
+        ("userID", "itemID", "rating", "prediction"),
+        ("userId", "movieId", "rating", "prediction"),
+        ("user", "item", "rating", "score"),
+        ("uid", "iid", "r_ui", "est"),
+    ],
+)
+def test_names_of_recommenders(write: Write, group: str, item: str, label: str, score: str) -> None:
+    run = pd.DataFrame({item: ["a", "b"], score: [0.9, 0.2], group: ["1", "1"]})
+    labels = pd.DataFrame({group: ["1", "1"], item: ["b", "a"], label: [1, 0], "timestamp": [7, 8]})
+    as_files = write("run.csv", run.to_csv(index=False)), write("labels.csv", labels.to_csv(index=False))
+    for one, other in ((run, labels), as_files):
+        assert round(nt.evaluate(one, labels=other)["ndcg@10"] or 0, 4) == 0.6309
+
+
+TWICE = {"group": ["q", "q", "q"], "item": ["A", "A", "X"], "score": [1.0, 3.0, 2.0]}
+WAYS = "keep one of the two, or give allow='duplicates:first' or allow='duplicates:best'"
+
+
+@pytest.mark.parametrize(("how", "value"), [("first", 0.5), ("best", 1.0)])
+@pytest.mark.parametrize("kind", ["dict", "csv", "jsonl", "run"])
+def test_which_of_two_rows_counts_is_named(write: Write, kind: str, how: str, value: float) -> None:
+    frame = pd.DataFrame(TWICE)
+    run = {
+        "dict": lambda: TWICE,
+        "csv": lambda: write("run.csv", frame.to_csv(index=False)),
+        "jsonl": lambda: write("run.jsonl", frame.to_json(orient="records", lines=True)),
+        "run": lambda: write("run.run", "q Q0 A 2 1 t\nq Q0 A 1 3 t\nq Q0 X 2 2 t\n"),
+    }[kind]()
+    assert refusal_of(InputError, nt.evaluate, run, labels={"q": {"A": 1}}).endswith(f" already; {WAYS}")
+    told = f"1 row repeats an item of its group: of the rows of an item the {how} counts"
+    with pytest.warns(NdcgTrackerWarning, match=told):
+        assert nt.evaluate(run, "RR", labels={"q": {"A": 1}}, allow=f"duplicates:{how}").mean.to_list() == [value]
+    same = refusal_of(InputError, nt.evaluate, run, labels={"q": {"A": 1}}, allow="duplicates:same")
+    assert same.endswith(f" already; {WAYS}")
+
+
+def test_equal_rows_of_labels_are_one(write: Write) -> None:
+    frame = pd.DataFrame({"qid": ["q"] * 3, "docno": ["A", "A", "X"], "label": [1, 1, 0]})
+    for labels in (frame, write("labels.csv", frame.to_csv(index=False))):
+        assert nt.evaluate({"q": {"A": 2.0, "X": 1.0}}, "P@2", labels=labels).mean.to_list() == [0.5]
+    other = frame.assign(label=[1, 2, 0])
+    said = f"labels: row 2: item 'A' of group 'q' is in row 1 already; {WAYS}"
+    assert refusal_of(InputError, nt.evaluate, {"q": {"A": 2.0}}, labels=other).endswith(said.removeprefix("labels: "))
+    assert nt.evaluate({"q": {"A": 2.0}}, "DCG@1", labels=other, allow="duplicates:best").mean.to_list() == [2.0]
+
+
+def test_the_run_says_which_rows_count(tmp_path: Path) -> None:
+    tracker = nt.Tracker(str(tmp_path / "runs.db"))
+    tracker.ingest(TWICE, name="a", labels={"q": {"A": 1}}, allow="duplicates:first")
+    assert tracker.run("a")[0].tags == {"allowed": "duplicates:first"}

@@ -331,6 +331,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "1,200 of these 1,300 runs are trials of study 'grid 1', whose order says little; to see whether the best "
         "trial beats the next",
     ),
+    "duplicates": (
+        {"n": 2, "how": "best"},
+        "2 rows repeat items of their group: of the rows of an item the best counts",
+    ),
     "rank_gaps": (
         {"n": 2, "first": "q7", "why": "gaps", "are_positions": True},
         "the ranks of 2 groups (the first: 'q7') are not 1, 2, 3 and so on (they have gaps); they are taken as "
