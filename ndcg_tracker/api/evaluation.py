@@ -32,7 +32,7 @@ from ndcg_tracker.rankings.ranking import (
     joined_weights,
     may_be_grades,
 )
-from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
+from ndcg_tracker.runs.labels import NO_LABELS, held_labels
 from ndcg_tracker.runs.scoring import (
     GatheredValues,
     below_rel_notes,
@@ -203,7 +203,7 @@ def evaluate_blocks(
     """
     texts = tuple(metric_texts(metrics))
     parsed, doubts = parsed_metrics(texts), Doubts(allowed(allow))
-    held = None if labels is None else HeldLabels(labels)
+    held = None if labels is None else held_labels(labels)
     values = GatheredValues()
     matches = _Match()
     weights: list[GroupWeights] = []

@@ -35,6 +35,7 @@ from ndcg_tracker.asked import (
     allowed,
 )
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
 
 T = TypeVar("T")
-_OF_FILES = ("reader", "columns", "scores", "stream")
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,8 @@ class Reading:
 
         of_run, path, apart = self.of_run(given.source), path_of(frame), given.lists is not None
         if path is None:
-            for name in (name for name in _OF_FILES if getattr(self, name) is not None):
-                kind = type(frame).__name__
-                raise InputError(f"{argument(name)} is for files, but this is a {kind}", advice="leave it out")
+            of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
+            refuse("evaluate", {**of_files, "frame": True})
             return use(frame_blocks(frame, of_run, labels_apart=apart, null_scores=self.null_scores), given.lists)
         if self.null_scores != "error":
             raise InputError(
@@ -297,9 +296,7 @@ def evaluated(
     from ndcg_tracker.api.evaluation import evaluate_blocks
     from ndcg_tracker.metrics.language.dialects import are_by_rank
 
-    if judge is not None and labels is None:
-        needed = f"{argument('judge')} needs {argument('labels', 'FILE')}"
-        raise InputError(needed, advice="leave it out, or give the file that names the judge")
+    refuse("evaluate", {"judge": judge, "labels": labels})
     reading = replace(reading, by_rank=are_by_rank(metrics))
     use = partial(evaluate_blocks, metrics=metrics, allow=reading.allow)
     return reading.used_by(frame, reading.labels_given(labels, judge), use)

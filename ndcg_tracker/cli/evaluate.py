@@ -13,8 +13,6 @@ from ndcg_tracker.api.reading import evaluate as nt_evaluate
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.input_files import (
-    refuse_several,
-    refused_by_spark,
     run_names,
     shown_reading,
     spark_evaluations,
@@ -22,6 +20,7 @@ from ndcg_tracker.cli.input_files import (
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import Work
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.evaluation import Evaluation
@@ -53,20 +52,12 @@ def evaluate(
     from ndcg_tracker.render.whole_file import whole_file
 
     given = dict(asked.named)
-    refuse_several(files, "evaluate", given | {"metrics_json": metrics_json})
-    if (by is None) != (groups is None):
-        half, other = ("--by", "--groups FILE") if groups is None else ("--groups", "--by ATTRIBUTE")
-        raise InputError(f"{half} needs {other}", advice="give both")
-    if by is not None and (per_group or engine == "spark"):
-        raise InputError(
-            f"--by does not go with {'--per-group' if per_group else '--engine spark'}", advice="leave one out"
-        )
+    refuse("evaluate", {**given, "metrics_json": metrics_json, "several_files": len(files) > 1})
     names = run_names(files, name, of_stdin="-")
     labels, judge, metrics = given.pop("labels", None), given.pop("judge", None), given.pop("metrics", [DEFAULT_METRIC])
     reading, evaluations = Reading(**given), []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         if engine == "spark":
-            refused_by_spark(asked.named, "weight", "judge")
             of_spark = spark_evaluations(reading, labels, metrics)
         elif labels is not None:
             with shown_reading(labels):

@@ -16,10 +16,9 @@ from ndcg_tracker.api import storing
 from ndcg_tracker.api.reading import GivenLabels, Ingest
 from ndcg_tracker.asked import GROUP, LABEL, SCORE, Pairs
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.input_files import refuse_several, refused_by_spark
-from ndcg_tracker.cli.options import as_option
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult
@@ -30,7 +29,7 @@ _COLUMNS = (
 )
 
 
-@takes(storing.ingest, but=("name",))
+@takes(storing.ingest, but=("name",), rules="checked once the measures are known")
 def ingest(
     asked: Asked,
     files: Annotated[
@@ -83,20 +82,15 @@ def ingest(
     if "git_commit" not in given:
         given["git_commit"] = _head()
     of_results = {"direction": direction, "range": range, "value": value, "measure": of_file}
+    others = {"files": files, "results": results, "metrics_json": metrics_json, "engine": engine}
+    refuse("ingest", {**given, **of_results, **others, "several_files": len(files or ()) > 1})
     if results is not None:
-        others = {"metrics_json": metrics_json, "engine": engine if engine == "spark" else None}
-        options.show(_report([_stored_results(results, files, name, given | others, of_results)], format))
+        options.show(_report([_stored_results(results, name, given, of_results)], format))
         return
     if not files:
         raise InputError("ingest needs a FILE", advice="name one, or give - for standard input")
-    for option, other in of_results.items():
-        if other is not None:
-            raise InputError(f"--{option} belongs to --results FILE", advice="leave it out")
-    refuse_several(files, "ingest", given | {"metrics_json": metrics_json})
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
-    if engine == "spark":
-        refused_by_spark(given)
     stored: list[IngestResult] = []
     try:
         for result in _stored(files, name, given, n_jobs=jobs, by_spark=engine == "spark", metrics_json=metrics_json):
@@ -163,16 +157,12 @@ def _stored(
 
 
 def _stored_results(
-    path: str, files: list[str] | None, name: list[str] | None, given: dict[str, Any], of_results: dict[str, Any]
+    path: str, name: list[str] | None, given: dict[str, Any], of_results: dict[str, Any]
 ) -> IngestResult:
     """Store values per group from another engine; ``of_results``: the arguments that only ``log_results`` has."""
     from ndcg_tracker.metrics.language.metric import range_of
 
     metrics, direction, range = given.pop("metrics", None), of_results["direction"], of_results["range"]
-    taken = inspect.signature(storing.log_results).parameters
-    others = {"FILE": files, **{as_option(key, ""): value for key, value in given.items() if key not in taken}}
-    for spelled in (spelled for spelled, other in others.items() if other):
-        raise InputError(f"{spelled} does not go with --results FILE", advice="leave it out")
     if metrics is None or len(metrics) != 1 or direction is None or range is None:
         raise InputError(
             "--results needs a metric, a direction and a range",
@@ -182,6 +172,7 @@ def _stored_results(
     if not comma or "," in high:
         raise InputError(f"--range {range!r} is not LOW,HIGH", advice="write, for example, 0,1 or 0,inf")
     limits = {**of_results, "range": range_of(low, high)}  # the direction is checked there
+    taken = inspect.signature(storing.log_results).parameters
     of_run = {key: value for key, value in given.items() if key in taken}
     with options.tracker() as tracker:
         return tracker.log_results(path, metric=metrics[0], name=name[0] if name else None, **limits, **of_run)

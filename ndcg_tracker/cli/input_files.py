@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ndcg_tracker.asked import name_given
-from ndcg_tracker.cli.options import as_option, of_thread
+from ndcg_tracker.cli.options import of_thread
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SECONDS_BETWEEN = 0.2
-_OF_ONE = {
-    "scores": "is for one file, but several",
-    "metrics_json": "is for one run, but several files",
-    "metadata": "is of one run, but several files",
-}
 
 
 @dataclass
@@ -79,13 +74,6 @@ def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> G
         return entry
 
     yield from mapped(ahead, paths, n_jobs)
-
-
-def refuse_several(files: Sequence[str], verb: str, given: Mapping[str, object]) -> None:
-    """Refuse arguments of one run for several files (InputError); ``verb``: what the command does with them."""
-    for name, what in _OF_ONE.items():
-        if len(files) > 1 and given.get(name) is not None:
-            raise InputError(f"{as_option(name, '')} {what} are given", advice=f"{verb} them one by one")
 
 
 def require_file(path: str) -> None:
@@ -161,15 +149,6 @@ def drawn_progress(
     finally:
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()
-
-
-def refused_by_spark(given: Mapping[str, object], *others: str) -> None:
-    """Refuse options for files that this program reads itself, by their names; ``others``: further ones."""
-    for name in ("reader", "columns", "items", "scores", "stream", "item_to_document", *others):
-        if given.get(name) is not None:
-            raise InputError(
-                f"{as_option(name, '')} does not go with --engine spark", advice="leave one of the two out"
-            )
 
 
 def spark_evaluations(reading: Reading, labels: str | None, metrics: Sequence[str]) -> Callable[[str], Evaluation]:

@@ -18,10 +18,10 @@ import typer
 
 from ndcg_tracker import asked
 from ndcg_tracker.asked import Option
-from ndcg_tracker.errors import InputError, NdcgTrackerWarning, worded
+from ndcg_tracker.errors import NdcgTrackerWarning, worded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
@@ -66,14 +66,14 @@ def metric_asked_for(text: str | None) -> str | None:
     return (metrics_asked_for([text]) or [text])[0]
 
 
-def told(declared: Any, spelled: str = "", default: object = None, callback: Callable[..., Any] | None = None) -> Any:
+def told(declared: Any, spelled: str = "", default: object = None) -> Any:
     """Return a declared argument (``Annotated[TYPE, Option(...)]``) as typer takes it.
 
     ``spelled``: the option, if the declaration leaves it to the argument's name. ``default``: the argument's default,
-    which the help shows. ``callback``: reads the value while the command line is parsed.
+    which the help shows.
     """
     option: Option = declared.__metadata__[0]
-    shown = option.default or default not in (None, "", False, ())
+    shown = option.default or (str(default) if default not in (None, "", False, (), asked.NOTHING) else False)
     if option.is_positional:
         return typer.Argument(metavar=option.metavar, help=option.help, show_default=option.default or False)
     return typer.Option(
@@ -82,20 +82,15 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
         help=option.help,
         min=option.least,
         show_default=shown,
-        callback=callback,
         rich_help_panel=EVERYDAY if option.everyday else None,
     )
 
 
 Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
-Dataset = Annotated[str, everyday("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
-OnSuite = Annotated[
-    str | None, typer.Option("--suite", metavar="NAME", help="Use every dataset of this suite, and all together.")
-]
+OnSuite = Annotated[str | None, told(asked.OnSuite)]
 ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
 AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
-Metrics = Annotated[asked.Texts, told(asked.MetricTexts, callback=metrics_asked_for)]
 OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
 Run = Annotated[str, told(asked.Run)]
 SomeRuns = Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")]
@@ -291,14 +286,18 @@ def agreed(question: str) -> bool:
 
 OPTION_OF = {
     "attributes": "--attribute",
+    "candidates": "CANDIDATE",
+    "files": "FILE",
     "limits": "--limit",
     "location": "--db",
     "metrics": "--metric",
     "parameters": "--param",
     "repeats": "--repeat",
+    "reproduced": "REPRODUCED",
+    "runs": "RUN",
     "tags": "--tag",
 }
-"""The options whose names differ from those of the Python arguments."""
+"""The options whose names differ from those of the Python arguments, and the arguments that are not options."""
 
 
 def as_option(name: str, value: str) -> str:
@@ -319,19 +318,3 @@ def discard(stream: TextIO) -> None:
 def wants_color() -> bool:
     """Return whether results may be coloured: only on a terminal, and not if NO_COLOR is set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def belongs_to_one_dataset(suite: str | None, **given: object) -> None:
-    """Refuse options of one dataset together with --suite, and --by-tag without --suite (InputError).
-
-    ``given``: the values by the names of their arguments.
-
-    """
-    by_tag = given.pop("by_tag", None)
-    if suite is None:
-        if by_tag is not None:
-            raise InputError("--by-tag belongs to --suite", advice="leave it out, or name a suite")
-        return
-    for name, value in given.items():
-        if value:
-            raise InputError(f"--{name.replace('_', '-')} does not go with --suite", advice="leave out one of them")

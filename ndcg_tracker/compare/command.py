@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,19 +11,11 @@ from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.compare.options import labels_version
-from ndcg_tracker.errors import InputError
 
 NOTHING_COMPARABLE = 5
 
 CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
 """How a comparison is printed; latex: a table for a paper."""
-
-_NOT_CHECKED = {
-    "--top": "a sample of labels corrects a mean, but does not say which group is the worst",
-    "--suite": "a sample is drawn from one dataset",
-    "--labels all": "the design fixed the labels",
-    "--judge '*'": "it checks one judge",
-}
 
 
 @takes(Tracker.compare)
@@ -39,9 +31,6 @@ def compare(
     ] = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
-    top: Annotated[
-        int | None, options.everyday(min=0, help="How many of the worst and best groups to show.", show_default="10")
-    ] = None,
     format: Annotated[CompareFormat, options.everyday("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
@@ -65,62 +54,28 @@ def compare(
 
     Example: ndcg-track compare @baseline dense --by product
     """
-    if "check_with" in asked.named:
-        refused = {"--top": top is not None, "--suite": suite is not None, "--labels all": labels == "all"}
-        refused["--judge '*'"] = asked.named.get("judge") == EVERY_JUDGE
-        for option, is_given in refused.items():
-            if is_given:
-                raise InputError(
-                    f"{option} does not go with --check-with: {_NOT_CHECKED[option]}", advice="leave it out"
-                )
-    options.belongs_to_one_dataset(suite, by_tag=by_tag)
-    if suite is not None:
-        from ndcg_tracker.compare.say_suite import suite_comparison_said
+    every = asked.named.get("judge") == EVERY_JUDGE
+    version = None if labels in (None, "all") else labels_version(labels, or_all=True)
+    with options.tracker() as tracker:
+        if suite is not None:
+            from ndcg_tracker.compare.say_suite import suite_comparison_said
 
-        if labels == "all":
-            raise InputError("--labels all takes one dataset", advice="name a version, or newest, with --suite")
-        if asked.named.get("judge") == EVERY_JUDGE:
-            raise InputError("--judge '*' takes one dataset", advice="name a judge with --suite")
-        of_top: dict[str, Any] = {} if top is None else {"top": top}
-        with options.tracker() as tracker:
-            on_suite = asked.on_suite(
-                tracker.compare_suite,
-                suite,
-                by_tag=by_tag,
-                **of_top,
-                labels=None if labels is None else labels_version(labels),
-                metric=asked.named.get("metrics", ()),
-            )
-        found = (on_suite.comparisons, on_suite.on_datasets)
-        options.show_answer(suite_comparison_said(*found[0], on_datasets=found[1], spelled=options.as_option), format)
-        return
-    of_every_judge = asked.named.get("judge") == EVERY_JUDGE
-    if labels == "all" or of_every_judge:
-        if of_every_judge and labels not in (None, "all", "newest"):
-            raise InputError(
-                f"--labels {labels} belongs to one judge, but --judge '*' means every judge", advice="leave one out"
-            )
-        several = "all" if labels == "all" else "'*'"
-        if format == "latex":
-            advice = f"name it instead of {several}"
-            raise InputError("--format latex needs one version of the labels", advice=advice)
-        if not asked.named.keys().isdisjoint(("by", "tie_bounds")):
-            raise InputError(
-                "--by and --tie-bounds need one version of the labels", advice=f"name it instead of {several}"
-            )
-        from ndcg_tracker.questions.labels.say import versions_said
+            found = asked.on_suite(tracker.compare_suite, suite, by_tag=by_tag, labels=version)
+            on_datasets = found.on_datasets
+            said = suite_comparison_said(*found.comparisons, on_datasets=on_datasets, spelled=options.as_option)
+            options.show_answer(said, format)
+            return
+        if labels == "all" or every:
+            from ndcg_tracker.questions.labels.say import versions_said
 
-        with options.tracker() as tracker:
-            versions = asked.of(tracker.compare_versions, newest_only=labels != "all").found
-        comparisons = versions.comparisons
-        options.show_answer(versions_said(versions), format)
-    else:
-        from ndcg_tracker.compare.say import comparison_said
+            of_versions = tracker.compare_versions
+            versions = of_versions(*asked.positional, newest_only=labels != "all", **asked.part(of_versions)).found
+            comparisons, said = versions.comparisons, versions_said(versions)
+        else:
+            from ndcg_tracker.compare.say import comparison_said
 
-        version = None if labels is None else labels_version(labels, or_all=True)
-        with options.tracker() as tracker:
-            comparisons = asked.of(tracker.compare, top=10 if top is None else top, labels=version).comparisons
-        of_pairs = comparison_said(*comparisons, spelled=options.as_option)
-        options.show_answer(of_pairs, format)
+            comparisons = asked.of(tracker.compare, labels=version).comparisons
+            said = comparison_said(*comparisons, spelled=options.as_option)
+    options.show_answer(said, format)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import get_args
+from dataclasses import replace
 
 import numpy as np
 
-from ndcg_tracker.compare.options import CiMethod, TestName
+from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.results import ALPHA, TIED, About, Estimate, RareLoss
 from ndcg_tracker.compare.sample import AnySample, Sample, Span
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.statistics.distribution_free import (
-    FLIPS,
     betting_interval,
     bootstrap_interval,
     settled,
@@ -28,49 +26,11 @@ from ndcg_tracker.statistics.t_test import (
     Equivalence,
     Information,
     TTest,
-    checked_margin,
     detectable_delta,
     equivalence_test,
     limited,
 )
 from ndcg_tracker.words.notes import Fact, Note
-
-
-@dataclass(frozen=True, slots=True)
-class Methods:
-    """The methods of inference.
-
-    ``test``: the test that gives p-values: "t" (paired t-test), "permutation" (sign flips) or "wilcoxon". ``ci``: the
-    method of the 95% intervals: "t", "bootstrap" or "betting". ``equivalence``: the margin within which delta counts as
-    no difference, tested by two one-sided t-tests. ``resamples``: the number of sign flips or bootstrap resamples.
-    Raises: InputError for an unknown method.
-
-    >>> Methods(test="permutation").ci
-    't'
-    """
-
-    test: TestName = "t"
-    ci: CiMethod = "t"
-    equivalence: float | None = None
-    resamples: int = FLIPS
-
-    def __post_init__(self) -> None:
-        """Refuse unknown methods (InputError)."""
-        if self.test not in get_args(TestName):
-            raise InputError(f"unknown test {self.test!r}", advice="choose t, permutation or wilcoxon", joint=": ")
-        if self.ci not in get_args(CiMethod):
-            raise InputError(f"unknown interval {self.ci!r}", advice="choose t, bootstrap or betting", joint=": ")
-        if self.equivalence is not None:
-            checked_margin(self.equivalence, "the equivalence margin", zero=False)
-        if self.resamples < 1:
-            raise InputError(f"the number of resamples must be 1 or more, not {self.resamples}")
-
-    def check_t_only(self, why: str) -> None:
-        """Raise InputError unless only t-tests are requested; ``why``: the data that other methods do not support."""
-        for given, name in ((self.test, "test"), (self.ci, "ci")):
-            if given != "t":
-                raise InputError(f"{argument(name, given)} does not take {why}", advice="leave it out")
-
 
 T_TEST, NOTHING_KNOWN = Methods(), About()
 
@@ -222,7 +182,7 @@ def _p_value(sample: AnySample, test: TTest, methods: Methods, metric: str) -> f
     if methods.test == "t" or not isinstance(sample, Sample):
         return test.p_value
     if methods.test == "permutation":
-        return sign_flip_test(sample.delta, sample.weights, flips=methods.resamples).p_value
+        return sign_flip_test(sample.delta, sample.weights).p_value
     if sample.weights is not None:
         choices = f"{argument('test', 't')} or {argument('test', 'permutation')}"
         raise InputError("the Wilcoxon test takes no weights", where=metric, advice=f"choose {choices}", joint=": ")
@@ -233,7 +193,7 @@ def _interval(sample: AnySample, test: TTest, methods: Methods, metric: str) -> 
     if methods.ci == "t" or not isinstance(sample, Sample):
         return test.ci
     if methods.ci == "bootstrap":
-        return bootstrap_interval(sample.delta, sample.weights, resamples=methods.resamples)
+        return bootstrap_interval(sample.delta, sample.weights)
     if float(np.abs(settled(sample.delta)).max(initial=0.0)) > 1:
         choices = f"{argument('ci', 't')} or {argument('ci', 'bootstrap')}"
         what = "a betting interval needs differences within -1 to 1"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.asked import words
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.estimate import T_TEST, Methods
-from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, old_designs_note, with_answers
+from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, judge_alone, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -22,7 +22,7 @@ from ndcg_tracker.compare.gather_results import (
     shares_of_sides,
 )
 from ndcg_tracker.compare.item_changes import item_moves
-from ndcg_tracker.compare.options import Missing, Unjudged, Version
+from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.reach import coverage as coverage_by_labels
 from ndcg_tracker.compare.results import (
     WELL_JUDGED,
@@ -64,10 +64,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 
-_USUAL_TOP = 10
 MOVES = 3
 """At most this many items are kept for each of the worst and best groups."""
-_T_ALONE = "drawn queries: only their own bounds are valid"
 _ROUNDING = 1e-12
 _GROUPS_READ = 10_000
 """About so many groups are enough to see that labels changed."""
@@ -77,57 +75,6 @@ _MOST_GRADES = 20
 """More different grades than these are measured, not chosen from a scale."""
 _MUCH_SHORTER = 0.8
 """Lists of at most this share of the other run's length get a note."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
-    """The options of a comparison (see ``Tracker.compare``).
-
-    ``metrics``: empty for all metrics that a candidate shares with the baseline. ``tie_bounds``: also find the groups
-    whose value depends on ties in scores, which reads the items of all runs. ``by``: a group attribute to slice by.
-    ``cluster``: a group attribute whose values mark groups that depend on each other. ``labels``, ``judge``: see
-    ``resolved_pair``. ``unjudged``: how much an unjudged item may be worth, None to look only where it may matter.
-    ``ids_are_stable``: whether to take labelled items that vanished for gone, although new ids are in their places.
-    ``reads_items``: whether to look how far labels reach both runs (see ``coverage``). ``check_with``: who answered a
-    sample that checks the judge. ``fresh``: leave out groups that were answered before the later run was stored.
-    ``fills_holes``: whether answers may fill the holes of labels.
-    """
-
-    metrics: tuple[Metric, ...] = ()
-    dataset: str | None = None
-    missing: Missing = "error"
-    top: int = _USUAL_TOP
-    tie_bounds: bool = False
-    methods: Methods = T_TEST
-    by: str | None = None
-    cluster: str | None = None
-    labels: Version = None
-    judge: str | None = None
-    unjudged: Unjudged | None = None
-    ids_are_stable: bool = False
-    reads_items: bool = True
-    check_with: str | None = None
-    fresh: bool = False
-    fills_holes: bool = True
-
-    def words(self) -> tuple[str, ...]:
-        """Return these options as a command takes them: metrics, labels, missing groups, clusters."""
-        metrics = [word for metric in self.metrics for word in ("--metric", metric.requested_as)]
-        chosen = (
-            ("--labels", None if self.labels is None else str(self.labels)),
-            ("--judge", self.judge),
-            ("--check-with", self.check_with),
-            ("--missing", None if self.missing == "error" else self.missing),
-            ("--cluster", self.cluster),
-        )
-        fresh = ("--fresh",) if self.fresh else ()
-        return (*metrics, *(word for option, value in chosen if value is not None for word in (option, value)), *fresh)
-
-    def __post_init__(self) -> None:
-        """Refuse labels that are not a version (InputError)."""
-        if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
-            advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
-            raise InputError(f"labels {self.labels!r} is not a version", advice=advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +135,15 @@ def changed_labels(tx: ReadTransaction, both: RunPair, names: Sequence[str], opt
     label_sets, notes = tx.labels.sets(both.dataset_id, used.judge), list[Note]()
     place = label_sets.index(used)
     if place:
-        words = replace(options, labels=label_sets[place - 1].version, judge=None).words()
-        again = ("ndcg-track", "compare", *names, "--dataset", both.baseline.run.dataset, *words)
+        options = replace(options, labels=label_sets[place - 1].version, judge=None)
+        again = (
+            "ndcg-track",
+            "compare",
+            *names,
+            "--dataset",
+            both.baseline.run.dataset,
+            *words(options, but=["dataset"]),
+        )
         notes = _changed(tx, label_sets[place - 1], used, again)
     return notes if used == label_sets[-1] else [*notes, *_changed(tx, used, label_sets[-1])]
 
@@ -218,52 +172,25 @@ def _changed(
 def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
     """Return two arms under the labels, and with the answers that check them, that were asked for."""
     if options.check_with is not None:
-        return checked_pair(tx, baseline, candidate, options.metrics, options.judge, options.check_with)
-    return resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
+        return checked_pair(tx, baseline, candidate, options.metrics, options, options.check_with)
+    return resolved_pair(tx, baseline, candidate, options.metrics, options)
 
 
 def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
     """Refuse options that repeated runs do not support, and a run that is in both arms (InputError)."""
-    if options.check_with is not None:
-        _check_sampled(options, baseline, candidate)
+    if options.check_with is not None and options.check_with == (options.judge or ""):
+        raise InputError(
+            f"{judge_words(options.check_with or '')} cannot check itself",
+            advice=f"name who answered with {argument('check_with')}",
+        )
     if len(baseline.runs) == len(candidate.runs) == 1:
         return
-    options.methods.check_t_only("arms of repeated runs")
-    if options.cluster is not None:
-        raise InputError(f"{argument('cluster')} takes single runs, not arms", advice="leave it out, or name two runs")
-    if options.tie_bounds:
-        raise InputError(
-            f"{argument('tie_bounds')} shows the groups of single runs", advice="leave it out, or name two runs"
-        )
+    options.refuse(arms=True)
     both = [run for run in candidate.runs if run.id in {other.id for other in baseline.runs}]
     if both:
         raise InputError(
             f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}",
             advice="give each arm its own runs",
-        )
-
-
-def _check_sampled(options: CompareOptions, *arms: Arm) -> None:
-    """Refuse options that do not go with answers to a sample (InputError)."""
-    repeated = [arm.name for arm in arms if len(arm.runs) > 1]
-    if repeated:
-        raise InputError(f"a judge is checked on single runs, not on arm {repeated[0]!r}", advice="name runs")
-    options.methods.check_t_only(_T_ALONE)
-    if options.top not in (0, _USUAL_TOP):
-        why = "drawn queries tell about the mean, not which group is the worst"
-        what = f"{argument('top')} does not go with {argument('check_with')}: {why}"
-        raise InputError(what, advice="leave it out")
-    asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
-    for name, is_given in asked.items():
-        if is_given:
-            why = "the judge's newest count" if name == "labels" else "it shows groups under the labels of one judge"
-            raise InputError(
-                f"{argument(name)} does not go with {argument('check_with')}: {why}", advice="leave it out"
-            )
-    if options.check_with == (options.judge or ""):
-        raise InputError(
-            f"{judge_words(options.check_with or '')} cannot check itself",
-            advice=f"name who answered with {argument('check_with')}",
         )
 
 
@@ -281,7 +208,7 @@ def comparable_others(
             if other.is_checkpoint:
                 raise InputError("it is a checkpoint of a training", advice="name it to compare it")
             arms = Arm.of(run), Arm.of(other)
-            both = resolved_pair(tx, *arms, options.metrics, options.labels, options.judge)
+            both = resolved_pair(tx, *arms, options.metrics, options)
             compared_pair(tx, both, replace(options, reads_items=False), asked_attributes(tx, run, options))
         except NdcgTrackerError as error:
             left_out.append((other, error))
@@ -305,8 +232,6 @@ def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOption
 def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, attributes: Attributes) -> ComparedPair:
     """Return the comparison of two arms under one label set; ``attributes``: see ``asked_attributes``."""
     slices, clusters = attributes
-    if clusters is not None:
-        options.methods.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
     results, more, coverage = _stored(tx, both, options, pruned)
@@ -321,6 +246,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         results = [of_metric for of_metric, _ in answered]
         more += [note for _, notes in answered[:1] for note in notes]
         more += old_designs_note(tx, both, answers) if both.checked_by is not None else []
+    if not options.trust_judge and (alone := judge_alone(tx, both)):
+        results = [replace(of, judge_alone=alone) for of in results]
     if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
         results, of_labels, listed = coverage_by_labels(
             tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable
@@ -341,7 +268,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         ),
         results,
         lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
-        methods=options.methods,
+        methods=options,
         top=options.top,
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )

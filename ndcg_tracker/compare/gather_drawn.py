@@ -24,6 +24,7 @@ from ndcg_tracker.compare.drawn import (
     why_not_drawn,
 )
 from ndcg_tracker.compare.estimate import estimate
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
 from ndcg_tracker.compare.slices import attributes_of
@@ -38,6 +39,7 @@ from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.runs.labels import NO_LABELS, numbered_labels
 from ndcg_tracker.statistics.drawn_queries import LEAST_APART, DrawnQueries, without_asking, worth_of_holes
 from ndcg_tracker.statistics.t_test import TTest
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import judge_words, sample_command
 
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.records import DesignRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 CLUSTER = "cluster"
@@ -68,10 +70,18 @@ class Answers:
     after: LabelLists
 
 
+def judge_alone(tx: ReadTransaction, both: RunPair) -> str:
+    """Return the named judge whose labels decide although nobody checks them, "" if there is none."""
+    judge = both.baseline.label_set.judge
+    if not judge or both.checked_by is not None or judge in NO_LABELS_HERE:
+        return ""
+    return "" if judge in {design.checked_by for design in tx.designs.all(both.dataset_id)} else judge
+
+
 def answers_of(tx: ReadTransaction, dataset_id: int, aim: Aim, whose: str) -> Answers | None:
     """Return the answers of a person who checks judges, or those that fill the holes of a judge's labels.
 
-    The first answer to an item counts. Returns: None if nobody was asked.
+    Returns: None if nobody was asked.
     """
     stored = tx.designs.all(dataset_id)
     if aim == "judge":
@@ -80,28 +90,37 @@ def answers_of(tx: ReadTransaction, dataset_id: int, aim: Aim, whose: str) -> An
         designs = [of for of in stored if of.kind == "holes" and of.judge == whose]
     if not designs:
         return None
+    people = ", ".join(dict.fromkeys(of.checked_by for of in designs if of.checked_by))
+    numbers = tuple(design.number for design in designs if design.kind != "items")
+    return Answers(aim, people, numbers, stored[0].seed, *answers_to(tx, designs)[:2])
+
+
+def answers_to(tx: ReadTransaction, designs: Sequence[DesignRecord]) -> tuple[LabelLists, LabelLists, int]:
+    """Return the answers to some designs, of each the latest run before it, and how many items are not answered.
+
+    The first answer to an item counts.
+    """
     found: dict[tuple[int, str], tuple[float, int]] = {}
-    for item in (item for design in designs for item in tx.designs.items(design.id)):
+    items = [item for design in designs for item in tx.designs.items(design.id)]
+    for item in items:
         if item.grade is not None:
             later = -1 if item.answered_after_run_id is None else item.answered_after_run_id
             found.setdefault((item.group_id, item.item_key), (item.grade, later))
     ids = np.array([group for group, _ in found], dtype=np.int64)
-    keys = tx.groups.keys(dataset_id, ids), Keys.from_strings([item for _, item in found])
+    keys = tx.groups.keys(designs[0].dataset_id, ids), Keys.from_strings([item for _, item in found])
     grades, after = (LabelLists.from_rows(*keys, of) for of in np.array([*found.values()], np.float64).reshape(-1, 2).T)
-    people = ", ".join(dict.fromkeys(of.checked_by for of in designs if of.checked_by))
-    numbers = tuple(design.number for design in designs if design.kind != "items")
-    return Answers(aim, people, numbers, stored[0].seed, grades, after)
+    return grades, after, len({(item.group_id, item.item_key) for item in items}) - len(found)
 
 
 def checked_pair(
-    tx: ReadTransaction, baseline: Arm, candidate: Arm, asked: Sequence[Metric], judge: str | None, checked_by: str
+    tx: ReadTransaction, baseline: Arm, candidate: Arm, asked: Sequence[Metric], view: LabelView, checked_by: str
 ) -> RunPair:
     """Return two runs under the labels of a judge that somebody checked (InputError if nobody did).
 
     ``asked``: empty for the metrics that somebody drew for.
     """
     run, other = baseline.runs[0], candidate.runs[0]
-    of_judge = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge).judge
+    of_judge = numbered_labels(tx, run.dataset_id, run.dataset, judge=view.judge).judge
     designs = [of for of in tx.designs.all(run.dataset_id) if of.judge == of_judge]
     answered = [of for of in designs if of.checked_by == checked_by]
     if not answered:
@@ -116,7 +135,7 @@ def checked_pair(
     metrics = tuple(asked) or tuple(map(parse_metric, dict.fromkeys(of.metric for of in of_both or answered)))
     for metric in metrics:
         check_drawable(metric)
-    both = resolved_pair(tx, baseline, candidate, metrics, None, of_judge)
+    both = resolved_pair(tx, baseline, candidate, metrics, LabelView(judge=of_judge))
     return replace(both, checked_by=checked_by)
 
 
@@ -264,18 +283,16 @@ def with_answers(
     exact = deltas.known | deltas.drawn
     before, after = pair.values(graded)
     own, without = results.pairing, deltas.values
+    told = replace(results, pairing=own.with_values(before, after), means=None, tie_effect=None)
     if check.is_complete:
-        of_both = own.with_values(before, after)
-        return replace(results, pairing=of_both, means=None, tie_effect=None, check=check, others=others), []
+        return replace(told, check=check, others=others), []
     if aim == "holes" and not decides:
         facts: dict[str, Fact] = {"n": check.n_answered, "needed": check.n_needed, "left_out": check.n_left_out}
         command = sample_command([run.name for run in runs], "", runs[0].dataset, metric=metric.requested_as)
-        note = Note("few_drawn", facts | {"metric": str(metric)}, command)
-        of_both = own.with_values(before, after)
-        return replace(results, pairing=of_both, means=None, tie_effect=None, graded=graded), [note]
+        return replace(told, graded=graded), [Note("few_drawn", facts | {"metric": str(metric)}, command)]
     moved = own.with_values(np.where(exact, before, without), np.where(exact, after, without + deltas.control))
-    without_means = replace(results, pairing=moved, means=None, tie_effect=None, check=check, others=others)
-    return replace(without_means, clusters=clusters, drawn=deltas, least_apart=least_apart), []
+    told = replace(told, pairing=moved, check=check, others=others)
+    return replace(told, clusters=clusters, drawn=deltas, least_apart=least_apart), []
 
 
 def _alone(deltas: DrawnDeltas, queries: DrawnQueries, results: PairedResults) -> dict[str, Estimate]:
@@ -297,22 +314,12 @@ def _check(
     left_out = standing.order[: standing.n_drawn][~standing.full[: standing.n_drawn]]
     mean, is_complete = queries.mean() if n else None, queries.is_complete
     is_unknown = standing.is_open & ~deltas.known[pair.pool.groups]
-    return DrawnCheck(
-        answers.aim,
-        answers.checked_by,
-        answers.designs,
-        n,
-        int(deltas.known.sum()),
-        int(deltas.drawn.sum()),
-        int(deltas.left_out.sum()),
-        tuple(pair.keys.take(left_out[:_NAMED]).to_list()),
-        queries.n_missing,
-        int(is_unknown.sum()),
-        int((is_unknown & deltas.drawn[pair.pool.groups]).sum()),
-        decides,
-        is_complete,
-        mean if decides and not is_complete else None,
-    )
+    n_known, n_drawn, n_left_out = (int(of.sum()) for of in (deltas.known, deltas.drawn, deltas.left_out))
+    n_open, n_graded = (int(of.sum()) for of in (is_unknown, is_unknown & deltas.drawn[pair.pool.groups]))
+    names = tuple(pair.keys.take(left_out[:_NAMED]).to_list())
+    about = answers.aim, answers.checked_by, answers.designs, n, n_known, n_drawn, n_left_out, names
+    found = decides, is_complete, mean if decides and not is_complete else None
+    return DrawnCheck(*about, queries.n_missing, n_open, n_graded, *found)
 
 
 def _codes(values: Sequence[str | None]) -> Index:

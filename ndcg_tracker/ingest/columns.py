@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
@@ -146,7 +146,8 @@ class Columns:
     the response, those of item, score and label in an element of the list. ``by_rank``: whether a column ``rank``
     decides if scores contradict it (see ``deciding``). ``documents``: what the items are chunks of; if it names a
     column, that column is read in place of the items. ``allow``: the doubtful input that may pass (``asked.DOUBTS``).
-    ``groups_share``: the share of the groups that is kept, None for all.
+    ``groups_share``: the share of the groups that is kept, None for all. ``found``: the columns of the table that is
+    being read, by role.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -164,6 +165,7 @@ class Columns:
     documents: Documents | None = None
     allow: frozenset[str] = frozenset()
     groups_share: Fraction | None = None
+    found: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def by_row_number(self) -> bool:
@@ -233,6 +235,7 @@ class Columns:
         column that is read by convention although the table could be read without it.
         """
         names = self.likely_names(header, wanted, refused)
+        self.found.update(names)
         if self.are_relevant(names, header, wanted) and not self.each_is_relevant(header, wanted):
             _tell_of_relevant(header)
             return names

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Self, TypedDict, TypeVar, Unpack, cast, get_args
+from typing import Any, BinaryIO, Self, TypedDict, TypeVar, Unpack, cast, get_args
 
 import numpy as np
 
@@ -18,7 +18,15 @@ from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.ambiguous import other_meaning_of_qrels
 from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
+from ndcg_tracker.ingest.columns import (
+    DEFAULT_COLUMNS,
+    LABEL_TABLE,
+    RUN_APART,
+    RUN_TABLE,
+    Columns,
+    Wanted,
+    conventional_names,
+)
 from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader
 from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
 from ndcg_tracker.ingest.formats import json_documents
@@ -35,7 +43,7 @@ from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
 from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, parquet_records, records_in
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
-from ndcg_tracker.ingest.spans import are_spans
+from ndcg_tracker.ingest.spans import SPAN, are_spans
 from ndcg_tracker.ingest.table import (
     NO_LISTS,
     RankedTable,
@@ -50,11 +58,11 @@ from ndcg_tracker.ingest.table import (
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import shown, shown_name
 
 IR_DATASETS = "ir_datasets:"
-RECORDS = ("csv", "tsv", "jsonl", "parquet")
-"""The readers of files whose rows may name a judge, or gold spans."""
+DOCUMENTS = ("json", "yaml")
 
 
 def ir_datasets_labels(name: str, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
@@ -200,9 +208,9 @@ def _by_judge(
         return {"": given}
     path, chosen = path_of(given), where or {}
     if path is None:
-        names = getattr(given, "columns", given if isinstance(given, Mapping) else ())
-        names = getattr(given, "column_names", names)
-        if chosen or JUDGE in names or are_spans(names, columns):
+        names = _names_of(given)
+        groups = {"group", columns.given("group"), *conventional_names("group", names)}
+        if chosen or (JUDGE in names and groups & {*names}) or are_spans(names, columns):
             return judged_labels(frame_records(given), columns, chosen, unsure=unsure)
         return {"": read_label_frame(given, columns, are_answers=unsure)}
     if path.startswith(IR_DATASETS) and not chosen:
@@ -220,10 +228,11 @@ def _by_judge(
             what, advice = other_meaning_of_qrels(head, is_beside_run=columns.is_shared)
             if what:
                 raise source.error(what, advice=advice)
-        if name in RECORDS and (chosen or unsure or _may_be_judged(source, name, head, columns)):
+        filled_in = unsure and name not in DOCUMENTS  # elsewhere the word is a value of its own
+        if name in WITH_COLUMNS and (chosen or filled_in or _may_be_judged(source, name, head, columns)):
             records = records_in(source, name, "labels", header=columns.header)
             header = records.header
-            if chosen or unsure or JUDGE in header or are_spans(header, columns):
+            if chosen or filled_in or JUDGE in header or are_spans(header, columns):
                 return judged_labels(records, columns, chosen, unsure=unsure)
         elif chosen:
             what = f"a {name} file has no column {shown(next(iter(chosen)))} to choose rows by"
@@ -234,6 +243,13 @@ def _by_judge(
         [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
         assemble = partial(label_lists, are_answers=unsure)
         return {"": block.assembled(lambda rows, places: assemble(rows.as_asked(columns), places))}
+
+
+def _names_of(table: Any) -> list[str]:
+    """Return the names of the columns of a table in memory, if it has any."""
+    first = table[0] if isinstance(table, list) and table else table
+    names = getattr(first, "column_names", getattr(first, "columns", getattr(first, "_fields", ())))
+    return list(map(str, first if isinstance(first, Mapping) else names))
 
 
 def path_of(given: object) -> str | None:
@@ -274,7 +290,9 @@ _UNSURE_VALUE = re.compile(rb'(?im)(:\s*)(?:"unsure"|unsure(?=\s*$))')
 
 def _may_be_judged(source: Source, name: str, head: bytes, columns: Columns) -> bool:
     """Return whether a file may have a column ``judge`` or gold spans, according to its beginning."""
-    if name == "parquet" or (name == "jsonl" and JUDGE.encode() in head):
+    if name in ("jsonl", *DOCUMENTS):
+        return f'"{JUDGE}"'.encode() in head or f"{JUDGE}:".encode() in head or f'"{SPAN[0]}"'.encode() in head
+    if name == "parquet":
         return True
     names = set(map(str, _names_in(source, name, columns)))
     return JUDGE in names or are_spans(names, columns)
@@ -583,9 +601,7 @@ def documents_given(rule: object, collapse: str | None = None, *, item_is_text: 
     ('max', None)
     """
     if item_is_text:
-        if rule is not None:
-            what = f"{argument('item_is_text', True)} does not go with {argument('item_to_document')}"
-            raise InputError(what, advice="leave one out")
+        refuse("ingest", {"item_is_text": True, "item_to_document": rule})
         return Documents("", are_read=True, texts={})
     if rule is None:
         if collapse is not None:

@@ -36,8 +36,9 @@ class Rows:
     ``are_ranks``: whether the scores are ranks with a minus. ``by_position``: whether ranks are positions in the list,
     as the tool of the metrics reads them, and not only an order.
     ``n_empty``: how many lists there are if all are empty. ``n_failed``: how many failed responses were left out.
-    ``groups_share``: the share of the groups that is kept. ``duplicates``: which of several rows of an item counts:
-    "first", "best" or, if they are equal, "same"; None to refuse them.
+    ``groups_share``: the share of the groups that is kept. ``group_column``: the column of the group ids, "" if it is
+    not known. ``duplicates``: which of several rows of an item counts: "first", "best" or, if they are equal, "same";
+    None to refuse them.
     """
 
     span_keys: Keys
@@ -56,6 +57,7 @@ class Rows:
     n_empty: int = 0
     n_failed: int = 0
     groups_share: Fraction | None = None
+    group_column: str = ""
     duplicates: str | None = None
 
     @property
@@ -87,8 +89,13 @@ class Rows:
         """Return the table with what the caller wants of it, and a rule for its documents unless its format has one."""
         documents = columns.documents if self.documents is None else self.documents
         ways = [name.partition(":")[2] for name in sorted(columns.allow) if name.startswith("duplicates:")]
-        duplicates = ways[0] if ways else None
-        return replace(self, documents=documents, groups_share=columns.groups_share, duplicates=duplicates)
+        return replace(
+            self,
+            documents=documents,
+            groups_share=columns.groups_share,
+            group_column=columns.found.pop("group", ""),
+            duplicates=ways[0] if ways else None,
+        )
 
     def merged(self) -> Rows:
         """Return the table with neighbouring spans of one group joined, because reading in parts may split them.

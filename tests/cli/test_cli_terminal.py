@@ -36,7 +36,7 @@ PRINTING = [
     "explain bm25 dense",
     "explain bm25 dense --group 'light bike light'",
     "gate dense --baseline @baseline --margin .01 --dry-run",
-    "gate dense --baseline @baseline --margin .001 --dry-run --top 3",
+    "gate dense --baseline @baseline --margin .001 --dry-run",
     "gate bm25 --baseline dense --margin .01 --dry-run --by product --slice-margin .05",
     "gate dense --baseline bm25 --scope set --dry-run",
     "gate dense --baseline bm25",
@@ -136,6 +136,6 @@ def test_a_pipe_gets_one_line_per_message_and_no_colour(demo: Path, program: Pro
         program("compare", "bm25", "dense").out,
     ):
         assert "\x1b" not in bare
-    wide = program("leaderboard").out.splitlines()[0]
+    wide = program("leaderboard", "-q").out.rstrip("\n")
     assert len(wide) > COLUMNS
     assert wide == " ".join(plain(on_terminal(program, demo, "leaderboard"))[:2])

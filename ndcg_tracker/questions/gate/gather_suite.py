@@ -16,9 +16,9 @@ from ndcg_tracker.compare.sample import Strata
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import UNBOUNDED, Decision, Levels, Rules, Ways, between, decide, with_limits
 from ndcg_tracker.questions.gate.decide_candidate import advisable, barred, with_parts
-from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, is_unchecked, with_acknowledgement
+from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, with_acknowledgement
 from ndcg_tracker.questions.gate.gather_policy import outside_policy, refuse_policy
-from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
+from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 from ndcg_tracker.questions.gate.result import SuiteGated, decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import recorded_reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
@@ -41,7 +41,7 @@ class _Basis:
 
 
 def gated_suite(
-    store: Store, question: SuiteGateQuestion, acknowledgement: Acknowledgement | None = None, *, dry_run: bool = False
+    store: Store, question: GateQuestion, acknowledgement: Acknowledgement | None = None, *, dry_run: bool = False
 ) -> SuiteGated:
     """Return what the gate decides on a suite, and record it unless ``dry_run``; see ``gate.gated``.
 
@@ -60,7 +60,7 @@ def gated_suite(
 
 
 def _decided_before(
-    tx: ReadTransaction, question: SuiteGateQuestion, acknowledgement: Acknowledgement | None
+    tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowledgement | None
 ) -> SuiteGated | None:
     """Return the recorded decision on the same question, None if anything that it rests on has changed since."""
     basis = _basis(tx, question)
@@ -73,7 +73,7 @@ def _decided_before(
     return decided_again(outcome, record, recorded_reason(outcome))
 
 
-def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
+def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
     metric = suite_metric(tx, tx.suites.known(question.suite), question.metric)
     options = replace(question.options, metrics=(metric,))
     pairs, lacking = pairs_on_suite(tx, question.suite, question.systems, options, question.by_tag)
@@ -100,9 +100,10 @@ def _judge_of(pairs: Mapping[str, RunPair]) -> str:
 
 
 def _decided(
-    tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
+    tx: ReadTransaction, question: GateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
 ) -> SuiteGated:
     pairs = compared_pairs(tx, question.systems, basis.pairs, question.options, with_other_ids=True)
+    (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     results = {dataset: pair.results[0] for dataset, pair in pairs.items()}
     for dataset, paired in results.items():
         if paired.no_inference is not None:
@@ -110,10 +111,10 @@ def _decided(
     first = next(iter(results.values())).sample
     limits = UNBOUNDED if any(paired.limits is None for paired in results.values()) else first.limits
     rules = Rules(
-        question.margin,
-        by=None if question.dataset_margin is None else "dataset",
-        part_margin=question.dataset_margin or 0.0,
-        is_strict=question.strict_datasets,
+        float(question.margin or 0.0),
+        by=question.by,
+        part_margin=question.slice_margin or 0.0,
+        is_strict=question.strict_slices,
         max_harm=question.max_harm,
     )
     strata = Strata({dataset: replace(of.sample, limits=limits) for dataset, of in results.items()}, limits)
@@ -131,7 +132,7 @@ def _decided(
     unreached = next((paired.unreached for paired in results.values() if paired.unreached is not None), None)
     if unreached is not None and not decision.is_identical:
         decision = barred(decision, unreached)
-    judge_alone = _judge_alone(tx, basis.pairs)
+    judge_alone = comparison.macro.about.judge_alone
     if judge_alone and not decision.is_identical and unreached is None:
         decision = replace(decision, barred=Note("judge_unchecked", {"judge": judge_alone}), ways=Ways())
     checks = [
@@ -140,10 +141,9 @@ def _decided(
         for check in checked_limits(question.limits, *(arm.tags for arm in both.arms))
     ]
     decision = with_limits(decision, tuple(checks))
-    (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     decision = advisable(decision, sum(on.found.baseline or 0.0 for on in comparison.deltas) / len(comparison.deltas))
     is_turned = decision.of_zero not in (None, decision.decision)
-    covered = {"equal_values", *(() if is_turned else ("unjudged_open",))}
+    covered = {"equal_values", "judge_unchecked", *(() if is_turned else ("unjudged_open",))}
     covered |= set() if decision.barred is None else {decision.barred.kind, "unjudged_zero"}
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
@@ -156,13 +156,7 @@ def _decided(
     )
 
 
-def _judge_alone(tx: ReadTransaction, pairs: Mapping[str, RunPair]) -> str:
-    """Return the first named judge whose labels decide on a dataset and whom nobody checks, "" for none."""
-    judges = [(both.dataset_id, both.baseline.label_set.judge) for both in pairs.values()]
-    return next((judge for dataset_id, judge in judges if is_unchecked(tx, dataset_id, judge)), "")
-
-
-def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, outcome: SuiteGated) -> SuiteGated:
+def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, outcome: SuiteGated) -> SuiteGated:
     decision, acknowledgement = outcome.decision, outcome.acknowledgement
     runs = {
         dataset: {
@@ -180,8 +174,8 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         by_tag=question.by_tag,
         runs=runs,
         metric=outcome.comparison.metric,
-        margin=question.margin,
-        dataset_margin=question.dataset_margin,
+        margin=decision.margin,
+        dataset_margin=question.slice_margin,
         delta=decision.delta,
         ci_low=decision.lower,
         ci_high=decision.upper,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace as replace_fields
@@ -12,9 +11,7 @@ import typer
 
 from ndcg_tracker.api import storing
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.options import as_option
 from ndcg_tracker.cli.parameters import Asked, takes
-from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed, labels_sample
 from ndcg_tracker.questions.labels.carry import carry_labels
 from ndcg_tracker.words.notes import in_words
@@ -34,7 +31,7 @@ ItemsFormat = Annotated[
 
 
 @app.command("add")
-@takes(storing.add_labels)
+@takes(storing.add_labels, rules="labels add")
 def add_labels(
     asked: Asked,
     design: Annotated[
@@ -87,10 +84,6 @@ def _add_answers(file: str, design: int, given: Mapping[str, Any]) -> None:
     """Store answers to a design, and print how many answers are still missing."""
     from ndcg_tracker.cli.input_files import shown_reading
 
-    taken = inspect.signature(storing.add_answers).parameters
-    for option in (as_option(name, "") for name in given if name not in taken):
-        what = f"{option} is for versions of labels, and answers to a design do not make a version"
-        raise InputError(what, advice="leave it out")
     with options.tracker() as tracker, shown_reading(file):
         done = tracker.add_answers(file, design=design, **given)
     known = f", {done.n_known:,} already known" if done.n_known else ""

@@ -13,7 +13,7 @@ from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Report, Table, kinds
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted
+from ndcg_tracker.words.texts import counted, in_a_row, units
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
 _LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
@@ -94,15 +94,11 @@ def _requests(dataset: str, items: Sequence[ItemToGrade]) -> dict[str, object]:
 def _report(needed: NeededLabels) -> Report:
     from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
 
-    candidates = " and ".join(
-        filter(None, [", ".join(run.name for run in needed.candidates[:-1]), needed.candidates[-1].name])
-    )
-    what = f"{candidates} against {needed.baseline.name} on {needed.dataset}"
+    what = f"{in_a_row([run.name for run in needed.candidates])} against {needed.baseline.name} on {needed.dataset}"
+    metric, of_all = familiar_name(needed.metric), counted(needed.n_unjudged, "unjudged item")
+    title = f"{what}: judge these {len(needed.items):,} of {of_all} next for {metric}"
     if not needed.items:
-        title = f"{what}: no label could move {familiar_name(needed.metric)}"
-    else:
-        of_all = counted(needed.n_unjudged, "unjudged item")
-        title = f"{what}: judge these {len(needed.items):,} of {of_all} next for {familiar_name(needed.metric)}"
+        title = f"{what}: no label could move {metric}"
     legend = [_FIRST_BATCH if needed.is_first_batch else _LEGEND]
     table = Table.of(kinds("group id, item id, could_move mean could move"), needed.items, legend=legend)
     facts = [
@@ -128,11 +124,13 @@ def sample_words(sample: LabelsSample) -> str:
     """Return how many queries and items a sample has, and what they will be able to say."""
     from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``_report``
 
-    words = f"{sample.n_drawn:,} of {sample.n_open:,} queries with open items, {counted(sample.n_items, 'item')}"
+    words = (
+        f"{sample.n_drawn:,} of {sample.n_open:,} {units('query')} with open items, {counted(sample.n_items, 'item')}"
+    )
     words += f", {sample.n_answered:,} of them graded already" if sample.n_answered else ""
     n_needed, n_items = sample.needed
     if sample.n_drawn < n_needed:
-        return f"{words}; a verdict needs {n_needed:,} queries with {n_items:,} items"
+        return f"{words}; a verdict needs {n_needed:,} {units('query')} with {n_items:,} items"
     if sample.half_width is None:
         return words
     return f"{words}; {familiar_name(sample.metric)} to about ±{sample.half_width:.2g} or better"

@@ -77,7 +77,7 @@ def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker) -> None:
         assert found[cutoff].delta == pytest.approx(expected.delta)
         assert found[cutoff].ci == pytest.approx(expected.ci)
     with tracker.store().read() as tx:
-        (both,) = compared(tx, "one", ["other"], CompareOptions((parse_metric(metrics[0]),)))
+        (both,) = compared(tx, "one", ["other"], CompareOptions(metrics=(parse_metric(metrics[0]),)))
         keys = tx.groups.keys(both.both.dataset_id, both.results[0].pairing.group_ids)
         fewer = at_cutoffs(tx, both, keys, many_groups=3)
     assert [row.cutoff for row in fewer] == [1, 2, 3, 5, 7, 10, 15, 20, 30, 50]
