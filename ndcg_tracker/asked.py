@@ -286,6 +286,9 @@ def checked_margin(margin: float, name: str, *, zero: bool = True) -> float:
 DOUBTS = {
     "failed": "responses of a search that are errors, timed out or lack shards, which are left out",
     "no-overlap": "a run and labels, or labels and those stored before, have no group or item in common",
+    "duplicates:first": "several rows of one item in a group; the first counts",
+    "duplicates:best": "several rows of one item in a group; the one with the highest score or label counts",
+    "duplicates:same": "several rows of one item in a group if their scores or labels are equal",
     "changed-texts": "a tenth of the labelled items have another text than when they were labelled",
 }
 """The names by which doubtful input may be let pass, and what each lets pass."""
@@ -432,11 +435,17 @@ ItemColumn = Annotated[
     ),
 ]
 ScoreColumn = Annotated[str, Everyday("Column of the score; -NAME if the lowest score is best.", default="score")]
-LabelColumn = Annotated[str | None, Everyday("Column of the label.", default="label")]
+LabelColumn = Annotated[
+    str | None, Everyday("Column of the label; =1 if each row is a relevant item.", default="label")
+]
 WeightColumn = Annotated[str | None, Option("Column of the weight.", default="weight")]
 Header = Annotated[
     str | Sequence[str] | None,
-    Option("Names of all columns, for a csv or tsv file without a header.", metavar="NAME,...", typed=str | None),
+    Option(
+        "Names of all columns, for a csv or tsv file without a header; those of --labels follow a slash.",
+        metavar="NAME,...",
+        typed=str | None,
+    ),
 ]
 ItemsPath = Annotated[
     str | None,

@@ -124,7 +124,7 @@ class Reading:
         return self.names(
             *("group", "item", "score", "weight", "items", *(("label",) if labels is None else ())),
             is_shared=labels is not None and (path is None or may_have_columns(path)),
-            header=header_of(self.columns),
+            header=header_of(self.columns, of_run=True),
             by_rank=self.by_rank,
         )
 
@@ -136,7 +136,9 @@ class Reading:
 
     def of_labels(self) -> Columns:
         """Return the columns of labels that come apart from a run."""
-        return self.names("group", "item", "label", is_shared=True)
+        from ndcg_tracker.ingest.columns import header_of
+
+        return self.names("group", "item", "label", is_shared=True, header=header_of(self.columns, of_run=False))
 
     def labels_given(self, labels: object, judge: str | None = None) -> GivenLabels:
         """Return the labels that come apart from a run, read; ``judge``: whose, if they name several judges."""
@@ -150,7 +152,8 @@ class Reading:
                 f"{argument('labels')}",
                 advice=f"name the item column with {argument('item')}",
             )
-        whose, lists = labels_of_one_judge(labels, columns=self.of_labels(), judge=judge)
+        reader = (self.reader or "").partition(",")[2] or None
+        whose, lists = labels_of_one_judge(labels, reader=reader, columns=self.of_labels(), judge=judge)
         return GivenLabels(labels, lists, whose)
 
     def used_by(self, frame: object, given: GivenLabels, use: Callable[..., T]) -> T:
@@ -171,7 +174,7 @@ class Reading:
             path,
             lambda blocks: use(blocks, given.lists),
             stream=self.stream,
-            reader=self.reader,
+            reader=self.reader and (self.reader.partition(",")[0] or None),
             columns=of_run,
             scores_path=None if self.scores is None else os.fspath(self.scores),
             labels_apart=apart,

@@ -189,7 +189,10 @@ class NoPlaces:
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _fits = _NUMBER.fullmatch
-_INFINITY = float("inf")
+_INFINITY, _NULL = float("inf"), float("nan")
+_NOT_RETRIEVED = re.compile(rb"(?i)-inf(?:inity)?")
+YES_OR_NO = {b"true": 1.0, b"t": 1.0, b"yes": 1.0, b"y": 1.0, b"false": 0.0, b"f": 0.0, b"no": 0.0, b"n": 0.0}
+"""Labels in words, in any case."""
 Ranks = NDArray[np.int32]
 NO_RANK = int(np.iinfo(np.int32).min)
 LARGEST_RANK = int(np.iinfo(np.int32).max)
@@ -203,26 +206,31 @@ _NINE = 9
 def number(text: bytes, role: str = "") -> float:
     """Return the double nearest to a decimal number; ``role``: what it is, for messages.
 
-    Grammar: ``[+-]?(digits[.digits*]|.digits)([eE][+-]?digits)?``, ASCII only. Raises: WrongValueError for anything
-    else, ``nan``, ``inf``, ``1_000`` and ``0x1`` included, and for numbers beyond the doubles.
+    Grammar: ``[+-]?(digits[.digits*]|.digits)([eE][+-]?digits)?``, ASCII only. A score may be ``-inf``: tools mask
+    items so that are not retrieved, so it is NaN here. A label may be one of ``YES_OR_NO``. Raises: WrongValueError for
+    anything else, ``nan``, ``inf``, ``1_000`` and ``0x1`` included, and for numbers beyond the doubles.
 
-    >>> number(b"-1.5e3"), number(b".5")
-    (-1500.0, 0.5)
+    >>> number(b"-1.5e3"), number(b".5"), number(b"-inf", "score"), number(b"TRUE", "label")
+    (-1500.0, 0.5, nan, 1.0)
     """
     is_number = _fits(text) is not None
     value = float(text) if is_number else _INFINITY
     if -_INFINITY < value < _INFINITY:
         return value
+    if role == "score" and _NOT_RETRIEVED.fullmatch(text):
+        return _NULL
+    if role == "label" and (answer := YES_OR_NO.get(text.lower())) is not None:
+        return answer
     called = f"{role} {shown(text)}" if role else shown(text)
     if not is_number:
         raise WrongValueError(f"{called} is not a number", advice="write it like 0.5, -2 or 1e-3")
     raise WrongValueError(f"{called} is too large for a double", advice="use a finite number")
 
 
-def is_number(text: bytes) -> bool:
+def is_number(text: bytes, role: str = "") -> bool:
     """Return whether ``number`` reads a text."""
     try:
-        number(text)
+        number(text, role)
     except ValueError:
         return False
     return True

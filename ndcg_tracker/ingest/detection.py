@@ -64,7 +64,7 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
         return _json_reader(first_bytes)
     if reader == "tsv":
         return "trec" if _is_trec(_first_line(first_bytes), b"\t") else "tsv"
-    if reader is None:
+    if reader is None or (reader == "trec" and _is_svmlight(_first_line(first_bytes))):
         reader = _by_content(first_bytes)
     if reader is None:
         raise InputError(
@@ -135,7 +135,7 @@ def _by_content(first_bytes: bytes) -> str | None:
     line = _first_line(first_bytes)
     if line.startswith((b"{", b"[")):
         return _json_reader(first_bytes)
-    if _SVMLIGHT.fullmatch(line) and is_number(line.replace(b"\t", b" ").partition(b" ")[0]):
+    if _is_svmlight(line):
         return "svmlight"
     if _OUTPUT.fullmatch(line):
         return "trec_eval"
@@ -144,6 +144,12 @@ def _by_content(first_bytes: bytes) -> str | None:
     if b"\t" in line:
         return "tsv"
     return "csv" if b"," in line else None
+
+
+def _is_svmlight(line: bytes) -> bool:
+    """Return whether a line belongs to a label/qid file."""
+    is_like = _SVMLIGHT.fullmatch(line) and is_number(line.replace(b"\t", b" ").partition(b" ")[0])
+    return bool(is_like) and not _is_trec(line)
 
 
 def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
@@ -160,7 +166,7 @@ def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
         return is_number(fields[3]) and (delimiter is None or _ITERATION.fullmatch(fields[1]) is not None)
     if len(fields) == _N_QRELS + 1 and delimiter is None:  # preferences, or a run without the group
         return (b"\t" not in line and is_number(fields[4])) or (fields[0] == b"Q0" and is_number(fields[3]))
-    return is_number(fields[4]) and (len(fields) == _N_RUN or is_number(fields[3]))
+    return is_number(fields[4], "score") and (len(fields) == _N_RUN or is_number(fields[3]))
 
 
 def _json_reader(first_bytes: bytes) -> str:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from ndcg_tracker.ingest.arrow import list_rows
 from ndcg_tracker.ingest.cells import Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns
-from ndcg_tracker.ingest.formats.delimited import YES_OR_NO
 from ndcg_tracker.ingest.formats.jsonl import json_number, warn_of_fractions
 from ndcg_tracker.ingest.records import Records, id_bytes, number_in, place_of
 from ndcg_tracker.ingest.rows import GatheredRows
@@ -94,7 +93,7 @@ def _grade(cell: object) -> float:
     if not isinstance(cell, str):
         return json_number(number_in(cell), "label")
     text = cell.strip(" \t").encode()
-    return YES_OR_NO[text] if text in YES_OR_NO else number(text, "label") if text else _NULL
+    return number(text, "label") if text else _NULL
 
 
 class _PartPlaces:

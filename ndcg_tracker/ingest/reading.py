@@ -16,6 +16,7 @@ import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.ambiguous import other_meaning_of_qrels
 from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
@@ -223,6 +224,10 @@ def _by_judge(
         source = opened.enter_context(Source(path, stdin=stdin))
         head, name = _reader(source, reader, columns)
         _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
+        if name == "trec" and reader is None:
+            what, advice = other_meaning_of_qrels(head, is_beside_run=columns.is_shared)
+            if what:
+                raise source.error(what, advice=advice)
         filled_in = unsure and name not in DOCUMENTS  # elsewhere the word is a value of its own
         if name in WITH_COLUMNS and (chosen or filled_in or _may_be_judged(source, name, head, columns)):
             records = records_in(source, name, "labels", header=columns.header)
