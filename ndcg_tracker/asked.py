@@ -415,7 +415,8 @@ LabelJudge = Annotated[
 Reader = Annotated[
     str | None,
     Option(
-        "trec, csv, tsv, json, jsonl, yaml, parquet, svmlight or trec_eval.", default="detected from name and content"
+        "trec, csv, tsv, json, jsonl, yaml, parquet, svmlight or trec_eval; that of --labels follows a comma.",
+        default="detected from name and content",
     ),
 ]
 GroupColumn = Annotated[

@@ -228,7 +228,7 @@ def test_numpy_columns_are_not_changed_and_may_be_read_only() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_second_row_for_an_item_is_refused(kind: Callable[[Frame], Any]) -> None:
-    frame: Frame = {"group": ["q", "r", "q"], "item": ["a", "a", "a"], "score": [1.0, 1.0, 2.0], "label": [1, 1, 1]}
+    frame: Frame = {"group": ["q", "r", "q"], "item": ["a", "a", "a"], "score": [1.0, 1.0, 2.0], "label": [1, 1, 2]}
     message = "row 3: item 'a' of group 'q' is in row 1 already; keep one of the two" + OR_ALLOW
     assert refusal(kind(frame)) == message
     assert refusal(kind(frame_of(BM25)), labels=kind(frame)) == f"labels: {message}"

@@ -37,7 +37,9 @@ def delimited(content: bytes, role: Role, delimiter: str) -> Table:
         for name in ("score", "label", "weight"):
             text = stripped(cells[place[name]].encode()) if name in place else b""
             if name == "label":
-                text = _YES_OR_NO.get(text, text)
+                text = _YES_OR_NO.get(text.lower(), text)
+            if name == "score" and text.lower() in (b"-inf", b"-infinity"):
+                text = b""
             numbers[name] = decimal_number(text) if text else None
             if text and numbers[name] is None:
                 faults.add(line, f"{name} is not a number")
@@ -46,7 +48,7 @@ def delimited(content: bytes, role: Role, delimiter: str) -> Table:
     return table(rows, faults, role, has_items="item" in place, has_weights="weight" in place)
 
 
-_YES_OR_NO = {b"True": b"1", b"true": b"1", b"False": b"0", b"false": b"0"}
+_YES_OR_NO = {word: b"%d" % (word in (b"true", b"t", b"yes", b"y")) for word in b"true t yes y false f no n".split()}
 
 
 def _columns(header: list[str], role: Role) -> tuple[dict[str, int], bool]:

@@ -74,13 +74,15 @@ def table(rows: list[Row], faults: Faults, role: Role, *, has_items: bool, has_w
     """Return what the rows mean. Raises: RefusedError with all that ``faults`` has and all that is found here."""
     if not rows:
         faults.add(None, "no rows")
-    seen: set[tuple[bytes, bytes]] = set()
-    for row in rows:
+    seen: dict[tuple[bytes, bytes], Row] = {}
+    for row in list(rows):
         _check_row(row, faults, has_items=has_items, has_weights=has_weights)
         if has_items and row.group is not None and row.item is not None:
-            if (row.group, row.item) in seen:
+            first = seen.setdefault((row.group, row.item), row)
+            if first is not row and role == LABELS and first.label == row.label:
+                rows = [other for other in rows if other is not row]  # equal rows of labels are one
+            elif first is not row:
                 faults.add(row.line, "the same group and item twice")
-            seen.add((row.group, row.item))
     if all((row.score if role == RUN else row.label) is None for row in rows):
         faults.add(None, f"no {'score' if role == RUN else 'label'}")
     faults.check()
