@@ -7,8 +7,11 @@ keys: a wrong reading is far worse than none. Only the standard library is impor
 
 from __future__ import annotations
 
+import ast
+import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -16,49 +19,56 @@ from statistics import median
 from typing import Any, Literal
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.words.texts import counted, in_a_row, shown
+from ndcg_tracker.words.texts import in_a_row, shown
 
 Role = Literal["labels", "results"]
 
-
-def _words(words: str) -> re.Pattern[str]:
-    """Return the pattern of words that begin with one of these; one with a dot counts only whole or in the plural."""
-    return re.compile("|".join(f"{word[:-1]}s?$" if word[-1] == "." else word for word in words.split()))
-
-
-_QUERIES = ("query", "queries", "question", "q.", "prompt", "input", "topic.", "text.")  # the first names a text best
-_QUERY = _words(" ".join(_QUERIES))
-_RELEVANT = _words("relevant relevance expect gold truth reference target. positive correct qrel judg gt.")
-_ID = _words("id. uid. uuid. qid. did. pid. docid docno")
-_ITEM = _words(
-    "id. uid. uuid. did. pid. doc chunk passage path. file. filename filepath source url. uri. article item product "
-    "sku. asin."
-)
-_RESULTS = _words(
-    "retriev result hit. context output match response search ranked ranking rerank return predict point."
-)
-_NEVER = _words(
-    "answer contain text snippet negative mode count score distractor forbid exclu irrelevan not. non. no. wrong "
-    "unexpected unrelated avoid hard haystack candidate pool min. max. num. number index indices idx position rank. "
-    "distance similarity"
-)
-_FINER = _words("page line. span section paragraph offset start end. quote range sentence")
-_TIER = _words(  # of a list that may be a second part of the labels
-    "must should require optional primary secondary partial accept alternat additional support related perfect highly "
-    "marginal nice best other extra also fallback main maybe"
-)
-_GRADE = _words("gain grade rating relevance relevant label. judg")
-_MAYBE_GRADE = _words("score weight importance value confidence similarity level points")
-_FILLER = _words("ground list. set. all. context the of for is in ref. retrieval human score.")  # beside a role's words
-_CASE = _words("case test example record row entry sample")
-_LOCATOR = _words("id. uid. docid path. file source url. uri.")  # what may have blanks and still be an id
+# Words of a key: each counts by how it begins, and with a dot only whole or in the plural. ``tier``: of one of several
+# lists of labels. ``finer``: than an item. ``filler``: beside the words of a role. ``place``: of ids that may have blanks.
+_WORDS = """
+query query queries question q. prompt input text.
+asked user search
+relevant relevant relevance expect gold truth reference target. positive correct qrel judg gt.
+id id. uid. uuid. qid. did. pid. docid docno
+item id. uid. uuid. did. pid. doc chunk passage path. file. filename filepath source url. uri. article item product sku.
+item asin.
+results retriev result hit. context ctx output match response search ranked ranking rerank return predict point.
+never answer contain text snippet negative mode count score distractor forbid exclu irrelevan not. non. no. wrong
+never unexpected unrelated avoid hard haystack candidate pool min. max. num. number index indices idx position rank.
+never distance similarity
+finer page line. span section paragraph offset start end. quote range sentence
+tier must should require optional primary secondary partial accept alternat additional support related perfect highly
+tier marginal nice best other extra also fallback main maybe
+grade gain grade rating relevance relevant label. judg
+number score weight importance value confidence points
+filler ground list. set. all. context ctx the of for is in ref. retrieval human
+case case test example record row entry sample
+place id. uid. docid path. file. filename filepath source url. uri.
+kind type category kind class tag answerab
+rising distance rank
+falling score similarity
+"""
+_LISTED: dict[str, list[str]] = {}
+for _name, *_list in map(str.split, _WORDS.strip().splitlines()):
+    _LISTED.setdefault(_name, []).extend(f"{word[:-1]}s?$" if word[-1] == "." else word for word in _list)
+_BEGINS = {name: re.compile("|".join(words)) for name, words in _LISTED.items()}
+_WORD = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _FEW = 4  # blanks in a text that is no id
-_OFTEN = 0.3  # the share of queries whose labels must occur in results to admit a key by that alone
+_OFTEN = 0.3  # the share of queries with labels in the results that admits a key without a word of relevance
 _NO_ANSWER = re.compile(r"(un|not[ _-]?)answerable|no[ _-]?answer|negative|out[ _-]of[ _-]scope|impossible")
 _ANSWERED = re.compile(r"(is[ _-]?)?answerable|has[ _-]?answer")
-_KIND = _words("type category kind class tag answerab")
-_YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
-_KEY, _VALUES = "(its keys)", "(its values)"
+_KEYS, _VALUES = "(its keys)", "(its values)"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known besides a file: the keys that the caller named, and the ids in the file that it belongs to."""
+
+    group: str | None = None
+    relevant: str | None = None
+    items: str | None = None
+    item_ids: Collection[str] = frozenset()
+    queries: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,46 +94,33 @@ class Recognised:
         return f"{self.name}: {'; '.join(self.facts)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known besides a file: the keys that the caller named, and the ids in the file that it belongs to."""
-
-    group: str | None = None
-    relevant: str | None = None
-    items: str | None = None
-    item_ids: Collection[str] = frozenset()
-    queries: Collection[str] = frozenset()
-
-
-def recognised(content: bytes | object, name: str, wanted: Role, known: Known = Known()) -> Recognised:
+def recognised(content: object, name: str, wanted: Role, known: Known = Known()) -> Recognised:
     """Return what a golden set or results hold, from the bytes of a file or from objects of Python.
 
-    ``name``: of the file, for messages, and for its format. Raises: InputError, which names the keys that may be meant
-    and the argument to choose one with.
+    ``name``: of the file, for messages and for its format. ``wanted``: the role that it must have; the other is read
+    too if it is there. Raises: InputError, which names the keys that may be meant and the argument to choose one with.
     """
     value = parsed(content, name) if isinstance(content, bytes) else content
-    found, refusals = [], []
+    found: list[tuple[str, Recognised]] = []
+    bare: list[tuple[str, Recognised]] = []  # lists without a word about what they hold count if nothing else is there
+    refusals: list[tuple[int, InputError]] = []
     for path, records in _record_lists(value):
         try:
-            found.append((path, _Table(name, path, records, known).read(wanted), _VALUES in records[0]))
-        except _Refusal as refusal:
-            refusals.append(refusal)
-    found = [one for one in found if not one[2]] or found  # lists without a word of what they hold come last
+            table = _Table(name, records, known)
+            (bare if _VALUES in records[0] else found).append((path, table.read(wanted)))
+        except RecursionError:
+            raise InputError("is nested too deeply", where=name, advice="give flat records") from None
+        except InputError as refusal:
+            refusals.append((table.weight, refusal))
+    found = found or bare
     if len(found) == 1:
         return found[0][1]
     if found:
-        paths = [path for path, *_ in found]
-        what = f"there are queries under {_listed(paths)}"
-        raise InputError(what, where=name, advice="give one list of queries, in a file of its own")
+        what, advice = f"there are queries under {_listed(path for path, _ in found)}", "give each in its own file"
+        raise InputError(what, where=name, advice=advice)
     if not refusals:
         raise InputError("there is no list of queries", where=name, advice="give one record for each query")
-    raise max(refusals, key=lambda refusal: refusal.weight)
-
-
-class _Refusal(InputError):
-    """Why one list of records is not read; the heaviest of several is told."""
-
-    weight = 0
+    raise max(refusals, key=lambda one: one[0])[1]
 
 
 def parsed(content: bytes, name: str) -> object:
@@ -139,64 +136,55 @@ def parsed(content: bytes, name: str) -> object:
             import tomllib
 
             return tomllib.loads(text)
-        if ending in (".md", ".markdown") or re.match(r"\s*\|", text):
-            return _markdown_rows(text)
+        if ending in (".md", ".markdown"):
+            return _rows(_table_of_markdown(text))
         if text.lstrip().startswith(("{", "[")):
             return _json(text)
-        return _delimited_rows(text, "\t" if ending == ".tsv" or "\t" in text.partition("\n")[0] else ",")
-    except UnicodeDecodeError:
-        raise InputError("is not UTF-8", where=name, advice="save it as UTF-8") from None
-    except InputError as error:
-        raise error.at(name) from None
+        delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+        return _rows(
+            [row for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True) if row]
+        )
     except Exception as error:  # the parsers raise many kinds
         reason = " ".join(str(error).split())[:200]
-        raise InputError(f"cannot be read ({reason})", where=name, advice="correct the file") from None
+        raise InputError(f"cannot be read: {reason}", where=name, advice="correct the file") from None
 
 
 def _json(text: str) -> object:
+    """Return the value of JSON or of JSON lines."""
+
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        if len(held := dict(pairs)) < len(pairs):
-            twice = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
-            raise InputError(f"an object has the key {shown(twice)} twice", advice="keep one")
-        return held
+        if len(dict(pairs)) < len(pairs):
+            keys = [key for key, _ in pairs]
+            raise InputError(f"an object has the key {shown(max(keys, key=keys.count))} twice")
+        return dict(pairs)
 
-    try:
-        return json.loads(text, object_pairs_hook=once)
-    except ValueError:
-        lines = [line for line in text.splitlines() if line.strip()]
-        if len(lines) < 2 or not lines[0].rstrip().endswith("}"):
-            raise
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].startswith("{") and lines[0].rstrip().endswith("}"):
         return [json.loads(line, object_pairs_hook=once) for line in lines]
+    return json.loads(text, object_pairs_hook=once)
 
 
-def _delimited_rows(text: str, delimiter: str) -> object:
-    import csv
-
-    rows = [row for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True) if row]
-    return _rows(rows[0] if rows else [], rows[1:])
-
-
-def _markdown_rows(text: str) -> object:
-    lines = [line.strip() for line in text.splitlines()]
-    rows = [[_bare(cell) for cell in re.split(r"(?<!\\)\|", line.strip("|"))] for line in lines if line[:1] == "|"]
+def _table_of_markdown(text: str) -> list[list[str]]:
+    lines = [line.strip().strip("|") for line in text.splitlines() if line.strip().startswith("|")]
+    rows = [[_bare(cell) for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
     rules = [place for place, row in enumerate(rows) if all(re.fullmatch(":?-+:?", cell) for cell in row)]
-    if len(rules) != 1:
-        raise InputError(f"there are {len(rules)} tables", advice="give a file with one table")
-    return _rows(rows[0], rows[2:])
+    if rules != [1]:
+        raise InputError(f"there are {len(rules)} tables, where one is wanted")
+    return [rows[0], *rows[2:]]
 
 
-def _rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[dict[str, str]]:
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(header) or len(set(header)) < len(header):
-            raise InputError(f"row {number} has {len(row)} cells, and the header {len(header)}", advice="correct it")
-    return [dict(zip(header, row, strict=True)) for row in rows]
+def _rows(rows: Sequence[Sequence[str]]) -> list[dict[str, str]]:
+    """Return the records of a table whose first row is its header."""
+    for number, row in enumerate(rows):
+        if len(row) != len(rows[0]) or len(set(rows[0])) < len(row):
+            raise InputError(f"row {number} has {len(row)} cells, and the header {len(set(rows[0]))} different names")
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
 
 def _bare(text: str) -> str:
     """Return a text without blanks, backticks and quotes around it."""
     text = text.strip()
-    is_held = len(text) > 1 and text[0] == text[-1] and text[0] in "`\"'" and text.count(text[0]) == 2
-    return text[1:-1] if is_held else text
+    return text[1:-1] if re.fullmatch(r"""`[^`]+`|"[^"]+"|'[^']+'""", text) else text
 
 
 def _record_lists(value: Any, path: str = "") -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -205,112 +193,107 @@ def _record_lists(value: Any, path: str = "") -> Iterator[tuple[str, list[dict[s
         yield path, value
     if not isinstance(value, dict) or not value:
         return
-    yield path, [value]
+    if not path:
+        yield path, [value]
     if all(isinstance(record, dict) for record in value.values()):
         yield path, _keyed(value)
-    is_told = not path or _Column(path, [], Known()).has(_RELEVANT) or _Column(path, [], Known()).has(_RESULTS)
-    if is_told and all(isinstance(held, (list, dict)) for held in value.values()):
+    if (not path or _has(_words(path), "relevant", "results")) and not any(_is_scalar(held) for held in value.values()):
         yield path, _keyed({key: {_VALUES: held} for key, held in value.items()})
     lists = {key: held for key, held in value.items() if isinstance(held, list)}
-    if len(lists) > 1 and len({len(held) for held in lists.values()}) == 1:
+    if len(lists) > 1 and len({len(held) for held in lists.values()}) == 1:  # columns
         yield path, [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
     tables = {name: held for name, held in value.items() if isinstance(held, dict) and held}
-    keys = [key for held in tables.values() for key in held]
-    joined = {key: {name: held.get(key) for name, held in tables.items()} for key in keys if keys.count(key) > 1}
+    keys = Counter(key for held in tables.values() for key in held)
+    joined = {key: {name: held.get(key) for name, held in tables.items()} for key, n in keys.items() if n > 1}
     if joined:
         yield path, _keyed(joined)
     for name, held in value.items():
-        yield from _record_lists(held, f"{path}.{name}" if path else name)
+        yield from _record_lists(held, f"{path}.{name}" if path else str(name))
 
 
 def _keyed(records: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return records with their keys, unless these are positions."""
-    if list(records) == [str(number) for number in range(len(records))]:
-        return list(records.values())
-    return [{_KEY: key, **record} for key, record in records.items()]
+    are_positions = [str(key) for key in records] == [str(number) for number in range(len(records))]
+    return list(records.values()) if are_positions else [{_KEYS: key, **record} for key, record in records.items()]
 
 
-def _maps(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the path and the keys of each object, in an object, that holds only numbers."""
+def _flat(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of a record by dotted keys: an object of numbers also whole, and of a list of objects each key."""
     for name, held in value.items():
-        key = f"{path}.{name}" if path else name
+        key = f"{path}.{name}" if path else str(name)
         if isinstance(held, dict) and held:
             if all(isinstance(number, (int, float)) for number in held.values()):
-                yield key, tuple(held)
-            yield from _maps(held, key)
-
-
-def _flat(value: Mapping[str, Any], maps: Collection[str], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values of a record with their dotted keys; a list of objects becomes a list for each of their keys."""
-    for name, held in value.items():
-        key = f"{path}.{name}" if path else name
-        if isinstance(held, dict) and held and key not in maps:
-            yield from _flat(held, maps, key)
+                yield key, held
+            yield from _flat(held, key)
         elif isinstance(held, list) and held and all(isinstance(part, dict) for part in held):
-            parts = [dict(_flat(part, maps, key)) for part in held]
-            yield from (
-                (inner, [part.get(inner) for part in parts]) for inner in dict.fromkeys(k for p in parts for k in p)
-            )
+            parts = [dict(_flat(part, key)) for part in held]
+            yield from ((inner, [part.get(inner) for part in parts]) for part in parts for inner in part)
         else:
             yield key, held
 
 
-def _id(value: object) -> str:
-    """Return a value as an id (ValueError if it is none)."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, (int, str)) or not str(value).strip():
-        raise ValueError
-    return _bare(str(value))
+def _words(key: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(key)]
+
+
+def _has(words: Iterable[str], *kinds: str) -> bool:
+    return any(_BEGINS[kind].match(word) for word in words for kind in kinds)
+
+
+def _only(words: Iterable[str], *kinds: str) -> bool:
+    return all(_has([word], *kinds) for word in words)
+
+
+def _is_scalar(cell: object) -> bool:
+    return not isinstance(cell, (list, dict))
 
 
 class _Column:
     """The values of one key in all records.
 
-    ``words``: of the key. ``lists``: the ids of each record, None if it has no value. ``why``: why these cannot be read
-    as ids, "" if they can. ``numbers``: the grades of the ids of an object {id: number}.
+    ``lists``: the ids of each record, None for no value. ``why``: why these are no ids, "" if they are. ``doubt``: why
+    it is not read unless it is named. ``grades``: of the ids, None if there are none; ``graded_by``: the key of these.
     """
 
     def __init__(self, key: str, cells: list[Any], known: Known) -> None:
-        self.key, self.cells = key, [None if cell in ("", None) or cell != cell else cell for cell in cells]
-        self.parts = [re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", part) for part in key.split(".")]
-        self.words = [word.lower() for part in self.parts for word in part]
-        self.is_scalar = not any(isinstance(cell, (list, dict)) for cell in self.cells)
+        self.key, self.cells = key, [None if cell == "" or cell != cell else cell for cell in cells]
+        self.parent, _, last = key.rpartition(".")
+        self.words, self.last = _words(key), _words(last)
+        self.is_scalar = all(map(_is_scalar, self.cells))
+        self.is_whole = self.is_scalar and None not in self.cells
         self.is_named = key in (known.relevant, known.items)
-        self.why, self.doubt, self.numbers = "", "", [cell if isinstance(cell, dict) else {} for cell in self.cells]
+        self.is_relevant, self.is_item = _has(self.words, "relevant"), _has(self.last, "item")
+        self.is_never, self.is_result = _has(self.words, "never"), _has(self.words, "results") and not self.is_relevant
+        self.why, self.doubt, self.grade_doubt, self.graded_by = "", "", "", ""
+        self.lists: list[list[str] | None] = []
+        self.grades: list[list[float]] | None = None
         try:
             self.lists = [None if cell is None else self._ids(cell) for cell in self._split(known.item_ids)]
         except ValueError as error:
-            self.lists, self.why = [], str(error) or "holds no ids"
-            return
+            self.why = str(error) or "holds no ids"
+        maps = [list(map(float, cell.values())) if isinstance(cell, dict) else [] for cell in self.cells]
+        if any(maps):
+            self.grades, self.graded_by, self.is_never = maps, key, False
         blanks = [one.count(" ") for ids in self.lists for one in ids or ()]
-        if blanks and median(blanks) >= (_FEW if self.has(_LOCATOR) else 1) and not self.is_named:
-            self.why = "holds texts"
-        distinct = {tuple(ids) for ids in self.lists if ids}
-        n = sum(map(bool, self.lists))
-        if n > 2 and (len(distinct) == 1 or (self.is_scalar and "source" in self.words and len(distinct) <= n / 2)):
+        held = [tuple(ids) for ids in self.lists if ids]
+        if blanks and median(blanks) >= (_FEW if _has(self.last, "place") else 1):
+            self.why = self.why if self.is_named else "holds texts"
+        elif self.is_scalar and any(blanks) and isinstance(self.cells[0], str):
+            self.doubt = "may hold one id or several in a cell"
+        elif len(held) > (1 if any(maps) else 2) and len(set(held)) <= (
+            len(held) / 2 if "source" in self.last and self.is_scalar else 1
+        ):
             self.doubt = "hardly differs between queries"
-
-    def has(self, pattern: re.Pattern[str]) -> bool:
-        """Return whether a word of the key is one of these."""
-        return any(map(pattern.match, self.words))
-
-    def only(self, *patterns: re.Pattern[str]) -> bool:
-        """Return whether the parts of the key with any of the first words consist of these and of fillers alone."""
-        parts = [[word.lower() for word in part] for part in self.parts]
-        told = [part for part in parts if any(p.match(word) for word in part for p in patterns)]
-        return all(any(p.match(word) for p in (*patterns, _FILLER)) for part in told for word in part)
+        self.is_filled = bool(held) and not self.why
 
     @property
-    def is_filled(self) -> bool:
-        """Whether there are ids."""
-        return not self.why and any(self.lists)
+    def sets(self) -> list[frozenset[str]]:
+        """The ids of each record, of graded ones those above 0."""
+        grades = self.grades or [[]] * len(self.lists)
+        pairs = [zip(ids or (), given or [1] * len(ids or ())) for ids, given in zip(self.lists, grades, strict=True)]
+        return [frozenset(one for one, grade in pair if grade > 0) for pair in pairs]
 
-    def sibling(self, other: _Column) -> bool:
-        """Return whether another column stands beside this one, in the same objects or records."""
-        return self is not other and self.key.rpartition(".")[0] == other.key.rpartition(".")[0]
-
-    def reached(self, ids: Collection[str]) -> float:
+    def reaches(self, ids: Collection[str]) -> float:
         """Return the share of the records with ids of which one is among some."""
         held = [found for found in self.lists if found]
         return sum(any(one in ids for one in found) for found in held) / max(len(held), 1)
@@ -318,388 +301,331 @@ class _Column:
     def _split(self, ids: Collection[str]) -> list[Any]:
         """Return the cells, with a list for each text that holds several ids."""
         texts = [cell for cell in self.cells if isinstance(cell, str)]
-        if any(re.match(r"\s*\[", text) for text in texts):
-            return [_listed_in(cell) if isinstance(cell, str) else cell for cell in self.cells]
-        separators = [mark for mark in "|;,\n" if any(mark in text for text in texts)]
-        if not separators or not self.is_scalar:
-            return self.cells
-        split = {text: [_bare(piece) for piece in text.split(separators[0]) if piece.strip()] for text in texts}
+        if any(text.lstrip().startswith("[") for text in texts):
+            return [ast.literal_eval(cell) if isinstance(cell, str) else cell for cell in self.cells]
+        marks = [mark for mark in "|;,\n" if any(mark in text for text in texts)] if self.is_scalar else []
+        split = {
+            text: [_bare(piece) for piece in text.split(mark) if piece.strip()] for mark in marks[:1] for text in texts
+        }
         if any(" " in piece for pieces in split.values() for piece in pieces):
             return self.cells
-        is_one = self.words[-1:] and not self.words[-1].endswith("s")
-        if (is_one or len(separators) > 1) and not self.is_named:
-            whole, parts = any(text in ids for text in split), any(p in ids for ps in split.values() for p in ps)
-            if whole == parts:
-                self.doubt = "may hold one id or several in a cell"
-            if whole:
-                return self.cells
+        if split and not self.is_named and (len(marks) > 1 or not self.last[-1:] or self.last[-1][-1] != "s"):
+            whole, parts = (
+                any(text in ids for text in split),
+                any(p in ids for pieces in split.values() for p in pieces),
+            )
+            self.doubt = "" if whole != parts else "may hold one id or several in a cell"
+            split = {} if whole else split
         return [split.get(cell, cell) if isinstance(cell, str) else cell for cell in self.cells]
 
     def _ids(self, cell: Any) -> list[str]:
         if isinstance(cell, list) and any(isinstance(part, list) for part in cell):
-            if not all(isinstance(part, list) for part in cell) or not (
-                self.is_named or len(cell) == 1 or all(len(part) < 2 for part in cell)
-            ):
+            if not all(isinstance(part, list) for part in cell):
+                raise ValueError
+            if not (self.is_named or len(cell) == 1 or all(len(part) < 2 for part in cell)):
                 raise ValueError("holds lists of lists")
             cell = [one for part in cell for one in part]
         if isinstance(cell, list) and None in cell:
             raise ValueError("is missing in some entries of its lists")
-        return [_id(one) for one in cell] if isinstance(cell, (list, dict)) else [_id(cell)]
+        return [_id(one) for one in ([cell] if _is_scalar(cell) else cell)]
 
 
-def _listed_in(text: str) -> object:
-    """Return the list that a cell holds as JSON or as Python writes it."""
-    import ast
-
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        raise ValueError("holds lists that cannot be read") from None
+def _id(value: object) -> str:
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, bool) or not isinstance(value, (int, str)) or not str(value).strip():
+        raise ValueError
+    return _bare(str(value))
 
 
 class _Table:
-    """Records of queries, by column."""
+    """Records of queries, by column; ``weight``: how near they are to what is wanted, for which refusal is told."""
 
-    def __init__(self, name: str, path: str, records: Sequence[Mapping[str, Any]], known: Known) -> None:
-        self.name, self.path, self.known = name, path, known
-        found = [dict(_maps(record)) for record in records]
-        maps = {key for keys in found for key in keys}
-        told = {key: [keys[key] for keys in found if key in keys] for key in maps}
-        maps = {key for key in maps if len(told[key]) == 1 or len(set(told[key])) > 1 or key == known.relevant}
-        flat = [dict(_flat(record, maps)) for record in records]
+    def __init__(self, name: str, records: Sequence[Mapping[str, Any]], known: Known) -> None:
+        self.name, self.known, self.weight = name, known, 0
+        flat = [dict(_flat(record)) for record in records]
         keys = dict.fromkeys(key for record in flat for key in record)
-        self.columns = {key: _Column(key, [record.get(key) for record in flat], known) for key in keys}
-        self.n, self.weight = len(records), 0
-        self.facts: list[str] = []
+        cells = {key: [record.get(key) for record in flat] for key in keys}
+        for key in keys:  # an empty list of objects has none of their keys
+            for place in (place for place, cell in enumerate(cells[key]) if cell == []):
+                for inner in (inner for inner in keys if inner.startswith(f"{key}.")):
+                    cells[inner][place] = []
+        self.columns = [_Column(key, cells[key], known) for key in keys]
 
-    def refused(self, what: str, advice: str) -> _Refusal:
-        """Return the error about these records."""
-        refusal = _Refusal(what, where=self.name, advice=advice)
-        refusal.weight = self.weight
-        return refusal
+    def refusal(self, what: str, role: str, key: str = "KEY") -> InputError:
+        """Return the error about these records, which says how to choose a key."""
+        return InputError(what, where=self.name, advice=f"name the key with {argument(role, key)}")
 
     def read(self, wanted: Role) -> Recognised:
-        """Return what the records hold: of the wanted role at least, of the other if it is there too."""
-        queries, query, text = self._queries()
-        self.weight += 2
-        found = Recognised(self.name)
-        others = [column for column in self.columns.values() if column not in (query, text)]
-        chosen = {}
+        """Return what the records hold."""
+        query, text = self._query()
+        self.weight = 1
+        queries = [_bare(str(cell)) for cell in query.cells]
+        self.has_rows = len(set(queries)) < len(queries)
+        others = [column for column in self.columns if column not in (query, text)]
+        for column in others:
+            self._grade(column)
+        chosen: dict[str, _Column] = {}
         for role, choose in (("labels", self._relevant), ("results", self._results)):
             try:
                 chosen[role] = choose([c for c in others if c not in chosen.values()], is_wanted=role == wanted)
-            except _Refusal:
+            except InputError:
                 if role == wanted:
                     raise
-        of_text = "" if text is None else f", their text from {shown(text.key)}"
-        of_text = " (its text is the id)" if text is query else of_text
-        n_queries = len(set(queries))
-        found.facts.append(f"read {n_queries} {'query' if n_queries == 1 else 'queries'} from {_key(query)}{of_text}")
-        if text is not None:
-            for key, cell in zip(queries, text.cells, strict=True):
-                if found.texts.setdefault(key, str(cell)) != str(cell):
-                    found.texts.clear()  # a text of something else
-                    break
-        used = [query, text, *chosen.values()]
+        found = Recognised(self.name)
+        of_text = (
+            " (its text is the id)" if text is query else "" if text is None else f", their text from {_key(text.key)}"
+        )
+        n = len(set(queries))
+        found.facts.append(f"read {n} {'query' if n == 1 else 'queries'} from {_key(query.key)}{of_text}")
+        texts = dict(zip(queries, map(str, text.cells), strict=True)) if text else {}
+        if text and all(texts[key] == str(cell) for key, cell in zip(queries, text.cells, strict=True)):
+            found.texts.update(texts)
+        says = [c for c in others if c.is_scalar and any(_says_no_answer(c.words, cell) for cell in c.cells)]
         if "labels" in chosen:
-            used += self._take_labels(found, queries, chosen["labels"])
+            self._take_labels(found, queries, chosen["labels"], says)
         if "results" in chosen:
             self._take_results(found, queries, chosen["results"])
-        self._take_attributes(found, queries, [column for column in others if column not in used])
-        for n, words in (
-            (len(found.without_answer), "without an answer"),
-            (len(found.not_labelled), "not labelled, left out"),
-        ):
-            found.facts.extend([f"{n} {words}"] if n else [])
+        used = [*says, *chosen.values()]
+        names = []
+        for column in (c for c in others if c.is_scalar and c not in used and not c.is_never and not c.is_relevant):
+            if 1 < len(set(map(str, column.cells)) - {"None"}) < n and column.key not in [c.graded_by for c in used]:
+                names.append(column.key)
+                for key, cell in zip(queries, column.cells, strict=True):
+                    found.attributes.setdefault(key, {}).update({} if cell is None else {column.key: str(cell)})
+        told = [f"{'attribute' if len(names) == 1 else 'attributes'} {', '.join(names)}"] if names else []
+        told += [f"{len(found.without_answer)} without an answer"] if found.without_answer else []
+        told += [f"{len(found.not_labelled)} not labelled, left out"] if found.not_labelled else []
+        found.facts.extend(told)
         return found
 
-    def _queries(self) -> tuple[list[str], _Column, _Column | None]:
-        """Return the query of each record, its column, and the column of its text."""
-        scalars = [column for column in self.columns.values() if column.is_scalar and None not in column.cells]
-        texts = [c for c in scalars if c.has(_QUERY) and not c.has(_ID) and c.only(_QUERY, _words("user search"))]
-        texts = [c for c in texts if all(isinstance(cell, (str, int)) for cell in c.cells)]
-        texts.sort(key=lambda c: (min(n for n, word in enumerate(_QUERIES) if c.has(_words(word))), len(c.words)))
-        named = self.columns.get(self.known.group or "")
-        ids = [
-            c
-            for c in scalars
-            if c.has(_ID) and not c.why and c.only(_QUERY, _ID) and (c.has(_QUERY) or "qid" in c.words)
-        ]
-        ids += [c for c in scalars if c.key == _KEY]
-        bare = [c for c in scalars if not c.why and c.words in (["id"], ["uid"], ["uuid"])]
-        bare = bare or [c for c in scalars if not c.why and len(c.words) == 2 and c.words[1] == "id" and c.has(_CASE)]
-        choices = [*ids, *bare, *texts]
+    def _query(self) -> tuple[_Column, _Column | None]:
+        """Return the columns of the query of each record and of its text."""
+        whole = [c for c in self.columns if c.is_whole]
+        texts = [c for c in whole if _has(c.last, "query") and _only(c.last, "query", "asked")]
+        order = _LISTED["query"]
+        texts.sort(key=lambda c: (min(n for n, word in enumerate(order) if re.match(word, c.last[-1])), len(c.words)))
+        ids = [c for c in whole if not c.why and _has(c.last, "id") and _only(c.last, "query", "id", "case")]
+        told = [c for c in ids if _has(c.words, "query") or "qid" in c.last]
+        bare = [c for c in ids if not c.parent and c not in told and (c.last == ["id"] or not told)]
+        bare.sort(key=lambda c: len(c.last))
+        choices = [*told, *(c for c in whole if c.key == _KEYS), *bare, *texts]
         if self.known.group is not None:
-            choices = [named] if named is not None and None not in named.cells else []
-        if self.known.queries and choices:
-            reached = [sum(str(cell) in self.known.queries for cell in c.cells) for c in choices]
-            choices.insert(0, choices[reached.index(max(reached))])
+            choices = [c for c in whole if c.key == self.known.group]
         if not choices:
-            raise self.refused(
-                f"no key holds the query of every record; the keys are {_listed(self.columns)}",
-                f"name it with {argument('group', 'KEY')}",
-            )
-        query, text = choices[0], next(iter(texts), None)
-        queries = [_bare(str(cell)) for cell in query.cells]
-        if text and query in bare and self.known.group is None and len(set(map(str, text.cells))) < len(set(queries)):
-            raise self.refused(
-                f"{shown(text.key)} comes again under another {shown(query.key)}, so either may be the query",
-                f"name it with {argument('group', query.key)} or {argument('group', text.key)}",
-            )
-        return queries, query, text
+            what = f"no key holds the query of every record; the keys are {_listed(c.key for c in self.columns)}"
+            raise self.refusal(what, "group")
+        query, text = (
+            max(choices, key=lambda c: sum(str(cell) in self.known.queries for cell in c.cells)),
+            [*texts, None][0],
+        )
+        if text and query in bare and self.known.group is None and len(set(text.cells)) < len(set(query.cells)):
+            what = f"{_key(text.key)} comes again under another {_key(query.key)}, so either may be the query"
+            raise self.refusal(what, "group", text.key)
+        return query, text
+
+    def _grade(self, column: _Column) -> None:
+        """Find the numbers that stand beside the ids of a column, in the same objects or records."""
+        beside = [
+            c for c in self.columns if c.parent == column.parent and c.is_scalar == column.is_scalar and c is not column
+        ]
+        graded = [c for c in beside if _has(c.last, "grade") and _only(c.last, "grade", "number", "filler")]
+        maybe = [
+            c for c in beside if _has(c.last, "number") and _only(c.last, "number") and (c.parent or self.has_rows)
+        ]
+        if column.why or column.grades is not None or len(graded) > 1 or not (graded or maybe):
+            return
+        [other, *_] = graded or maybe
+        try:
+            grades = [
+                [float(one) for one in ([] if cell is None else [cell] if _is_scalar(cell) else cell)]
+                for cell in other.cells
+            ]
+        except (TypeError, ValueError):
+            grades = []
+        if [len(one) for one in grades] != [len(one or ()) for one in column.lists]:
+            column.grade_doubt = f"has no number in each {_key(other.key)}" if column.parent or self.has_rows else ""
+        elif not graded and not all(grade.is_integer() for one in grades for grade in one):
+            column.grade_doubt = f"has numbers in {_key(other.key)} that may be grades or not"
+        else:
+            column.grades, column.graded_by = grades, other.key
 
     def _relevant(self, columns: Sequence[_Column], *, is_wanted: bool) -> _Column:
         """Return the column of relevant items."""
-        named = self.known.relevant
-        if named is not None:
-            return self._named(columns, named, "relevant")
-        ids = self.known.item_ids
-        lists = [c for c in columns if c.is_filled and (any(c.numbers) or not c.has(_NEVER))]
-        lists = [c for c in lists if c.has(_RELEVANT) or not c.has(_RESULTS) or c.is_scalar]
-        sure = [c for c in lists if c.has(_RELEVANT) and c.has(_ITEM) and c.only(_RELEVANT, _ITEM, _RESULTS)]
-        sure += [
-            c for c in lists if c.has(_RELEVANT) and any(c.numbers) and c not in sure and c.only(_RELEVANT, _GRADE)
+        if self.known.relevant is not None:
+            return self._named(columns, self.known.relevant, "relevant")
+        lists = [c for c in columns if c.is_filled and not c.is_never and (c.is_scalar or not c.is_result)]
+        roles = ("relevant", "item", "results", "filler")
+        parts = {
+            c: [part for part in map(_words, c.key.split(".")) if _has(part, "relevant") or part == c.last]
+            for c in lists
+        }
+        sure = [
+            c
+            for c in lists
+            if (c.is_relevant and c.is_item and all(_only(part, *roles) for part in parts[c]))
+            or (
+                c.graded_by == c.key
+                and c.is_relevant
+                and _only(c.words, "grade", "relevant", "number")
+                and (_has(c.words, "grade") or c.words == ["qrels"])
+            )
+            or (c.grades is not None and c.is_item and (c.parent or self.has_rows))
+            or (c.key == _VALUES and is_wanted)
         ]
-        sure += [c for c in lists if c.has(_ITEM) and c not in sure and self._is_row_of_label(c)]
-        sure += [c for c in lists if is_wanted and c.key == _VALUES]
-        sure = self._distinct([c for c in sure if not c.doubt])
-        tiers = [c for c in lists if c.has(_TIER) and (c.has(_RELEVANT) or c.has(_ITEM))]
-        plausible = self._distinct([*sure, *tiers])
-        reached = self._distinct([c for c in columns if c.is_filled and not c.has(_RESULTS) or c in lists])
-        reached = [c for c in reached if c.is_filled and c.reached(ids) >= _OFTEN]
-        if len(reached) == 1 and len(plausible) == len(sure) != 1 and reached[0] in lists:
-            if reached[0].has(_RELEVANT) or reached[0].has(_ITEM):
-                sure = plausible = reached
-        elif sure and reached and not any(c in reached for c in sure):
-            plausible = self._distinct([*sure, *reached])
-        if len(sure) != 1 or len(plausible) != 1:
+        tiers = [c for c in lists if _has(c.words, "tier") and (c.is_relevant or c.is_item)]
+        more = [
+            c
+            for c in lists
+            if c.is_relevant and c.is_item and (not c.is_scalar or _has(c.last[-1:], "id") or c.last[-1].isdigit())
+        ]
+        sure = [c for c in sure if not c.doubt]
+        rivals, plausible = _distinct(sure), _distinct([*sure, *tiers, *more])
+        near = [
+            c
+            for c in columns
+            if c.is_filled and c.reaches(self.known.item_ids) >= _OFTEN and (c.is_scalar or not c.is_result)
+        ]
+        reached = _distinct(near)
+        if len(reached) == 1 and reached[0] in lists and (reached[0].is_relevant or reached[0].is_item) and not tiers:
+            plausible = rivals = reached
+        elif reached and not set(reached) & set(rivals):
+            plausible = _distinct([*plausible, *reached])
+        if len(rivals) != 1 or len(plausible) != 1:
             raise self._unclear(plausible, columns, "relevant")
-        [chosen] = sure
-        finer = [c for c in columns if c is not chosen and c.has(_FINER) and not c.has(_ID) and any(c.cells)]
-        finer = [c for c in finer if c.has(_RELEVANT) or ("." in c.key and c.sibling(chosen))]
+        [chosen] = rivals
+        if chosen.grade_doubt:
+            raise self.refusal(f"{_key(chosen.key)} {chosen.grade_doubt}", "relevant", chosen.key)
+        finer = [c for c in columns if _has(c.last, "finer") and any(c.cells) and c is not chosen and c not in more]
+        finer = [c for c in finer if c.is_relevant or (c.parent and c.parent == chosen.parent)]
         if finer:
-            raise self.refused(
-                f"{shown(finer[0].key)} makes the labels of {shown(chosen.key)} finer than an item",
-                f"to label whole items, give {argument('relevant', chosen.key)}",
-            )
-        doubtful = [c for c in columns if c.has(_MAYBE_GRADE) and "." in c.key and c.sibling(chosen)]
-        if doubtful and chosen.parts[:-1] and not self._grades(chosen):
-            raise self.refused(
-                f"{shown(doubtful[0].key)} may be a grade or not",
-                f"to read each item as relevant, give {argument('relevant', chosen.key)}",
-            )
+            what = f"{_key(finer[0].key)} makes the labels in {_key(chosen.key)} finer than an item"
+            raise self.refusal(what, "relevant", chosen.key)
         return chosen
 
     def _results(self, columns: Sequence[_Column], *, is_wanted: bool) -> _Column:
         """Return the column of ranked items."""
         if self.known.items is not None:
             return self._named(columns, self.known.items, "items")
-        lists = [c for c in columns if c.is_filled and not c.has(_NEVER) and not c.has(_RELEVANT) and not c.doubt]
-        lists = [c for c in lists if any(len(found or ()) > 1 for found in c.lists) or not c.is_scalar]
-        sure = [c for c in lists if c.has(_RESULTS) and (c.has(_ITEM) or self._is_of_texts(c))]
-        sure = sure or [c for c in lists if is_wanted and (c.has(_ITEM) or c.key == _VALUES)]
-        sure = self._distinct(sure)
-        reached = [c for c in sure if c.reached(self.known.item_ids) > 0]
-        if len(reached) == 1:
-            sure = reached
-        if len(sure) != 1:
+        lists = [c for c in columns if c.is_filled and not c.is_never and not c.is_relevant and not c.doubt]
+        lists = [c for c in lists if not c.is_scalar or any(len(ids or ()) > 1 for ids in c.lists)]
+        told = [c for c in lists if c.is_result and (c.is_item or _are_texts(c.cells))]
+        sure = _distinct(told or [c for c in lists if is_wanted and (c.is_item or c.key == _VALUES)], ranked=True)
+        reached = [c for c in sure if c.reaches(self.known.item_ids) > 0]
+        if len(sure if len(reached) != 1 else reached) != 1:
             raise self._unclear(sure, columns, "items")
-        beside = [c for c in self.columns.values() if "." in c.key and c.sibling(sure[0])]
-        for column in beside:
-            if column.words[-1] in ("score", "distance", "rank", "similarity") and not _is_in_order(column):
-                raise self.refused(
-                    f"the lists of {shown(sure[0].key)} are not in the order of {shown(column.key)}",
-                    f"if their order is the ranking, give {argument('items', sure[0].key)}",
-                )
-        return sure[0]
+        [chosen] = sure if len(reached) != 1 else reached
+        for column in (
+            c for c in self.columns if c.parent and c.parent == chosen.parent and _has(c.last, "rising", "falling")
+        ):
+            for cell in column.cells:
+                numbers = [one for one in cell or () if isinstance(one, (int, float))]
+                if numbers != sorted(numbers, reverse=_has(column.last, "falling")):
+                    what = f"the lists in {_key(chosen.key)} are not in the order of {_key(column.key)}"
+                    raise self.refusal(what, "items", chosen.key)
+        return chosen
 
     def _named(self, columns: Sequence[_Column], key: str, role: str) -> _Column:
-        """Return the column that the caller named, or that is the only one of ids in the objects that he named."""
-        inside = [c for c in columns if c.key.startswith(f"{key}.") and c.is_filled and _ITEM.match(c.words[-1])]
-        found = [c for c in columns if c.key == key] or inside
-        if len(found) != 1:
-            what = f"no key {shown(key)}" if not found else f"{shown(key)} has several ids in its objects"
-            choices = [c.key for c in found] or self.columns
-            raise self.refused(f"{what}; choose one of {_listed(choices)}", f"name it with {argument(role, 'KEY')}")
-        if not found[0].is_filled:
-            raise self.refused(f"{shown(found[0].key)} {found[0].why or 'is empty'}", "name another key")
-        return found[0]
+        """Return the column that the caller named, or the one of ids in the objects that he named."""
+        inside = [c for c in columns if c.parent == key and c.is_item and c.is_filled]
+        found = [c for c in columns if c.key == key and not (c.cells == [] or inside)] or inside
+        if len(found) == 1 and found[0].is_filled:
+            return found[0]
+        what = (
+            f"{shown(key)} {found[0].why or 'is empty'}"
+            if len(found) == 1
+            else f"{shown(key)} is not the key of one list of ids"
+        )
+        raise self.refusal(f"{what}; the keys are {_listed(c.key for c in found[1:] and found or columns)}", role)
 
-    def _unclear(self, plausible: Sequence[_Column], columns: Sequence[_Column], role: str) -> _Refusal:
+    def _unclear(self, plausible: Sequence[_Column], columns: Sequence[_Column], role: str) -> InputError:
         """Return the error that names the keys that may be meant."""
-        other = _RESULTS if role == "items" else _RELEVANT
-        near = plausible or [c for c in columns if c.has(other) or c.has(_ITEM)]
-        near = [c for c in near if (c.why or c.is_filled) and not c.has(_NEVER) and (c.has(_ITEM) or not c.is_scalar)]
-        readable = [c for c in near if not c.why]
+        told = [c for c in columns if (c.is_result if role == "items" else c.is_relevant) or c.is_item]
+        told = [c for c in told if (c.why or c.is_filled) and not c.is_never and (c.is_item or not c.is_scalar)]
+        near = list(dict.fromkeys([*plausible, *told]))
+        readable = sorted((c for c in near if not c.why), key=lambda c: (bool(c.doubt), not c.is_item))
         self.weight += len(readable)
         meant = "ids of the relevant items" if role == "relevant" else "ranked ids of the results"
         if not near:
-            return self.refused(
-                f"no key holds {meant}; the keys are {_listed(self.columns)}", f"name it with {argument(role, 'KEY')}"
-            )
-        told = [f"{shown(c.key)} {c.why or c.doubt or 'may hold'}" for c in near[:5]]
-        key = min(readable, key=lambda c: bool(c.doubt)).key if readable else "KEY"
-        return self.refused(
-            f"which key holds the {meant} is not clear: {', '.join(told)}", f"name it with {argument(role, key)}"
+            return self.refusal(f"no key holds the {meant}; the keys are {_listed(c.key for c in columns)}", role)
+        may = in_a_row([f"{_key(c.key)} {c.why or c.doubt or 'may'}" for c in near[:5]])
+        return self.refusal(
+            f"it is not clear which key holds the {meant}: {may}",
+            role,
+            [*readable, near[0]][0].key if readable else "KEY",
         )
 
-    def _distinct(self, columns: Sequence[_Column]) -> list[_Column]:
-        """Return columns, of those with the same ids one, with grades if one has them."""
-        kept: list[_Column] = []
-        for column in sorted(dict.fromkeys(columns), key=lambda c: not self._grades(c)):
-            if all(_sets(column) != _sets(other) for other in kept):
-                kept.append(column)
-        return kept
-
-    def _is_row_of_label(self, column: _Column) -> bool:
-        """Return whether each record, or each object of a list, has an id and its grade."""
-        grades = self._grades(column)
-        if column.is_scalar:
-            return grades is not None
-        return grades is not None and "." in column.key
-
-    def _grades(self, column: _Column) -> _Column | None:
-        """Return the column that holds the grades of another's ids."""
-        if any(column.numbers):
-            return column
-        found = [
-            c for c in self.columns.values() if c.sibling(column) and _is_grade(c) and c.is_scalar == column.is_scalar
-        ]
-        found = [c for c in found if all(_n(a) == _n(b) for a, b in zip(c.cells, column.lists, strict=True))]
-        return found[0] if len(found) == 1 else None
-
-    @staticmethod
-    def _is_of_texts(column: _Column) -> bool:
-        """Return whether each list holds different texts, and not flags or numbers."""
-        cells = [cell for cell in column.cells if cell]
-        return all(
-            isinstance(c, list) and len(set(map(str, c))) == len(c) and all(isinstance(one, str) for one in c)
-            for c in cells
-        )
-
-    def _take_labels(self, found: Recognised, queries: Sequence[str], column: _Column) -> list[_Column]:
-        """Add the labels that a column holds; return the other columns that were read."""
-        graded = self._grades(column)
-        says = [
-            c for c in self.columns.values() if c.is_scalar and c is not column and _says_no_answer(c.words, c.cells)
-        ]
+    def _take_labels(self, found: Recognised, queries: Sequence[str], column: _Column, says: Sequence[_Column]) -> None:
+        """Add the labels that a column holds; ``says``: the columns that say of some queries that they have no answer."""
         n_again = 0
         for place, (query, ids) in enumerate(zip(queries, column.lists, strict=True)):
-            grades = list(column.numbers[place].values()) or (_listed_numbers(graded.cells[place]) if graded else [])
+            said = any(_says_no_answer(c.words, c.cells[place]) for c in says)
+            if said and ids and self.known.relevant is None:
+                what = f"query {shown(query)} has relevant items, and no answer according to its record"
+                raise self.refusal(what, "relevant", column.key)
             held: dict[str, float] = {}
-            for one, grade in zip(ids or (), grades or [1] * len(ids or ()), strict=True):
+            before = found.labels.get(query, held)
+            for one, grade in zip(
+                ids or (), column.grades[place] if column.grades else [1.0] * len(ids or ()), strict=True
+            ):
                 n_again += one in held
-                if held.setdefault(one, float(grade)) != grade:
-                    raise self.refused(f"query {shown(query)} has {shown(one)} with two grades", "keep one")
-            said = any(_says_no_answer(c.words, [c.cells[place]]) for c in says)
-            if said and held and self.known.relevant is None:
-                raise self.refused(
-                    f"query {shown(query)} has no answer according to its record, and has relevant items",
-                    f"to read these, give {argument('relevant', column.key)}",
-                )
-            before = found.labels.get(query)
-            if before is not None and before != held and not column.is_scalar:
-                raise self.refused(f"query {shown(query)} is there twice, with other relevant items", "keep one")
-            if any(before.get(one, grade) != grade for one, grade in held.items()) if before else False:
-                raise self.refused(f"query {shown(query)} has an item with two grades", "keep one")
+                if held.setdefault(one, grade) != grade or before.get(one, grade) != grade:
+                    raise self.refusal(f"query {shown(query)} has item {shown(one)} with two grades", "relevant")
+            if before and not column.is_scalar and before != held:
+                raise self.refusal(f"query {shown(query)} comes twice, with other relevant items", "group")
             if held:
                 found.labels.setdefault(query, {}).update(held)
-            elif before is None:
+            elif query not in found.without_answer + found.not_labelled:
                 (found.without_answer if said else found.not_labelled).append(query)
-        found.facts.append(f"relevant ids from {_key(column)}" + (f", grades from {_key(graded)}" if graded else ""))
-        found.facts.extend([f"{counted(n_again, 'id')} again in a list, counted once"] if n_again else [])
-        return says + ([graded] if graded else [])
+        by = (
+            ""
+            if column.grades is None
+            else ", with grades"
+            if column.graded_by == column.key
+            else f", grades from {_key(column.graded_by)}"
+        )
+        found.facts.append(f"relevant ids from {_key(column.key)}{by}")
+        found.facts.extend([f"ids again in a list: {n_again}, counted once"] if n_again else [])
 
     def _take_results(self, found: Recognised, queries: Sequence[str], column: _Column) -> None:
         """Add the ranked items that a column holds."""
-        n_again = n_absent = 0
         for query, ids in zip(queries, column.lists, strict=True):
-            if ids is None:
-                n_absent += 1
-                continue
             if query in found.results:
-                raise self.refused(f"query {shown(query)} is there twice", "keep one")
-            ranked = [None if one in ids[:place] else one for place, one in enumerate(ids)]
-            n_again += ranked.count(None)
-            found.results[query] = ranked
-        found.facts.append(f"ranked ids from {_key(column)}")
-        found.facts.extend([f"{n_absent} without a list, left out"] if n_absent else [])
-        found.facts.extend([f"{counted(n_again, 'item')} again in a list: the first place counts"] if n_again else [])
-
-    @staticmethod
-    def _take_attributes(found: Recognised, queries: Sequence[str], columns: Sequence[_Column]) -> None:
-        """Add the short values by which the queries can be told apart into parts."""
-        names = []
-        for column in columns:
-            values = {str(cell) for cell in column.cells if cell is not None}
-            if (
-                column.is_scalar
-                and 1 < len(values) < len(set(queries))
-                and not column.has(_NEVER)
-                and not column.has(_RELEVANT)
-            ):
-                names.append(column.key)
-                for query, cell in zip(queries, column.cells, strict=True):
-                    if cell is not None:
-                        found.attributes.setdefault(query, {})[column.key] = str(cell)
-        if names:
-            found.facts.append(f"{'attribute' if len(names) == 1 else 'attributes'} {', '.join(names)}")
+                raise self.refusal(f"query {shown(query)} comes twice", "group")
+            if ids is not None:
+                found.results[query] = [None if one in ids[:place] else one for place, one in enumerate(ids)]
+        n_again = sum(ranked.count(None) for ranked in found.results.values())
+        found.facts.append(f"ranked ids from {_key(column.key)}")
+        found.facts.extend([f"{column.lists.count(None)} without a list, left out"] if None in column.lists else [])
+        found.facts.extend([f"items again in a list: {n_again}, the first place counts"] if n_again else [])
 
 
-def _sets(column: _Column) -> list[frozenset[str]]:
-    """Return the ids of each record, of graded ones those above 0."""
-    return [
-        frozenset(one for one in ids or () if numbers.get(one, 1) > 0)
-        for ids, numbers in zip(column.lists, column.numbers, strict=True)
-    ]
+def _distinct(columns: Iterable[_Column], *, ranked: bool = False) -> list[_Column]:
+    """Return columns, of those with the same ids one, with grades if one has them."""
+    kept: list[_Column] = []
+    for column in sorted(dict.fromkeys(columns), key=lambda c: c.grades is None):
+        if not any(column.lists == other.lists if ranked else column.sets == other.sets for other in kept):
+            kept.append(column)
+    return kept
 
 
-def _listed_numbers(cell: Any) -> list[float]:
-    return [float(number) for number in (cell if isinstance(cell, list) else [] if cell is None else [cell])]
+def _are_texts(cells: Iterable[Any]) -> bool:
+    """Return whether each list holds different texts, not flags or numbers."""
+    lists = [cell for cell in cells if isinstance(cell, list)]
+    return all(len(set(map(str, cell))) == len(cell) and all(isinstance(one, str) for one in cell) for cell in lists)
 
 
-def _n(cell: Any) -> int:
-    return len(cell) if isinstance(cell, list) else cell is not None
+def _says_no_answer(words: Sequence[str], cell: object) -> bool:
+    """Return whether a key and its value say that a query has no answer."""
+    key, text = "_".join(words), str(cell).strip().lower()
+    if _has(words, "kind") and _NO_ANSWER.fullmatch(text):
+        return True
+    is_no, is_yes = text in ("false", "no", "0"), text in ("true", "yes", "1")
+    return bool((is_no and _ANSWERED.fullmatch(key)) or (is_yes and _NO_ANSWER.search(key)))
 
 
-def _is_grade(column: _Column) -> bool:
-    """Return whether a column holds a number for each item."""
-    words = [word.lower() for word in column.parts[-1]] if column.parts else []
-    if not any(map(_GRADE.match, words)) or not all(_GRADE.match(word) or _FILLER.match(word) for word in words):
-        return False
-    try:
-        return any([_listed_numbers(cell) for cell in column.cells])
-    except (TypeError, ValueError):
-        return False
-
-
-def _is_in_order(column: _Column) -> bool:
-    """Return whether the scores, distances or ranks of each list go one way."""
-    rising = column.words[-1] in ("distance", "rank")
-    for cell in column.cells:
-        numbers = (
-            [number for number in cell or () if isinstance(number, (int, float))] if isinstance(cell, list) else []
-        )
-        if numbers != sorted(numbers, reverse=not rising):
-            return False
-    return True
-
-
-def _says_no_answer(words: Sequence[str], cells: Iterable[Any]) -> bool:
-    """Return whether a key and one of its values say that a query has no answer."""
-    key = "_".join(words)
-    for cell in cells:
-        text = str(cell).strip().lower()
-        if _ANSWERED.fullmatch(key) and text in _NO or _NO_ANSWER.search(key) and text in _YES:
-            return True
-        if any(map(_KIND.match, words)) and _NO_ANSWER.fullmatch(text):
-            return True
-    return False
-
-
-def _key(column: _Column) -> str:
-    return column.key.strip("()") if column.key in (_KEY, _VALUES) else shown(column.key)
+def _key(key: str) -> str:
+    return key.strip("()") if key in (_KEYS, _VALUES) else shown(key)
 
 
 def _listed(keys: Iterable[str]) -> str:
-    return in_a_row([shown(key) for key in list(keys)[:8]])
+    return in_a_row([_key(key) for key in list(keys)[:8]] or ["none"])
