@@ -64,6 +64,10 @@ def check_installation(python: Path, elsewhere: Path) -> None:
     assert str(python.parent.parent) in where, f"the package was imported from {where}, not from the wheel"
     output = run([str(python.with_name("ndcg-track")), "demo"], cwd=elsewhere)
     assert output.strip(), "the demo printed nothing"
+    versions = {
+        run([str(python.with_name(name)), "--version"], cwd=elsewhere) for name in ("ndcg-track", "ndcg-tracker")
+    }
+    assert len(versions) == 1, f"the two names of the program differ: {versions}"
 
 
 def run(command: list[str], *, cwd: Path) -> str:

@@ -601,6 +601,24 @@ CREATE VIEW group_list AS SELECT d.name AS dataset, g.key AS group_key, g.weight
         JOIN datasets d ON d.id = g.dataset_id
         WHERE g.key <> ''
 ;
+CREATE VIEW labels_or_ranking AS SELECT ba.dataset AS dataset, ba.run AS baseline, cb.run AS candidate, ba.metric AS metric,
+               ba.label_set_version AS baseline_label_set_version, cb.label_set_version AS candidate_label_set_version,
+               cb.mean - ba.mean AS delta,
+               (bb.mean - ba.mean + cb.mean - ca.mean) / 2 AS labels_change,
+               (ca.mean - ba.mean + cb.mean - bb.mean) / 2 AS ranking_change,
+               (cb.mean - ca.mean) - (bb.mean - ba.mean) AS interaction,
+               coalesce(cb.requested_as, ba.requested_as, ba.metric) AS requested_as, ba.judge AS judge
+        FROM evaluations ba
+        JOIN evaluations bb ON bb.run_id = ba.run_id AND bb.metric_id = ba.metric_id AND bb.judge = ba.judge
+             AND bb.label_set_id <> ba.label_set_id
+        JOIN evaluations cb ON cb.label_set_id = bb.label_set_id AND cb.metric_id = ba.metric_id
+             AND cb.run_id <> ba.run_id
+        JOIN evaluations ca ON ca.run_id = cb.run_id AND ca.label_set_id = ba.label_set_id
+             AND ca.metric_id = ba.metric_id
+        JOIN runs b ON b.id = ba.run_id
+        JOIN runs c ON c.id = cb.run_id
+        WHERE coalesce(b.sample_digest, '') = coalesce(c.sample_digest, '')
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -631,4 +649,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0029')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0030')

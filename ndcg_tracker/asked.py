@@ -9,6 +9,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, get_args
 
 from ndcg_tracker.errors import InputError, argument
@@ -53,7 +54,7 @@ class Option:
     ``default``: the text for the default in the help, None for the default itself. ``least``: the least value of a
     number. ``typed`` and ``read``: the type that users type, and the function that makes the argument from it, if they
     differ from the argument's. ``is_positional``: an argument of the command line, not an option; ``is_optional``: a
-    repeated argument is optional.
+    repeated argument is optional. ``everyday``: ``-h`` shows it.
     """
 
     help: str
@@ -65,6 +66,10 @@ class Option:
     read: Callable[[Any], Any] | None = None
     is_positional: bool = False
     is_optional: bool = False
+    everyday: bool = False
+
+
+Everyday = partial(Option, everyday=True)
 
 
 @dataclass(frozen=True)
@@ -141,22 +146,22 @@ def allowed(names: str | Iterable[str]) -> frozenset[str]:
 Texts = list[str] | None
 """The value of a repeatable option."""
 
-MetricText = Annotated[str, Option("The metric.", ("--metric", "-m"))]
+MetricText = Annotated[str, Everyday("The metric.", ("--metric", "-m"))]
 MetricTexts = Annotated[
     str | Sequence[str],
-    Option("A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.", ("--metric", "-m"), typed=Texts),
+    Everyday("A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.", ("--metric", "-m"), typed=Texts),
 ]
-AnyDataset = Annotated[str | None, Option("Only look for runs in this dataset.")]
+AnyDataset = Annotated[str | None, Everyday("Only look for runs in this dataset.")]
 Dataset = Annotated[
-    str, Option("The dataset: the groups and labels to compare runs on.", default="default, else the only one")
+    str, Everyday("The dataset: the groups and labels to compare runs on.", default="default, else the only one")
 ]
 OnlyTagged = Annotated[
     Mapping[str, str] | None,
-    Option("key=value: only runs with this tag; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
+    Everyday("key=value: only runs with this tag; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
 ]
 Judge = Annotated[
     str | None,
-    Option("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),
+    Everyday("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),
 ]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
 Allow = Annotated[

@@ -332,7 +332,7 @@ def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS, *, are_answ
     if path is not None:
         return read_labels(path, columns=columns)
     names = getattr(labels, "columns", labels if isinstance(labels, Mapping) else ())
-    if are_spans(names, columns):
+    if are_spans(getattr(labels, "column_names", names), columns):
         return span_labels(frame_records(labels), columns)
     return read_label_frame(labels, columns, are_answers=are_answers)
 

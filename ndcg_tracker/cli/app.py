@@ -25,58 +25,65 @@ from typer.core import TyperGroup
 
 from ndcg_tracker import __version__
 from ndcg_tracker.cli.help import missing, with_help
-from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings, warnings_as_notes
+from ndcg_tracker.cli.options import (
+    ASKS_FOR_WORDS,
+    as_option,
+    discard,
+    everyday,
+    say,
+    show,
+    surroundings,
+    warnings_as_notes,
+)
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, full_disk, worded
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "Store": {
+    "Everyday": {
+        "demo": ("cli.demo:demo", "Try it out: track four runs of a small, made-up shop search."),
         "ingest": ("cli.ingest:ingest", "Store runs and their metrics, overall and per group."),
+        "compare": ("compare.command:compare", "Compare runs group by group, with tests and intervals."),
+        "explain": ("questions.explain.command:explain", "Explain why two runs differ, item by item."),
+        "gate": ("questions.gate.command:gate", "Decide whether a candidate may replace the baseline."),
+        "history": ("questions.history.command:history", "Show a metric from run to run, and where its mean stepped."),
+        "leaderboard": (
+            "questions.leaderboard.command:leaderboard",
+            "Rank runs by their means, and test which differences are real.",
+        ),
+        "report": ("questions.report.command:report", "Write a comparison as a web page."),
+        "ui": ("cli.database:ui", "Browse the database on a local web page."),
+    },
+    "Store": {
         "labels": ("questions.labels.command:app", "Manage labels: add, carry, list, diff, agreement, needed, sample."),
         "groups": ("cli.runs:groups", "Manage attributes (for slices) and weights of groups: set, list."),
         "texts": ("cli.runs:texts", "Manage query texts, item titles and links: add, list, delete."),
         "datasets": ("cli.runs:datasets", "Seal a share of a dataset, so that only gates read it: split."),
         "import": ("cli.exchange:import_runs", "Import a copy of a database, or exported runs."),
         "pull": ("cli.exchange:pulls", "Fetch runs from other trackers."),
-        "demo": ("cli.demo:demo", "Try it out: track four runs of a small, made-up shop search."),
-    },
-    "Ask": {
-        "compare": ("compare.command:compare", "Compare runs group by group, with tests and intervals."),
-        "explain": ("questions.explain.command:explain", "Explain why two runs differ, item by item."),
-        "leaderboard": (
-            "questions.leaderboard.command:leaderboard",
-            "Rank runs by their means, and test which differences are real.",
-        ),
-        "history": ("questions.history.command:history", "Show a metric from run to run, and where its mean stepped."),
-        "diff": ("questions.diff.command:diff", "Show how the lists of two runs differ, without labels."),
-        "reproduce": ("questions.reproduce.command:reproduce", "Check whether a run reproduces a published one."),
-        "evaluate": ("cli.evaluate:evaluate", "Compute metrics of runs without storing anything."),
-        "metrics": ("cli.evaluate:metrics", "Look up metrics: list, explain, sql."),
-        "sql": ("cli.database:sql", "Run a read-only query on the public views."),
     },
     "Decide": {
-        "gate": ("questions.gate.command:gate", "Decide whether a candidate may replace the baseline."),
+        "evaluate": ("cli.evaluate:evaluate", "Compute metrics of runs without storing anything."),
+        "show": ("questions.show.command:show", "Show one run: its metrics, origin and hardest groups."),
+        "diff": ("questions.diff.command:diff", "Show how the lists of two runs differ, without labels."),
+        "reproduce": ("questions.reproduce.command:reproduce", "Check whether a run reproduces a published one."),
+        "plot": ("questions.plot.command:app", "Draw comparisons, lists and histories."),
         "suite": ("questions.suite.command:app", "Manage suites of datasets, for --suite: create, list, delete."),
         "policy": ("questions.gate.command:policies", "Manage policies, the rules of an alias: set, show, history."),
         "alias": ("cli.runs:aliases", "Manage aliases, names that move between runs: set, list, delete."),
-    },
-    "Look": {
-        "show": ("questions.show.command:show", "Show one run: its metrics, origin and hardest groups."),
-        "report": ("questions.report.command:report", "Write a comparison as a web page."),
-        "plot": ("questions.plot.command:app", "Draw comparisons, lists and histories."),
-        "ui": ("cli.database:ui", "Browse the database on a local web page."),
         "mcp": ("cli.database:mcp", "Serve an agent over the Model Context Protocol."),
     },
     "Maintain": {
         "runs": ("cli.runs:app", "Manage stored runs: list, show, rename, tag, prune, delete."),
         "rescore": ("cli.runs:rescore", "Evaluate stored runs under newer labels or more metrics."),
+        "metrics": ("cli.evaluate:metrics", "Look up metrics: list, explain, sql."),
+        "sql": ("cli.database:sql", "Run a read-only query on the public views."),
         "db": ("cli.database:app", "Manage the database: upgrade, check, back up, restore, grant."),
         "doctor": ("cli.database:doctor", "Check a database; with conventions, show why NDCG values differ."),
         "export": ("cli.exchange:export_runs", "Export runs, or the whole database, as Parquet files."),
         "push": ("cli.exchange:pushes", "Send runs to other trackers."),
     },
 }
-"""The commands by what they are for. Each has its module below the package with the function or group of commands in
-it, and its line in the help. The help imports no command; a test checks that the lines match."""
+"""The commands by what they are for, those of every day first. Each has its module below the package with the function
+or group of commands in it, and its line in the help. The help imports no command; a test compares the lines."""
 _PLACE_OF = {name: place for of_heading in COMMANDS.values() for name, (place, _) in of_heading.items()}
 
 
@@ -92,7 +99,7 @@ class _Commands(TyperGroup):
         named = {option.name: option for option in self.params}
         for name in [cmd_name] if cmd_name in _PLACE_OF else _PLACE_OF:
             if name not in self.commands:
-                self.commands[name] = _imported(name, named["db"], [named["quiet"], named["verbose"]])
+                self.commands[name] = _imported(name, named)
         return self.commands.get(cmd_name)
 
 
@@ -107,12 +114,13 @@ def command_line() -> Any:
         name="ndcg-track",
         help="Keep every ranking run in SQL, group by group, and report what changed between two runs. A group is a "
         "query, a user or a session.\n\n"
-        "For help on a command, run ndcg-track COMMAND --help or ndcg-track help COMMAND.",
+        "For help on a command, run ndcg-track COMMAND -h. It shows the options of every day; --help shows all.\n\n"
+        "Example: ndcg-track demo",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["--help"]},
     )
     app.callback()(_before_command)
     command: Any = typer.main.get_command(app)
@@ -121,7 +129,7 @@ def command_line() -> Any:
     return command
 
 
-def _imported(name: str, database: Any, detail_options: Sequence[Any]) -> Any:
+def _imported(name: str, of_program: Mapping[str, Any]) -> Any:
     module, attribute = _PLACE_OF[name].split(":")
     answers = getattr(import_module(f"ndcg_tracker.{module}"), attribute)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -131,8 +139,9 @@ def _imported(name: str, database: Any, detail_options: Sequence[Any]) -> Any:
     else:
         app.command(name)(answers)
         command = typer.main.get_command(app)
-    _take_database_too(command, database)
-    _take_detail(command, name, detail_options)
+    _take_too(command, of_program["db"], _database_after)
+    _take_too(command, of_program["brief"], of_program["brief"].callback)
+    _take_detail(command, name, [of_program["quiet"], of_program["verbose"]])
     _refuse_in_words(command)
     with_help(command)
     return command
@@ -192,13 +201,13 @@ def _refuse_in_words(command: Any) -> None:
         _refuse_in_words(inner)
 
 
-def _take_database_too(command: Any, option: Any) -> None:
-    """Let a command, and those of its group, also take the options that may come before the command."""
+def _take_too(command: Any, option: Any, callback: Any) -> None:
+    """Let a command, and those of its group, also take an option that may come before the command."""
     added = copy(option)
-    added.expose_value, added.callback = False, _database_after
+    added.expose_value, added.callback = False, callback
     command.params.append(added)
     for inner in getattr(command, "commands", {}).values():
-        _take_database_too(inner, option)
+        _take_too(inner, option, callback)
 
 
 def _database_after(context: Any, option: Any, value: str | None) -> None:
@@ -208,9 +217,10 @@ def _database_after(context: Any, option: Any, value: str | None) -> None:
 
 _ANSWERS = (
     *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate"),
-    *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample"),
+    *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample", "labels list", "runs show"),
+    *("runs list", "alias list", "groups list", "texts list", "suite list"),
 )
-"""The commands that print a report."""
+"""The commands that print a report or a list."""
 
 
 def _take_detail(command: Any, name: str, detail_options: Sequence[Any]) -> None:
@@ -257,13 +267,23 @@ def _show_completion(asked: bool) -> None:
         raise typer.Exit
 
 
+def _brief(context: typer.Context, asked: bool) -> None:
+    command: Any = context.command
+    if asked:
+        show(command.get_brief_help(context))
+        raise typer.Exit
+
+
 def _before_command(
     db: Annotated[
         str | None,
         typer.Option(help="Path or URL of the database.", show_default="$NDCG_TRACK_DB, else ./ndcg-track.db"),
     ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print the first line of a report.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print all of a report.")] = False,
+    quiet: Annotated[bool, everyday("-q", "--quiet", help="Print the first line of a report.")] = False,
+    verbose: Annotated[bool, everyday("-v", "--verbose", help="Print all of a report.")] = False,
+    brief: Annotated[
+        bool, typer.Option("-h", callback=_brief, is_eager=True, help="Show the everyday options.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback if an error occurs.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")

@@ -21,7 +21,7 @@ def evaluate(
     labels: options.Labels = None,
     name: options.Names = None,
     metric: options.Metrics = None,
-    per_group: Annotated[bool, typer.Option("--per-group", help="Also print one row per group.")] = False,
+    per_group: Annotated[bool, options.everyday("--per-group", help="Also print one row per group.")] = False,
     by: Annotated[
         str | None,
         typer.Option(metavar="ATTRIBUTE", help="Also show the means in each slice of this attribute of --groups."),
@@ -177,7 +177,7 @@ metrics = options.command_group("Look up metrics: list, explain, sql.")
 def list_metrics(
     work: Annotated[
         Work | None,
-        typer.Option("--for", help="List the metric names of tools for this kind of work, and what to write here."),
+        typer.Option("--for", help="List the names in tools for this kind of work, and what to write here."),
     ] = None,
     format: options.Output = "text",
 ) -> None:

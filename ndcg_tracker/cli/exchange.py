@@ -129,7 +129,7 @@ def push_wandb(
         str | None, typer.Option(help="The W&B user or team.", show_default="$WANDB_ENTITY, else yours")
     ] = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Write the run to a folder that 'wandb sync' sends later.")
+        bool, typer.Option("--offline", help="Write the run to a folder, for 'wandb sync' to send later.")
     ] = False,
     baseline: Baseline = None,
     dataset: options.AnyDataset = None,

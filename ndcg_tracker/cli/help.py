@@ -5,11 +5,13 @@ typer's own help is a list without headings, which shows Python's types for valu
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from ndcg_tracker.cli.options import EVERYDAY
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.terminal import wrapped
 
@@ -28,6 +30,8 @@ _HEADINGS: Mapping[str, str] = {
     "new_steps newest_first per_group",
 }
 _OF_OPTION = {name: heading for heading, names in _HEADINGS.items() for name in names.split()}
+_FEW = 11
+"""A command with more options than this shows those of every day in the help of one screen."""
 _MANY = 14
 """A command with more options than this, ``--db`` and ``--help`` included, has headings over them."""
 _WORDS = {"int": "N", "integer": "N", "float": "X"}
@@ -46,19 +50,50 @@ _WIDEST, _NARROWEST = 100, 50
 _FIRST_COLUMN = 30
 
 
-def with_help(command: Any, headings: Mapping[str, Iterable[tuple[str, str]]] | None = None) -> None:
+_Headings = Mapping[str, Iterable[tuple[str, str]]]
+
+
+def with_help(command: Any, headings: _Headings | None = None) -> None:
     """Give a command, and those of its group, this help.
 
     ``headings``: the commands of a group and what they do, under headings.
     """
-    command.get_help = partial(_help, command, headings)
+    is_group = hasattr(command, "commands")
+    if is_group and headings is None:
+        headings = {"Commands": [(name, _told_by(inner)[0]) for name, inner in command.commands.items()]}
+    command.get_help = partial(_text, _lines, command, headings or {})
+    command.get_brief_help = partial(_text, _brief_lines, command, headings or {})
     command.get_usage = partial(_usage_lines, command)
     for inner in getattr(command, "commands", {}).values():
         with_help(inner)
 
 
-def _help(command: Any, headings: Mapping[str, Iterable[tuple[str, str]]] | None, context: Any) -> str:
-    return "\n".join(_lines(command, headings, context, _width(context)))
+def _text(lines: Callable[..., Iterator[str]], command: Any, headings: _Headings, context: Any) -> str:
+    return "\n".join(lines(command, headings, context, _width(context)))
+
+
+def _brief_lines(command: Any, headings: _Headings, context: Any, width: int) -> Iterator[str]:
+    """Yield the help of one screen: what a command does, its options of every day, a line each, and an example."""
+    told = _told_by(command)
+    yield from (_usage_lines(command, context), "", *wrapped(told[0], width, _INDENT))
+    for heading, of_commands in [*headings.items()][:1]:
+        yield from _definitions(heading, of_commands, width)
+    if not headings:
+        options = [one for one in _options(command) if one.name != "brief"]
+        if len(options) > _FEW:
+            options = [one for one in options if one.rich_help_panel == EVERYDAY]
+        names = [re.sub(r"(.{,26}\|)\w+\|.*", r"\1...", _spelled(one)) for one in options]
+        room = width - max(map(len, names)) - 2 * len(_INDENT)
+        yield from _definitions("Options", zip(names, (_in_a_line(one, room) for one in options), strict=True), width)
+    all_of_it = "All commands and options" if headings else "All options"
+    yield from ("", told[-1], f"{all_of_it}: {context.command_path} --help")
+
+
+def _in_a_line(option: Any, room: int) -> str:
+    """Return what an option means, with its default, or as much of it as fits in a line, at least its first clause."""
+    clauses = [option.help[: mark.start()] + "." for mark in re.finditer(r"[;:,] | \(", option.help)]
+    told = [*clauses[:1], *clauses, option.help, _told(option)]
+    return str(next((text for text in reversed(told) if len(text) <= room), told[0]))
 
 
 def _width(context: Any) -> int:
@@ -87,28 +122,26 @@ def missing(command: Any, path: str, values: Mapping[str, Any]) -> InputError:
     return InputError(f"missing: {', '.join(lacking)}", advice=advice)
 
 
-def _lines(
-    command: Any, headings: Mapping[str, Iterable[tuple[str, str]]] | None, context: Any, width: int
-) -> Iterator[str]:
+def _options(command: Any) -> list[Any]:
+    return [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+
+
+def _lines(command: Any, headings: _Headings, context: Any, width: int) -> Iterator[str]:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
-    is_group = hasattr(command, "commands")
     yield _usage_lines(command, context)
     for paragraph in _told_by(command):
         yield ""
         yield from [paragraph] if paragraph.startswith(_EXAMPLE) else wrapped(paragraph, width, _INDENT)
+    for heading, of_commands in headings.items():
+        yield from _definitions(heading, of_commands, width)
     yield from _definitions("Arguments", [(_word(one), _told(one)) for one in arguments], width)
-    options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
-    options = [*options, command.get_help_option(context)]
+    options = [*_options(command), command.get_help_option(context)]
     by_heading: dict[str, list[tuple[str, str]]] = {}
     for option in options:
         heading = _OF_OPTION.get(option.name, "Options") if len(options) > _MANY else "Options"
         by_heading.setdefault(heading, []).append((_spelled(option), _told(option)))
     for heading in (*_HEADINGS, "Options"):
         yield from _definitions(heading, by_heading.get(heading, ()), width)
-    if is_group and headings is None:
-        headings = {"Commands": [(name, _told_by(inner)[0]) for name, inner in command.commands.items()]}
-    for heading, of_commands in (headings or {}).items():
-        yield from _definitions(heading, list(of_commands), width)
 
 
 def _definitions(heading: str, pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:

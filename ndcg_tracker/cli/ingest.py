@@ -50,7 +50,7 @@ def ingest(
         str | None,
         typer.Option(metavar="N/ALL", help="Items are ranked among N sampled negatives of ALL, such as 100/50000."),
     ] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag to find the run by, key=value; repeatable.")] = None,
+    tag: Annotated[list[str] | None, options.everyday(help="A tag to find the run by, key=value; repeatable.")] = None,
     param: Annotated[list[str] | None, typer.Option(help="A parameter of the run, key=value; repeatable.")] = None,
     git_commit: Annotated[
         str | None, typer.Option(help="Commit of the code that made the run.", show_default="HEAD, if in a repository")

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
-    from ndcg_tracker.render.report import Column, Detail, Paper
+    from ndcg_tracker.render.report import Column, Detail, ListPaper, Paper
 
 
 DEFAULT_COLUMNS = 100
@@ -34,6 +35,11 @@ WIDEST = 140
 
 OutputFormat = Literal["text", "json", "markdown", "csv"]
 """How results are printed."""
+
+
+EVERYDAY = "everyday"
+"""The panel of an option that ``-h`` shows."""
+everyday = partial(typer.Option, rich_help_panel=EVERYDAY)
 
 
 def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
@@ -77,11 +83,12 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
         min=option.least,
         show_default=shown,
         callback=callback,
+        rich_help_panel=EVERYDAY if option.everyday else None,
     )
 
 
-Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
-Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups and labels to compare runs on.")]
+Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
+Dataset = Annotated[str, everyday("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
 OnSuite = Annotated[
     str | None, typer.Option("--suite", metavar="NAME", help="Use every dataset of this suite, and all together.")
@@ -91,22 +98,20 @@ AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
 Metrics = Annotated[asked.Texts, told(asked.MetricTexts, callback=metrics_asked_for)]
 Labels = Annotated[
     str | None,
-    typer.Option(
-        "--labels", "--qrels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a public dataset."
+    everyday(
+        "--labels", "--qrels", metavar="FILE", help="A file with the labels, or ir_datasets:NAME for a public dataset."
     ),
 ]
 OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
 Run = Annotated[str, told(asked.Run)]
 SomeRuns = Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")]
 EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")]
-Replace = Annotated[
-    bool, typer.Option("--replace", help="Replace a stored run of the same name that has other content.")
-]
+Replace = Annotated[bool, everyday("--replace", help="Replace a stored run of the same name, if its content differs.")]
 Allow = Annotated[asked.Texts, told(asked.Allow, "--allow")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
 OfJudge = Annotated[
-    str | None, typer.Option("--judge", metavar="NAME", help="Who gave the labels: a person, a pool or a model.")
+    str | None, everyday("--judge", metavar="NAME", help="Who gave the labels: a person, a pool or a model.")
 ]
 Judges = Annotated[
     asked.Texts,
@@ -118,7 +123,7 @@ Judges = Annotated[
     ),
 ]
 Names = Annotated[
-    list[str] | None, typer.Option("--name", help="Name of the run, one per file.", show_default="the file's name")
+    list[str] | None, everyday("--name", help="Name of the run, one per file.", show_default="the file's name")
 ]
 Reader = Annotated[
     str | None,
@@ -131,7 +136,7 @@ TableReader = Annotated[
 ]
 GroupColumn = Annotated[
     str | None,
-    typer.Option(
+    everyday(
         "--group",
         help="Column or JSON path of the group; RUN,LABELS if they differ; @FILE lists one id per JSON response.",
         show_default="group",
@@ -139,7 +144,7 @@ GroupColumn = Annotated[
 ]
 ItemColumn = Annotated[
     str | None,
-    typer.Option(
+    everyday(
         "--item",
         help="Column or JSON path of the item; '' for row numbers; RUN,LABELS if they differ.",
         show_default="item",
@@ -147,9 +152,9 @@ ItemColumn = Annotated[
 ]
 ScoreColumn = Annotated[
     str | None,
-    typer.Option("--score", help="Column of the score; -NAME if the lowest score is best.", show_default="score"),
+    everyday("--score", help="Column of the score; -NAME if the lowest score is best.", show_default="score"),
 ]
-LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the label.", show_default="label")]
+LabelColumn = Annotated[str | None, everyday("--label", help="Column of the label.", show_default="label")]
 Header = Annotated[
     str | None,
     typer.Option("--columns", metavar="NAME,...", help="Names of all columns, for a csv or tsv file without a header."),
@@ -264,12 +269,20 @@ def show(text: str) -> None:
 
 
 def show_rows(
-    format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]], **layout: int
+    format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]], cell_width: int = 0
 ) -> None:
     """Print rows in a format (see ``rows_as``)."""
     from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.text import CELL_WIDTH
 
-    show(rows_as(format, columns, rows, **screen(), **layout))
+    show(rows_as(format, columns, rows, cell_width=cell_width or CELL_WIDTH, **screen()))
+
+
+def show_list(format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a list in a format: as many rows as a screen has, with -v all, with -q their number."""
+    from ndcg_tracker.render.formats import rows_as
+
+    show(rows_as(format, columns, rows, **list_screen()))
 
 
 def show_fields(format: OutputFormat, names: Sequence[str], records: Iterable[object]) -> None:
@@ -310,6 +323,11 @@ def show_sentences(*sentences: str) -> None:
     width = screen()["width"]
     for sentence in map(visible, sentences):
         show("\n".join([sentence] if width is None else wrapped(sentence, width)) + "\n")
+
+
+def list_screen(*, by_time: bool = False) -> ListPaper:
+    """Return what standard output is written on, and how much of a list; ``by_time``: the last row is the newest."""
+    return {**screen(), "detail": surroundings.detail, "by_time": by_time}
 
 
 def screen() -> Paper:

@@ -36,7 +36,8 @@ def list_runs(asked: Asked, format: options.Output = "text") -> None:
 
     with options.tracker() as tracker:
         listed = asked.of(partial(ask_runs, tracker))
-    options.show(listed_as(format, listed, **options.screen()))
+    is_by_time = asked.named.get("sort", "time") == "time"
+    options.show(listed_as(format, listed, **options.list_screen(by_time=is_by_time)))
     for note in listed.notes:
         options.say(f"note: {note}")
 
@@ -178,7 +179,7 @@ def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "t
         stored_aliases = tracker.aliases(dataset)
     columns = ["run", "run_id", "dataset", "updated_at_utc"]
     rows = [(alias.name, *(getattr(alias, column) for column in columns)) for alias in stored_aliases]
-    options.show_rows(format, read_by_people("alias", *columns), rows)
+    options.show_list(format, read_by_people("alias", *columns), rows)
 
 
 @aliases.command("delete")
@@ -322,7 +323,7 @@ def list_groups(dataset: options.ExistingDataset = None, format: options.Output 
         stored_groups = tracker.groups(options.or_the_only_one(dataset))
     names = sorted({name for group in stored_groups for name in group.attributes})
     rows = [(group.key, group.weight, *(group.attributes.get(name) for name in names)) for group in stored_groups]
-    options.show_rows(format, ["group", "weight", *names], rows)
+    options.show_list(format, ["group", "weight", *names], rows)
 
 
 def _groups_told(done: GroupsSet) -> str:
@@ -397,7 +398,7 @@ def list_texts(
     with options.tracker() as tracker:
         stored_texts = tracker.texts(options.or_the_only_one(dataset), group=group)
     names = ["group", "item", "text", "title", "url"]
-    options.show_fields(format, names, stored_texts)
+    options.show_list(format, names, [[getattr(of, name) for name in names] for of in stored_texts])
 
 
 @texts.command("delete")

@@ -31,18 +31,18 @@ def compare(
     asked: Asked,
     labels: Annotated[
         str | None,
-        typer.Option(
+        options.everyday(
             metavar="VERSION",
-            help="Version of the labels: a number, newest, or all for a row per version.",
+            help="Version of the labels: a number, or newest; all for a row per version.",
             show_default="the latest that the runs share",
         ),
     ] = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
     top: Annotated[
-        int | None, typer.Option(min=0, help="How many of the worst and best groups to show.", show_default="10")
+        int | None, options.everyday(min=0, help="How many of the worst and best groups to show.", show_default="10")
     ] = None,
-    format: Annotated[CompareFormat, typer.Option("--format", help="How to print the result.")] = "text",
+    format: Annotated[CompareFormat, options.everyday("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from ndcg_tracker.asked import Option
+from ndcg_tracker.asked import Everyday, Option
 from ndcg_tracker.errors import InputError, argument
 
 Missing = Literal["error", "zero", "intersect", "skip"]
@@ -69,7 +69,7 @@ ClusterBy = Annotated[
 ]
 LabelsVersion = Annotated[
     Version,
-    Option(
+    Everyday(
         "Version of the labels: a number, or newest.",
         metavar="VERSION",
         default="the latest that the runs share",
@@ -81,13 +81,13 @@ Test = Annotated[TestName, Option("Test for p-values: paired t, sign flips, or W
 Ci = Annotated[CiMethod, Option("95% intervals: t, bootstrap (BCa), or betting (valid at any n).")]
 Equivalence = Annotated[float | None, Option("Test whether delta is within +-MARGIN (TOST).", metavar="MARGIN")]
 BySlices = Annotated[
-    str | None, Option("Also compare the slices of this attribute of groups (groups set).", metavar="ATTRIBUTE")
+    str | None, Everyday("Also compare the slices of this attribute of groups (groups set).", metavar="ATTRIBUTE")
 ]
 TieBounds = Annotated[bool, Option("Show the groups whose value depends on tied scores.")]
 IdsAreStable = Annotated[
     bool, Option("Ids never change: labelled items that vanished are gone, whatever is in their places.")
 ]
-Top = Annotated[int, Option("How many of the worst and best groups to show.", least=0)]
+Top = Annotated[int, Everyday("How many of the worst and best groups to show.", least=0)]
 CheckWith = Annotated[
     str | None,
     Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME"),

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from uuid import UUID
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.arrow import list_array
-from ndcg_tracker.ingest.cells import Places, RowPlaces
+from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
     FRAME_AS_DICT,
@@ -45,7 +45,9 @@ from ndcg_tracker.ingest.objects import (
     refuse_one_list,
     table_in,
 )
+from ndcg_tracker.ingest.records import Records
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
+from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.ranking import BY_INPUT, LabelLists
@@ -54,6 +56,7 @@ from ndcg_tracker.words.texts import shown
 NullScores = Literal["error", "not_retrieved"]
 """What a NaN score means: an error, or an item that was judged but not retrieved."""
 
+T = TypeVar("T")
 _BATCH = 1 << 20  # rows converted at a time
 _TAKEN = (
     "a path, a frame (pandas, polars, Arrow and others), a dict of arrays, {query: {document: number}} or "
@@ -109,8 +112,50 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
     if holds_responses(frame, columns):
         rows, places = document_rows(None, frame, columns, wanted)
         return rows.as_asked(columns), places
-    opened = _opened(frame, columns, wanted)
+    opened = _with_items(_opened(frame, columns, wanted), columns)
     return _rows(opened, columns, wanted, null_scores).as_asked(columns), opened.places
+
+
+def rows_of_spans(records: Records, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
+    """Return the rows of a run in a file whose items are spans (see ``are_spans``), and their places."""
+    cells = list(zip(*records.rows(range(len(records.header))), strict=True)) or [()] * len(records.header)
+
+    def column(place: int, role: str) -> Any:
+        values: Sequence[object] = cells[place]
+        if records.is_text and role not in IDS:
+            values = [_read(_number_in, (cell,), row, records.places) for row, cell in enumerate(values)]
+        return _array(values, records.header[place], role)
+
+    opened = _Opened(records.header, column, places=records.places)
+    return _rows(_with_items(opened, columns), columns, wanted), records.places
+
+
+def _with_items(frame: _Opened, columns: Columns) -> _Opened:
+    """Return a frame whose items are spans with their ids as its last column, other frames unchanged."""
+    if not are_spans(frame.header, columns):
+        return frame
+
+    def column(place: int, role: str) -> Any:
+        if place < len(frame.header):
+            return frame.column(place, role)
+        parts = [frame.column(frame.header.index(name), "item").to_pylist() for name in SPAN]
+        rows = enumerate(zip(*parts, strict=True))
+        return _array([_read(span_item, cells, row, frame.places) for row, cells in rows], "item", role)
+
+    return replace(frame, header=[*frame.header, "item"], column=column)
+
+
+def _number_in(cell: object) -> float | None:
+    text = str(cell).strip(" \t").encode()
+    return number(text) if text else None
+
+
+def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Places) -> T:
+    """Return what is read in the cells of a row. Raises: InputError naming the row."""
+    try:
+        return read(*cells)
+    except WrongValueError as error:
+        raise places.error(row, error.what, advice=error.advice) from None
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:

@@ -28,10 +28,11 @@ from ndcg_tracker.ingest.formats.response_rows import ResponseLines
 from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
+from ndcg_tracker.ingest.frames import rows_of_spans
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
-from ndcg_tracker.ingest.records import Records, cell_id, opened_records, records_in
+from ndcg_tracker.ingest.records import Records, cell_id, opened_records, parquet_records, records_in
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.source import Progress, Source
+from ndcg_tracker.ingest.source import BOM, Progress, Source
 from ndcg_tracker.ingest.spans import are_spans, span_labels
 from ndcg_tracker.ingest.table import (
     NO_LISTS,
@@ -179,9 +180,8 @@ def texts_given(
 def _labels_in(source: Source, reader: str | None, columns: Columns, *, are_answers: bool = False) -> LabelLists:
     head, name = _reader(source, reader, columns)
     _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
-    first = head.partition(b"\n")[0].decode(errors="replace").strip().split("\t" if name == "tsv" else ",")
-    if name in ("csv", "tsv") and columns.header is None and are_spans((cell.strip('"') for cell in first), columns):
-        return span_labels(records_in(source, source.name, "labels", reader=name), columns)
+    if name in ("csv", "tsv", "jsonl", "parquet") and are_spans(_names_in(source, name, columns), columns):
+        return span_labels(records_in(source, source.name, "labels", reader=name, header=columns.header), columns)
     [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
     assemble = partial(label_lists, are_answers=are_answers)
     return block.assembled(lambda rows, places: assemble(rows.as_asked(columns), places))
@@ -485,6 +485,9 @@ def _group_blocks(
     source: Source, reader: str, columns: Columns, wanted: Wanted, n_rows: int | None, *, is_small: bool
 ) -> Iterable[GroupBlock]:
     """Return the blocks of one table, a run or labels, of about ``n_rows`` rows each, None for one block."""
+    if wanted is not LABEL_TABLE and are_spans(_names_in(source, reader, columns), columns):
+        records = records_in(source, source.name, "runs", reader=reader, header=columns.header)
+        return [GroupBlock(*rows_of_spans(records, columns, wanted))]
     if reader == "parquet":
         return parquet_blocks(source, columns, wanted, n_rows)
     if reader == "json" or reader.startswith("json:"):
@@ -497,6 +500,18 @@ def _group_blocks(
     if n_rows is None:
         return [whole_block(source, new_table, is_small=is_small)]
     return text_group_blocks(source, new_table(), n_rows * BYTES_PER_ROW, fast=not is_small)
+
+
+def _names_in(source: Source, reader: str, columns: Columns) -> Iterable[object]:
+    """Return the names of the columns of a file, none if its format has none."""
+    if reader == "parquet":
+        return parquet_records(source).header if source.file_path() else ()
+    if reader == "jsonl":
+        return record if isinstance(record := first_record(source), Mapping) else ()
+    if reader not in ("csv", "tsv"):
+        return ()
+    first = source.head(SMALL).removeprefix(BOM).partition(b"\n")[0].decode(errors="replace").strip()
+    return columns.header or (cell.strip('"') for cell in first.split("\t" if reader == "tsv" else ","))
 
 
 def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) -> LineFormat:

@@ -1,4 +1,4 @@
-"""Gold spans of documents as labels: each is an item whose id names the span (see ``SameItems``)."""
+"""Spans of documents in the place of items: the id of such an item names the span (see ``SameItems``)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,26 @@ SPAN = ("document", "start", "end")
 
 
 def are_spans(names: Iterable[object], columns: Columns) -> bool:
-    """Return whether columns of these names have gold spans instead of items.
+    """Return whether columns of these names have spans instead of items.
 
     >>> are_spans(["group", *SPAN], Columns()), are_spans(["group", *SPAN], Columns(item="document"))
     (True, False)
     """
-    return columns.item is None and "item" not in (given := {*map(str, names)}) and {*SPAN} <= given
+    names_items = columns.item is not None or (columns.documents is not None and columns.documents.is_column)
+    return not names_items and "item" not in (given := {*map(str, names)}) and {*SPAN} <= given
+
+
+def span_item(document: object, start: object, end: object) -> str:
+    """Return the id of the item that is a span. Raises: WrongValueError for what is not a span.
+
+    >>> span_item("guide", 120, "180")
+    'guide#120-180'
+    """
+    item = f"{cell_id(document, 'document')}#{start}-{end}"
+    if span_of(item) is None:
+        what = f"{start}-{end} is not a span: two whole numbers, the second larger"
+        raise WrongValueError(what, advice="give where it starts, and where the text after it starts")
+    return item
 
 
 def span_labels(records: Records, columns: Columns) -> LabelLists:
@@ -32,10 +46,7 @@ def span_labels(records: Records, columns: Columns) -> LabelLists:
     gathered = GatheredRows(["label"])
     for row, (of_group, document, start, end, *grade) in enumerate(records.rows(wanted)):
         try:
-            item = f"{cell_id(document, 'document')}#{start}-{end}"
-            if span_of(item) is None:
-                what = f"{start}-{end} is not a span: two whole numbers, the second larger"
-                raise WrongValueError(what, advice="give where it starts, and where the text after it starts")
+            item = span_item(document, start, end)
             grades = [1.0 if not grade else float("nan") if grade[0] in (None, "") else number(f"{grade[0]}".encode())]
             gathered.add(row, cell_id(of_group, "group").encode(), item.encode(), grades)
         except WrongValueError as error:

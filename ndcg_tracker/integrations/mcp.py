@@ -49,7 +49,7 @@ from ndcg_tracker.questions.history import history_answer, refuse_nothing
 from ndcg_tracker.questions.history.gather import HistoryFilter
 from ndcg_tracker.questions.labels.say import agreement_said
 from ndcg_tracker.questions.show import list_runs
-from ndcg_tracker.questions.show.say import listed_as, show_as
+from ndcg_tracker.questions.show.say import listed_as, shown_said
 from ndcg_tracker.render.formats import Answer, rows_as
 from ndcg_tracker.render.report import Format
 from ndcg_tracker.render.terminal import visible
@@ -135,7 +135,7 @@ def _runs(tracker: Tracker, **given: Any) -> _Answered:
 
 def _show(tracker: Tracker, *run: str, **given: Any) -> _Answered:
     shown = tracker.show(*run, **given)
-    return _in_formats(lambda format: show_as(format, shown))
+    return _in_formats(lambda format: shown_said(shown).in_format(format, more=""))
 
 
 def _history(tracker: Tracker, metric: str = DEFAULT_METRIC, **given: Any) -> _Answered:

@@ -16,7 +16,18 @@ from ndcg_tracker.render.csv import csv_of_columns, csv_text
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.json import json_rows, json_text
 from ndcg_tracker.render.markdown import reports_markdown, table_markdown
-from ndcg_tracker.render.report import WIDTH, Column, Detail, Format, Paper, Report, Table, at, read_by_people
+from ndcg_tracker.render.report import (
+    WIDTH,
+    Column,
+    Detail,
+    Format,
+    ListPaper,
+    Paper,
+    Report,
+    Table,
+    at,
+    read_by_people,
+)
 from ndcg_tracker.render.text import CELL_WIDTH, reports_text, table_text
 from ndcg_tracker.words.notes import Note, note_text
 
@@ -197,7 +208,7 @@ def rows_as(
     rows: Iterable[Sequence[object]],
     *,
     cell_width: int = CELL_WIDTH,
-    **paper: Unpack[Paper],
+    **paper: Unpack[ListPaper],
 ) -> str:
     """Return rows in a format, with a line end after the last one.
 

@@ -202,13 +202,11 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
     pieces = [f"<p><strong>{head}</strong></p>"] if report.headline is not None else []
     pieces += [_listed(list(map(str, report.under))), *(f"<p>{_text(sentence)}</p>" for sentence in report.sentences)]
     pieces += [table_html(table, looks) for table in report.tables]
-    notes = list(map(str, [*report.lines, *report.notes]))
+    pieces.append(_listed([*report.remarks, *map(str, [*report.lines, *report.notes])]))
     legend = [*report.legends, *report.styles, *map(str, report.minor)]
     tables = [table_html(table, looks) for table in report.details]
-    if report.rest:
-        rest = [_facts(report.facts, looks), _listed(legend), *tables]
-        return [*pieces, _listed([*report.remarks, *notes]), _folded(report.rest, "".join(rest))]
-    return [*pieces, _facts(report.facts, looks), _listed([*report.remarks, *legend, *notes]), *tables]
+    rest = "".join([_facts(report.facts, looks), _listed(legend), *tables])
+    return [*pieces, _folded(report.rest, rest) if report.rest and rest else rest]
 
 
 def table_html(table: Table, looks: Looks = STYLES) -> str:

@@ -79,15 +79,11 @@ def _parts(report: Report, detail: Detail) -> list[list[str]]:
     parts = [[*head, *_listed(list(map(str, report.under)))]]
     parts += [[markdown_text(sentence)] for sentence in report.sentences]
     parts += [part for table in report.tables for part in _titled(table)]
+    parts.append(_listed([*report.remarks, *map(str, [*report.lines, *report.notes])]))
     facts = [f"{name}: {value}" for name, value in report.facts]
-    notes = list(map(str, [*report.lines, *report.notes]))
-    rest = [*facts, *report.legends, *map(str, report.minor)]
-    if not report.rest:
-        parts.append(_listed([*facts, *report.remarks, *rest[len(facts) :], *notes]))
-        return [*parts, *(part for table in report.details for part in _folded(table.title, _table(table)))]
-    parts.append(_listed([*report.remarks, *notes]))
-    of_rest = [_listed(rest), *(part for table in report.details for part in _titled(table))]
-    return parts + (of_rest if detail == "all" else _folded(report.rest, of_rest))
+    rest = [_listed([*facts, *report.legends, *map(str, report.minor)])]
+    rest += [part for table in report.details for part in _titled(table)]
+    return parts + (_folded(report.rest, rest) if detail == "screen" and any(rest) else rest)
 
 
 def _titled(table: Table) -> list[list[str]]:

@@ -23,10 +23,14 @@ Format = Literal["text", "json", "markdown", "csv"]
 Kind = Literal["id", "mean", "delta", "interval", "p", "count", "share", "verdict", "text"]
 """What a column holds: names, means, differences, intervals (two columns for programs), p-values, counts, shares of 1,
 verdicts (by the words that programs read), and other texts."""
+Detail = Literal["line", "screen", "all"]
+"""How much of a report people read: its headline, one screen, or all of it; of a list the number of things in it."""
 BLANK = "\0"
 """The title of a column that people see without a heading: no text in a database has this character."""
 WIDTH = 100
 """The default width of a report, in columns of a terminal."""
+SCREEN_ROWS = 15
+"""How many rows the tables of a report have together on one screen."""
 
 
 class Paper(TypedDict, total=False):
@@ -34,6 +38,13 @@ class Paper(TypedDict, total=False):
 
     color: bool
     width: int | None
+
+
+class ListPaper(Paper, total=False):
+    """The output of a list: how much of it (``detail``), and whether its last row is the newest (``by_time``)."""
+
+    detail: Detail
+    by_time: bool
 
 
 _HEADINGS = {"run_id": "id", "label_set_version": "labels", "git_commit": "commit"}
@@ -171,6 +182,7 @@ class Table:
     ``marks``: the signs of each row's footnotes. ``footnotes``: below the table, in the order of their signs.
     ``legend``: how to read the table. ``after``: a line below it. ``names``: the one or two columns of names, which are
     cut if a line of text would be too long. ``titles``: the name columns that are cut at their end rather than inside.
+    ``by_time``: the last row is the newest.
     """
 
     columns: Sequence[Column]
@@ -182,6 +194,7 @@ class Table:
     after: str = ""
     names: tuple[int, ...] = (0,)
     titles: tuple[int, ...] = ()
+    by_time: bool = False
 
     @classmethod
     def of(cls, columns: Sequence[Column], objects: Iterable[Any], title: str = "", **more: Any) -> Table:
@@ -304,6 +317,15 @@ class Table:
         rows = [[row[place] for place in kept] for row in self.rows]
         return replace(self, columns=[self.columns[place] for place in kept], rows=rows, names=names, titles=titles)
 
+    def first_rows(self, n: int) -> Table:
+        """Return the table with its first n rows, or its last if it is ``by_time``, and a line that says so."""
+        if len(self.rows) <= n:
+            return self
+        kept, which = (slice(-n, None), "latest") if self.by_time else (slice(n), "first")
+        told = f"the {which} {n:,} of {len(self.rows):,} rows"
+        after = f"{told}; {self.after}" if self.after else told
+        return replace(self, rows=self.rows[kept], marks=self.marks[kept], after=after)
+
     @property
     def distinct_names(self) -> list[str]:
         """The names of the columns, repeated ones with a number appended."""
@@ -409,10 +431,6 @@ def _text(value: object, column: Column) -> str:
     return json_text(value, indent=None).rstrip("\n").strip('"')
 
 
-Detail = Literal["line", "screen", "all"]
-"""How much of a report people read: its headline, one screen, or all of it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of a screen: a ``start``, a text that is wrapped next to it, and a ``command`` to copy, never broken."""
@@ -435,9 +453,10 @@ class Report:
     ``sentences``: the sentences after it. ``remarks``: further notes on the tables. ``lines``: lines below these.
     ``also``: other commands that tell more.
 
-    The rest: ``legend``: how to read the tables. ``styles``: how to read their styles, shown only in formats with
-    styles. ``facts``: names and values. ``minor``: notes that change nothing. ``details``: tables that come last.
-    ``rest``: its title, under which formats that can fold hide it; "": it is on the screen, too.
+    The rest: rows of the tables for which a screen has no room. ``legend``: how to read the tables. ``styles``: how to
+    read their styles, shown only in formats with styles. ``facts``: names and values. ``minor``: notes that change
+    nothing. ``details``: tables that come last. ``rest``: its title, under which formats that can fold hide it; "":
+    they do not fold it.
 
     ``is_overview``: whether further reports follow that this one sums up, and that also come on request.
     """
@@ -457,7 +476,7 @@ class Report:
     facts: Sequence[tuple[str, str]] = ()
     minor: Sequence[Told] = ()
     details: Sequence[Table] = ()
-    rest: str = ""
+    rest: str = "details"
     is_overview: bool = False
 
     @property
@@ -466,10 +485,30 @@ class Report:
         of_tables = (line for table in (*self.tables, *self.details) for line in table.legends)
         return list(dict.fromkeys((*of_tables, *self.legend)))
 
+    @property
+    def screen(self) -> Report:
+        """The report without the rest; the tables share the rows of a screen, and a long one leaves room for others."""
+        room, tables = SCREEN_ROWS, dict[int, Table]()
+        for n_left, place in zip(range(len(self.tables), 0, -1), _by_length(self.tables), strict=True):
+            tables[place] = self.tables[place].first_rows(room // n_left)
+            room -= len(tables[place].rows)
+        return replace(self, tables=[tables[of] for of in sorted(tables)], facts=(), minor=(), details=())
+
+    @property
+    def has_rest(self) -> bool:
+        """Whether a screen leaves something out."""
+        told = (self.facts, self.legends, self.minor, self.details, *(table.legend for table in self.tables))
+        return self.is_overview or any(told) or self.screen.tables != [*self.tables]
+
 
 def shown_reports(reports: Sequence[Report], detail: Detail) -> Sequence[Report]:
     """Return the reports of one screen, or all of them; a first report that sums up the others is the only one."""
     return reports[:1] if detail == "screen" and reports and reports[0].is_overview else reports
+
+
+def _by_length(tables: Sequence[Table]) -> list[int]:
+    """Return the places of tables, the shortest first."""
+    return sorted(range(len(tables)), key=lambda place: len(tables[place].rows))
 
 
 def marks(footnotes: Sequence[str], shared: list[str]) -> str:

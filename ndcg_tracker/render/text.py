@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from ndcg_tracker.render.report import WIDTH, Detail, Line, Report, Shown, Table, mark, shown, shown_reports
+from ndcg_tracker.render.report import (
+    SCREEN_ROWS,
+    WIDTH,
+    Detail,
+    Line,
+    Report,
+    Shown,
+    Table,
+    mark,
+    shown,
+    shown_reports,
+)
 from ndcg_tracker.render.terminal import (
     Painted,
     Style,
@@ -20,6 +31,7 @@ from ndcg_tracker.render.terminal import (
     wrapped,
 )
 from ndcg_tracker.words.notes import Told
+from ndcg_tracker.words.texts import counted
 
 NARROWEST = 60
 CELL_WIDTH = 60
@@ -77,38 +89,28 @@ def reports_text(
         parts = [part for part in _parts(report, page, detail, number > 0 and reports[0].is_overview) if part]
         blocks.append("\n\n".join("\n".join(part) for part in parts))
     text = ("\n" * (blank_lines + 1)).join(blocks)
-    if detail == "screen" and (last := _more(reports, more)):
-        if len(blocks) == 1 and "\n\n" not in text:  # a verdict with its lines
-            text += f"   ({last.removeprefix('more: ')})"
-        else:
-            text += ("\n" if shown_alone[-1].notes else "\n\n") + last
+    if detail == "screen" and more and any(report.has_rest for report in reports):
+        first, is_verdict = reports[0], len(blocks) == 1 and "\n\n" not in text
+        rest = f"more: {'   '.join(filter(None, [f'{more} {first.rest}', first.also]))}"
+        text += f"   ({more}: {first.rest})" if is_verdict else ("\n" if shown_alone[-1].notes else "\n\n") + rest
     return inert_lines(text) + "\n" if blocks else ""
-
-
-def _more(reports: Sequence[Report], more: str) -> str:
-    """Return the line that says where the rest is, "" if no report names it or nothing asks for it."""
-    first = reports[0] if reports else Report()
-    rest = f"{more}{':' if first.under else ''} {first.rest}" if more and first.rest else ""
-    return f"more: {'   '.join(filter(None, [rest, first.also]))}" if rest else ""
 
 
 def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
+    is_screen = detail == "screen"
+    report = report.screen if is_screen else report
     head = _headline(report, page)
     head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
-    parts = [head]
-    is_screen = detail == "screen" and bool(report.rest)
-    parts += [_table(table.for_people, page, is_screen=is_screen) for table in report.tables]
+    tables = [_table(table.for_people, page, is_screen=is_screen) for table in report.tables]
     remarks = [line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)]
     lines = [line for told in report.lines for line in _line(told, page)]
-    notes = _notes(report.notes, page)
-    if is_screen:
-        return [*parts, remarks, lines, notes]
-    legend = [] if is_legend_known else page.dim([*report.legends, *(report.styles if page.color else ())])
-    facts = _facts(report.facts, page)
-    parts += [remarks, lines, notes, legend, facts] if report.rest else [legend, remarks, facts, notes]
-    return [*parts, _notes(report.minor, page), *(_table(table.for_people, page) for table in report.details)]
+    is_told = is_screen or is_legend_known
+    legend = [] if is_told else page.dim([*report.legends, *(report.styles if page.color else ())])
+    rest = [legend, _facts(report.facts, page), _notes(report.minor, page)]
+    details = [_table(table.for_people, page) for table in report.details]
+    return [head, *tables, remarks, lines, _notes(report.notes, page), *rest, *details]
 
 
 def _line(line: Line, page: _Page) -> list[str]:
@@ -216,12 +218,25 @@ def _notes(notes: Sequence[Told], page: _Page) -> list[str]:
     return lines
 
 
-def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDTH, width: int | None = None) -> str:
+def table_text(
+    table: Table,
+    *,
+    color: bool = False,
+    cell_width: int = CELL_WIDTH,
+    width: int | None = None,
+    detail: Detail = "all",
+    by_time: bool = False,
+) -> str:
     """Return the lines of a table alone, each with a line end; its cells are cut to ``cell_width`` columns.
 
     ``width``: of the terminal, None if there is none. To fit a terminal, a table leaves out spare columns and breaks
-    texts into lines, as far as words allow.
+    texts into lines, as far as words allow. ``detail``: "line" for how many things its first column names, "screen" for
+    as many rows as one has, the last of them if ``by_time``.
     """
+    if detail == "line":
+        return counted(len({row[0] for row in table.rows}), shown(table).headings[0]) + "\n"
+    if detail == "screen":
+        table = replace(table, by_time=by_time).first_rows(SCREEN_ROWS)
     table = table.for_people
     if width is None:
         shown_table = shown(table)
@@ -231,6 +246,7 @@ def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDT
             cell_width *= _LONGER
             shown_table = _broken(shown_table, width, cell_width)
     lines = text_table(shown_table.headings, shown_table.rows, shown_table.right, color=color, cell_width=cell_width)
+    lines += [f"{table.after}; -v shows all"] * bool(table.after)
     return inert_lines("".join(line + "\n" for line in lines))
 
 

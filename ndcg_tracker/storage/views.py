@@ -35,6 +35,8 @@ _COLUMNS = {
     "group_list": "dataset group_key weight",
     "run_list": "dataset run run_id place aliases created_at_utc created_at",
     "metric_list": "dataset metric requested_as n_runs",
+    "labels_or_ranking": "dataset baseline candidate metric baseline_label_set_version candidate_label_set_version "
+    "delta labels_change ranking_change interaction requested_as judge",
 }
 VIEWS = {name: tuple(columns.split()) for name, columns in _COLUMNS.items()}
 """The columns of each view by its name."""

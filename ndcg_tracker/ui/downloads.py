@@ -19,7 +19,7 @@ from ndcg_tracker.questions.labels.say import label_versions_as
 from ndcg_tracker.questions.leaderboard.gather import leaderboard_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_said
 from ndcg_tracker.questions.show.gather import ListedRuns, shown_run
-from ndcg_tracker.questions.show.say import listed_as, show_as
+from ndcg_tracker.questions.show.say import listed_as, shown_said
 from ndcg_tracker.render.formats import as_object, rows_as
 from ndcg_tracker.runs.groups import group_records
 from ndcg_tracker.storage.records import DecisionRecord
@@ -66,7 +66,7 @@ def _runs(tx: ReadTransaction, ask: Question, format: Format) -> str:
 
 def _run(tx: ReadTransaction, ask: Question, format: Format) -> str:
     run = tx.runs.with_id(ask.number("run", 0) or missing("run"))
-    return show_as(format, shown_run(tx, run, None, None, 5))
+    return shown_said(shown_run(tx, run, None, None, 5)).in_format(format)
 
 
 def _history(tx: ReadTransaction, ask: Question, format: Format) -> str:

@@ -149,10 +149,11 @@ def short_name(person: str) -> str:
 def counted(n: int, noun: str) -> str:
     """Return a count with its noun.
 
-    >>> counted(1, "group"), counted(12000, "group")
-    ('1 group', '12,000 groups')
+    >>> counted(1, "group"), counted(12000, "group"), counted(2, "query"), counted(2, "alias")
+    ('1 group', '12,000 groups', '2 queries', '2 aliases')
     """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    ends = {"y": "ies", "s": "ses"}
+    return f"{n:,} {noun if n == 1 else noun[:-1] + ends.get(noun[-1:], noun[-1:] + 's')}"
 
 
 def plural(noun: str) -> str:

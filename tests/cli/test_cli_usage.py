@@ -45,6 +45,33 @@ def test_every_command_has_help(words: list[str], capsys: pytest.CaptureFixture[
         assert printed.out.startswith("Usage: ndcg-track " + " ".join(words))
 
 
+def test_the_short_help_in_full(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["compare", "-h"]) == 0
+    assert (
+        capsys.readouterr().out
+        == """\
+Usage: ndcg-track compare [OPTIONS] BASELINE CANDIDATE...
+
+  Compare runs group by group, with tests and intervals.
+
+Options:
+  --dataset NAME          Only look for runs in this dataset.
+  -m, --metric METRIC     A metric, such as ndcg@10.
+  --by ATTRIBUTE          Also compare the slices of this attribute of groups.
+  --judge NAME            The judge whose labels count.
+  --labels VERSION        Version of the labels: a number, or newest.
+  --top N                 How many of the worst and best groups to show.
+  --format text|json|...  How to print the result. (default: text)
+  -q, --quiet             Print the first line of a report.
+  -v, --verbose           Print all of a report.
+
+Example: ndcg-track compare @baseline dense --by product
+All options: ndcg-track compare --help
+"""
+    )
+
+
 @pytest.mark.parametrize("words", PRINTING, ids=" ".join)
 def test_every_command_that_prints_results_takes_the_four_formats(
     words: list[str], capsys: pytest.CaptureFixture[str]
@@ -123,20 +150,54 @@ def test_the_line_on_a_command_fits_into_80_columns(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert run([*words, "--help"]) == 0
-    told = dict(line.split(maxsplit=1) for line in below_options(capsys.readouterr().out))
+    told = dict(line.split(maxsplit=1) for line in above_options(capsys.readouterr().out))
     assert sorted(told) == sorted(ALL[words].commands)
 
 
-def below_options(text: str) -> list[str]:
-    """Return the lines on commands of a help: those below a heading that stands behind the options."""
-    lines = text.partition("\nOptions:\n")[2].partition("\n\n")[2].splitlines()
+def above_options(text: str) -> list[str]:
+    """Return the lines on commands of a help: those between the example and the options."""
+    lines = text.partition("\nExample: ")[2].partition("\nOptions:\n")[0].splitlines()[1:]
     return [line for line in lines if line and not line.endswith(":")]
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_the_short_help_fits_a_screen(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """24 lines of 80 columns, an option or a command in each, with what is required and an example."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([*words, "-h"]) == 0
+    text = capsys.readouterr().out
+    lines = text.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert lines[-1].endswith(f" options: {' '.join(('ndcg-track', *words))} --help")
+    assert len(re.findall(r"^Example: ndcg-track ", text, re.MULTILINE)) == 1
+    heading = next(line for line in lines if line.endswith(":") and " " not in line)
+    listed = lines[lines.index(heading) + 1 : lines.index("", lines.index(heading))]
+    assert all(re.match(r"  \S.*  \S", line) for line in listed)
+    if hasattr(ALL[words], "commands"):
+        assert {line.split()[0] for line in listed} <= ALL[words].commands.keys()
+        return
+    options = [one for one in ALL[words].params if one.param_type_name == "option" and one.name != "brief"]
+    shown = {word.strip(",") for line in listed for word in line.split()}
+    assert all(shown.intersection(one.opts) for one in options if one.required)
+    assert len(listed) in (range(7, 12) if len(options) > 11 else [len(options)])
+
+
+def test_the_help_of_the_program_begins_with_the_commands_of_every_day(capsys: pytest.CaptureFixture[str]) -> None:
+    everyday = ["demo", "ingest", "compare", "explain", "gate", "history", "leaderboard", "report", "ui"]
+    assert run(["--help"]) == 0
+    assert [line.split()[0] for line in above_options(capsys.readouterr().out)][:9] == everyday
+    assert run(["-h"]) == 0
+    lines = capsys.readouterr().out.partition("\nEveryday:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in lines] == everyday
 
 
 def test_the_help_is_in_groups_and_says_what_each_command_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     text = capsys.readouterr().out
-    assert re.findall(r"^(\w+):$", text, re.MULTILINE) == ["Options", "Store", "Ask", "Decide", "Look", "Maintain"]
+    assert re.findall(r"^(\w+):$", text, re.MULTILINE) == ["Everyday", "Store", "Decide", "Maintain", "Options"]
     for of_heading in COMMANDS_OF_HELP.values():
         for name, (_, line) in of_heading.items():
             assert " ".join(ALL[(name,)].help.split("\n\n")[0].split()) == line

@@ -42,6 +42,36 @@ def test_history_says_it_and_has_the_numbers(relabelled: nt.Tracker) -> None:
     assert frame["labels_or_ranking"].tolist()[1]["ranking"] == -1.0
 
 
+@pytest.mark.both_engines
+def test_a_view_has_the_same_numbers_of_runs_under_both_versions(relabelled: nt.Tracker) -> None:
+    relabelled.add_labels({"q": {"a": 0, "b": 1, "c": 1}}, judge="", replace=True)
+    relabelled.ingest(OLD, name="wednesday", metrics=["P@1"])
+    relabelled.ingest(OLD, name="of another dataset", dataset="books", labels={"q": {"a": 1}}, metrics=["P@1"])
+    (row,) = [row for row in relabelled.history_report("P@1").rows if row["run"] == "wednesday"]
+    assert relabelled.sql("SELECT * FROM labels_or_ranking").empty
+    relabelled.rescore(["tuesday"], metrics="P@1")
+    relabelled.rescore(["wednesday"], metrics="P@1", labels=2)
+    shown = relabelled.sql("SELECT * FROM labels_or_ranking WHERE baseline = 'tuesday' AND candidate = 'wednesday'")
+    forward, back = shown.sort_values("baseline_label_set_version").to_dict("records")
+    parts = row["labels_or_ranking"]
+    assert parts == {"since": "tuesday", "labels": 0.0, "ranking": 0.0, "interaction": -2.0}
+    assert forward == {
+        "dataset": "default",
+        "baseline": "tuesday",
+        "candidate": "wednesday",
+        "metric": "P@1",
+        "baseline_label_set_version": 2,
+        "candidate_label_set_version": 3,
+        "delta": 0.0,
+        "labels_change": parts["labels"],
+        "ranking_change": parts["ranking"],
+        "interaction": parts["interaction"],
+        "requested_as": "P@1",
+        "judge": "",
+    }
+    assert (back["candidate_label_set_version"], back["delta"], back["interaction"]) == (2, 0.0, 2.0)
+
+
 def test_runs_under_one_version_have_no_parts(relabelled: nt.Tracker) -> None:
     relabelled.rescore()
     assert [row["labels_or_ranking"] for row in relabelled.history_report("P@1").rows] == [None, None]

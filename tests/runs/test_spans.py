@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 from refused import refusal_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.rankings.ranking import span_of
 from ndcg_tracker.runs.check import check_database
 
 Lists = dict[str, dict[str, float]]
@@ -81,6 +85,59 @@ def test_a_span_that_is_longer_than_all_chunks_is_found(tracker: nt.Tracker) -> 
     assert values(tracker, "b") == {("q", "RR"): 1 / 2}
 
 
+def columns_of(lists: Lists) -> dict[str, list[object]]:
+    """Return a run with the columns ``document``, ``start`` and ``end`` in place of items."""
+    rows = [(group, *(span_of(item) or ()), score) for group, of in lists.items() for item, score in of.items()]
+    return dict(zip(("group", "document", "start", "end", "score"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+LISTS = run(q="guide#30-130 guide#0-60 faq#2#300-500", r="faq#2#0-50")
+WRITTEN: dict[str, Callable[[pd.DataFrame, Path], object]] = {
+    "run.csv": lambda frame, path: frame.to_csv(path, index=False),
+    "run.tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "run.jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+    "run.parquet": lambda frame, path: frame.to_parquet(path, index=False),
+}
+HELD: dict[str, Callable[[pd.DataFrame], object]] = {
+    "pandas": lambda frame: frame,
+    "dict": lambda frame: frame.to_dict("list"),
+    "Arrow": pa.table,
+    "dicts": lambda frame: frame.to_dict("records"),
+}
+
+
+@pytest.mark.parametrize("kind", [*WRITTEN, *HELD])
+def test_a_run_may_have_spans_as_columns(tmp_path: Path, kind: str) -> None:
+    frame = pd.DataFrame(columns_of(LISTS))
+    gold = pd.DataFrame({"group": ["q", "q", "r"], "document": ["guide", "guide", "faq#2"], "start": [0, 300, 10]})
+    gold = gold.assign(end=[100, 340, 20], label=[1, 2, 1])
+    given: list[object] = []
+    for table in (frame, gold):
+        path = tmp_path / ("gold" if table is gold else "run") / kind
+        path.parent.mkdir()
+        given.append(str(path) if kind in WRITTEN else HELD[kind](table))
+        if kind in WRITTEN:
+            WRITTEN[kind](table, path)
+    expected = nt.evaluate(LISTS, METRICS, labels=gold.to_dict("list")).per_group
+    assert expected.loc["q", "R@2"] == 0.5
+    labels = gold if kind == "dicts" else given[1]
+    pd.testing.assert_frame_equal(nt.evaluate(given[0], METRICS, labels=labels).per_group, expected, rtol=0, atol=1e-12)
+
+
+def test_a_run_with_spans_is_the_run_with_their_ids(tracker: nt.Tracker, tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(f"{','.join(columns_of(LISTS))}\n" + "".join(
+        ",".join(map(str, row)) + "\n" for row in zip(*columns_of(LISTS).values(), strict=True)
+    ))  # fmt: skip
+    tracker.ingest(LISTS, name="ids", labels={"q": {"guide#0-60": 1}}, metrics=["RR"])
+    added = tracker.ingest(path, name="columns", metrics=["RR"])
+    assert any("'ids'" in note for note in added.notes)
+    shown = tracker.sql("SELECT item_key FROM items WHERE run = 'columns' ORDER BY group_key, rank")
+    assert shown["item_key"].tolist() == [item for of in LISTS.values() for item in of]
+    told = refusal_of(InputError, tracker.ingest, path, name="documents", item="document", metrics=["RR"])
+    assert "item guide" in told.replace("'", ""), "a column that is named is the items"
+
+
 def cut(item: str, size: int, step: int) -> list[tuple[str, int, int]]:
     return [(f"{item}#{start}-{start + size}", start, start + size) for start in range(0, 3000 - size + 1, step)]
 
@@ -115,7 +172,7 @@ def test_two_chunk_sizes_each_have_their_own_numbers(tracker: nt.Tracker, is_gra
     tracker.add_labels(table, dataset="spans")
     for name in lists:
         tracker.ingest(lists[name], name=name, labels=own[name], dataset=name, metrics=METRICS)
-        tracker.ingest(lists[name], name=f"{name} by spans", dataset="spans", metrics=METRICS)
+        tracker.ingest(columns_of(lists[name]), name=f"{name} by spans", dataset="spans", metrics=METRICS)
         assert values(tracker, f"{name} by spans") == pytest.approx(values(tracker, name), abs=1e-12)
     result = tracker.gate("large by spans", baseline="small by spans", dataset="spans", metric="R@2", margin=0.02)
     assert result.gated.decision.barred is None
@@ -162,3 +219,5 @@ def test_a_row_that_is_no_span(tracker: nt.Tracker, tmp_path: Path, row: str, to
     path = tmp_path / "spans.csv"
     path.write_text(f"group,document,start,end,label\nq,d,0,5,1\n{row}\n")
     assert refusal_of(InputError, tracker.add_labels, str(path)) == f"{path}:3: {told}"
+    path.write_text(f"group,document,start,end,score\nq,d,0,5,1\n{row}\n")
+    assert refusal_of(InputError, nt.evaluate, str(path), "RR", labels={"q": {"d#0-5": 1}}) == f"{path}:3: {told}"

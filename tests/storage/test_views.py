@@ -32,6 +32,7 @@ ORDERS = {
     "group_list": "dataset, group_key",
     "run_list": "run_id",
     "metric_list": "dataset, metric",
+    "labels_or_ranking": "baseline, candidate, metric, baseline_label_set_version, candidate_label_set_version",
 }
 TIMES = ("created_at_utc", "created_at", "updated_at_utc", "updated_at", "since_utc", "since", "until_utc", "until")
 TIME = "2025-01-31T08:00:00.000000Z"

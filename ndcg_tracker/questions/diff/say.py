@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.render.formats import Said
-from ndcg_tracker.render.report import Report, Table, kinds
+from ndcg_tracker.render.report import Column, Report, Table, kinds
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.words.texts import counted, percent, points
+from ndcg_tracker.words.texts import counted, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +72,22 @@ def _groups(diff: RunsDiff) -> Table:
 
 def diff_report(diff: RunsDiff) -> Report:
     """Return the report of a difference."""
-    top = f"first {diff.depth}"
-    facts = [
-        ("identical lists", percent(diff.same_lists)),
-        (f"{top} the same", percent(diff.same_top)),
-        (f"overlap@{diff.depth}", f"{points(diff.overlap)}, the share of the {top} items that are in both"),
-        (f"rbo, p={diff.rbo_p:g}", f"{points(diff.rbo)}, extrapolated"),
-        ("Kendall's tau", f"{points(diff.tau)}, of the items that both have"),
-    ]
     alone = [
         f"{counted(n, 'group')} only in {run.name}"
         for n, run in ((diff.only_in_a, diff.a), (diff.only_in_b, diff.b))
         if n
     ]
-    facts.append(("groups", ", ".join([f"{diff.n:,} in both", *alone])))
+    top = f"first {diff.depth}"
+    heads = (
+        Column("same_top", f"{top} the same", "share"),
+        Column("overlap", f"overlap@{diff.depth}", "mean", f"the share of the {top} items that are in both"),
+        Column("rbo", f"rbo, p={diff.rbo_p:g}", "mean", "extrapolated"),
+        Column("tau", "Kendall's tau", "mean", "of the items that both have"),
+    )
     return Report(
         _headline(diff),
-        facts=facts,
-        tables=[_groups(diff)] if diff.most_changed else [],
+        sentences=[", ".join(alone)] if alone else [],
+        tables=[*([Table.of(heads, [diff])] if diff.n else []), *([_groups(diff)] if diff.most_changed else [])],
         verdict=None if diff.differs else Painted("IDENTICAL", "good"),
     )
 

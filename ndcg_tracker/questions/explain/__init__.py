@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import AnyDataset, Judge, Option
+from ndcg_tracker.asked import AnyDataset, Everyday, Judge, Option
 from ndcg_tracker.compare.options import Baseline, Candidate, LabelsVersion
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -17,21 +17,19 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-Group = Annotated[str | int | None, Option("The group to explain.", metavar="KEY", default="all", typed=str | None)]
+Group = Annotated[str | int | None, Everyday("The group to explain.", metavar="KEY", default="all", typed=str | None)]
 GroupMetric = Annotated[
     str | None,
-    Option(
+    Everyday(
         "A cg, dcg or ndcg metric that both runs have.",
         ("--metric", "-m"),
         default="ndcg@10, else the first they share",
     ),
 ]
-BySlices = Annotated[
-    str | None, Option("Also show the change in each slice of this attribute of groups.", metavar="ATTRIBUTE")
-]
+BySlices = Annotated[str | None, Everyday("Also show the change in each slice of this attribute.", metavar="ATTRIBUTE")]
 LabelsBaseline = Annotated[int | None, Option("Evaluate the baseline against these labels.", metavar="VERSION")]
 LabelsCandidate = Annotated[int | None, Option("Evaluate the candidate against these labels.", metavar="VERSION")]
-TopItems = Annotated[int | None, Option("How many items to show.", least=0)]
+TopItems = Annotated[int | None, Everyday("How many items to show.", least=0)]
 
 
 def explain(

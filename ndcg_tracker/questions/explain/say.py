@@ -194,6 +194,7 @@ def explanation_report(explanation: Explanation, top: int | None = TOP) -> Repor
         sentences=_story(explanation),
         tables=_tables(explanation, top),
         legend=_legend(explanation),
+        details=_details(explanation, top),
         notes=[told(note) for note in explanation.notes],
     )
 
@@ -391,23 +392,33 @@ def _ranks(before: int | None, after: int | None) -> str:
 
 
 def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[Table]:
-    """Return the change by what happened, by grade and by rank, then the items that cost and gained most."""
-    remainder = totals.remainder if _is_seen(totals.remainder, delta) else 0.0
+    """Return the change by what happened, and the items that explain it; for the rest, see ``_details``."""
+    tables = [] if not totals.slices else [_slice_totals(totals.slices)]
+    seen = _remainder_seen(totals, delta)
+    tables.append(_total_table("by what happened to the item", "what happened", _kind_words, totals.kinds, seen))
+    return [*tables, _moved(totals, top, are_costs=delta <= 0)]
 
+
+def _details(explanation: Explanation, top: int | None) -> list[Table]:
+    """Return the items that moved the other way, and the change by grade and by rank."""
+    if isinstance(explanation, GroupExplanation) or (totals := explanation.totals) is None:
+        return []
+    seen = _remainder_seen(totals, explanation.delta)
     tables = [
-        _total_table("by what happened to the item", "what happened", _kind_words, totals.kinds, remainder),
-        _total_table("by the grade of the item", "grade", _grade_of, totals.grades, remainder),
-        _total_table("by the rank of the item in the baseline", "rank", _range_words, totals.ranks, remainder),
+        _moved(totals, top, are_costs=explanation.delta > 0),
+        _total_table("by the grade of the item", "grade", _grade_of, totals.grades, seen),
+        _total_table("by the rank of the item in the baseline", "rank", _range_words, totals.ranks, seen),
     ]
-    if totals.slices:
-        tables.insert(0, _slice_totals(totals.slices))
-    costs = [total for total in totals.items if total.contribution < 0][:top]
-    gains = [total for total in totals.items if total.contribution > 0][:top]
-    tables += [
-        _item_totals(title, rows)
-        for title, rows in (("items that cost most", costs), ("items that gained most", gains))
-    ]
-    return tables
+    return [table for table in tables if table.rows]
+
+
+def _moved(totals: ChangeTotals, top: int | None, *, are_costs: bool) -> Table:
+    moved = [total for total in totals.items if (total.contribution < 0) == are_costs and total.contribution]
+    return _item_totals(f"items that {'cost' if are_costs else 'gained'} most", moved[:top])
+
+
+def _remainder_seen(totals: ChangeTotals, delta: float) -> float:
+    return totals.remainder if _is_seen(totals.remainder, delta) else 0.0
 
 
 def _slice_totals(slices: Sequence[SliceTotal]) -> Table:

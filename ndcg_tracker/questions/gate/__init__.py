@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge, Option, OwnName, Texts
+from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Everyday, Judge, Option, OwnName, Texts
 from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
@@ -47,11 +47,11 @@ def _margin(text: str) -> float | Literal["auto"]:
 
 
 Candidate = Annotated[str, Option("The run to replace the baseline.", metavar="CANDIDATE", is_positional=True)]
-Baseline = Annotated[str, Option("Run to compare against, preferably a pinned @alias.", metavar="RUN")]
-DecidingMetric = Annotated[str, Option("The metric that decides.", ("--metric", "-m"))]
+Baseline = Annotated[str, Everyday("Run to compare against, preferably a pinned @alias.", metavar="RUN")]
+DecidingMetric = Annotated[str, Everyday("The metric that decides.", ("--metric", "-m"))]
 AllowedDrop = Annotated[
     Margin,
-    Option(
+    Everyday(
         "The allowed drop, or auto to learn it from repeats; required unless --scope set.",
         metavar="X|auto",
         typed=str | None,
@@ -74,11 +74,11 @@ Alike = Annotated[
 ]
 Budget = Annotated[
     float | None,
-    Option("Chance of any false PASS, and of any false FAIL, over all decisions at the alias.", metavar="A"),
+    Everyday("Chance of any false PASS, and of any false FAIL, over all decisions at the alias.", metavar="A"),
 ]
-Looks = Annotated[int | None, Option("How many looks share the budget.", metavar="N", default="unlimited")]
+Looks = Annotated[int | None, Everyday("How many looks share the budget.", metavar="N", default="unlimited")]
 Acknowledge = Annotated[str | None, Option("Override the decision; the reason is recorded.", metavar="REASON")]
-DryRun = Annotated[bool, Option("Decide, but record nothing.")]
+DryRun = Annotated[bool, Everyday("Decide, but record nothing.")]
 BySlices = Annotated[
     str | None, Option("Also judge slices of this attribute, each by --slice-margin.", metavar="ATTRIBUTE")
 ]
@@ -86,7 +86,7 @@ SliceMargin = Annotated[float | None, Option("The allowed drop of each slice of 
 StrictSlices = Annotated[bool, Option("PASS only if every slice is shown to be within it.")]
 MaxHarm = Annotated[
     str | None,
-    Option("At most this share of groups may lose more than X points.", ("--max-harm",), metavar="X:SHARE%"),
+    Everyday("At most this share of groups may lose over X points.", ("--max-harm",), metavar="X:SHARE%"),
 ]
 Limits = Annotated[
     Mapping[str, str] | Sequence[str],
@@ -103,9 +103,9 @@ SealedDataset = Annotated[str, Option("The sealed dataset that has both runs.", 
 SealedBaseline = Annotated[
     str | None, Option("Run to compare against.", metavar="RUN", default="the one that the split has fixed")
 ]
-Drop = Annotated[float, Option("The allowed drop, in absolute points.", metavar="X")]
+Drop = Annotated[float, Everyday("The allowed drop, in absolute points.", metavar="X")]
 PolicyAlias = Annotated[str, Option("The alias, with or without @.", metavar="ALIAS", is_positional=True)]
-OfDataset = Annotated[str | None, Option("The dataset of the alias.")]
+OfDataset = Annotated[str | None, Everyday("The dataset of the alias.")]
 
 
 _METRIC = OwnName(DEFAULT_METRIC)

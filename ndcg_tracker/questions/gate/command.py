@@ -46,7 +46,7 @@ def gate(
     asked: Asked,
     baseline: Annotated[
         str | None,
-        typer.Option(
+        options.everyday(
             metavar="RUN",
             help="Run to compare against, preferably a pinned @alias.",
             show_default="required, except on sealed data whose split has fixed it",

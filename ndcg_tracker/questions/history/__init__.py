@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, Judge, MetricText, OnlyTagged, Option
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, Everyday, Judge, MetricText, OnlyTagged, Option
 from ndcg_tracker.compare.options import Version, labels_version
 from ndcg_tracker.errors import ReferenceNotFoundError, Spelling, argument, in_python
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -25,7 +25,7 @@ Branch = Annotated[str | None, Option("Only runs with the tag branch=NAME.", met
 Commit = Annotated[str, Option("Only runs whose git commit has this prefix.", metavar="PREFIX")]
 Since = Annotated[str | None, Option("Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")]
 Until = Annotated[str | None, Option("Only runs stored until this time; a date includes that day.", metavar="DATE")]
-Last = Annotated[int | None, Option("Only the latest N runs.", metavar="N", least=1)]
+Last = Annotated[int | None, Everyday("Only the latest N runs.", metavar="N", least=1)]
 ShownLabels = Annotated[
     Version,
     Option(
@@ -146,7 +146,7 @@ def history_answer(
     if new_only:
         new = result.new_steps or ()
         return replace(history_said(new), reports=new_steps_said(shown(new), shown(rows)[-1], notes).reports)
-    for_people = history_said(shown(rows), notes=notes, n_shown=wanted.last, newest_first=newest_first, spelled=spelled)
+    for_people = history_said(shown(rows), notes=notes, newest_first=newest_first)
     return replace(history_said(rows), reports=for_people.reports)
 
 

@@ -16,7 +16,7 @@ NewestFirst = Annotated[
     bool, typer.Option("--newest-first", help="Show the latest steps first, instead of the largest ones.")
 ]
 
-ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 6 if there is a new step.")]
+ExitCode = Annotated[bool, options.everyday("--exit-code", help="Exit with 6 if there is a new step.")]
 NEW_STEP = 6
 
 

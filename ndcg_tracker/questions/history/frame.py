@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndcg_tracker.questions.history.say import TABLE_RUNS
 from ndcg_tracker.render.html import table_html
-from ndcg_tracker.render.report import Table, read_by_people
+from ndcg_tracker.render.report import SCREEN_ROWS, Table, read_by_people
 
 _TIDY = ("run", "created_at_utc", "mean", "ci_low", "ci_high", "delta", "step", "label_set_version", "git_commit")
 _DIGITS = dict.fromkeys(("mean", "ci_low", "ci_high", "delta"), 4)
@@ -22,7 +21,6 @@ class HistoryFrame(pd.DataFrame):
     def _repr_html_(self) -> str:
         shown = [name for name in _TIDY if name in self.columns]
         if "run" not in shown:
-            return self.to_html(max_rows=TABLE_RUNS)
-        rows = [[None if pd.isna(value) else value for value in row] for row in self[shown].tail(TABLE_RUNS).values]
-        cut = f"the latest {TABLE_RUNS} of {len(self):,} runs" if len(self) > TABLE_RUNS else ""
-        return table_html(Table(read_by_people(*shown, **_DIGITS), rows, after=cut))
+            return self.to_html(max_rows=SCREEN_ROWS)
+        rows = [[None if pd.isna(value) else value for value in row] for row in self[shown].values]
+        return table_html(Table(read_by_people(*shown, **_DIGITS), rows, by_time=True).first_rows(SCREEN_ROWS))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 from ndcg_tracker.compare.labels_or_ranking import LabelsOrRanking
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import JudgedSpan
-from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer, nominal, number, tooltip
 from ndcg_tracker.render.report import BLANK, Column, Report, Table, unseen
@@ -35,16 +35,14 @@ if TYPE_CHECKING:
 
 SPARKLINE_BLOCKS = 60
 """The largest width of a sparkline; each block of a longer history stands for several runs."""
-TABLE_RUNS = 40
-"""How many of the latest runs a table for people shows by default."""
 MOST_PARAMETERS = 6
 """How many changed parameters a sentence names."""
 VALUE_WIDTH = 40
 """The largest width of a parameter's value in a sentence."""
 MOST_CHANGES = 3
 """How many of the latest changes of labels are named next to a sparkline."""
-MOST_SENTENCES = 10
-"""How many steps and drifts are shown in words, by default the largest ones."""
+MOST_SENTENCES = 5
+"""How many steps and drifts a screen tells, by default the largest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +226,10 @@ COLUMNS = (
 """What a history shows of a run: those with a title for people, those with a key for programs."""
 
 
-def history_table(rows: Sequence[HistoryRow], n_shown: int = 0, columns: Sequence[Column] = COLUMNS) -> Table:
-    """Return the table of a metric over runs; ``n_shown``: of the latest of them, 0 for all."""
+def history_table(rows: Sequence[HistoryRow], columns: Sequence[Column] = COLUMNS) -> Table:
+    """Return the table of a metric over runs."""
     told = [_told(row, before) for before, row in pairwise((None, *rows)) if row is not None]
-    return Table.of(columns, told[-n_shown:])
+    return Table.of(columns, told, by_time=True)
 
 
 def _told(row: HistoryRow, previous: HistoryRow | None) -> dict[str, object]:
@@ -247,27 +245,18 @@ def _told(row: HistoryRow, previous: HistoryRow | None) -> dict[str, object]:
     return {**row, "change": change, "happened": happened or new_labels(previous, row) or None, "verdict": verdict}
 
 
-def history_said(
-    rows: Sequence[HistoryRow],
-    *,
-    notes: Sequence[Note] = (),
-    n_shown: int | None = None,
-    newest_first: bool = False,
-    spelled: Spelling = in_python,
-) -> Said:
+def history_said(rows: Sequence[HistoryRow], *, notes: Sequence[Note] = (), newest_first: bool = False) -> Said:
     """Return the output for a history.
 
     Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what a reader of
-    the rows must know. ``n_shown``: how many runs a table has, by default the latest 40. ``newest_first``: show the
-    latest steps instead of the largest. ``spelled``: how arguments are written for people. People see a sparkline of
-    all runs, the change to the run before, and sentences on the steps, however old. JSON and CSV contain all rows
+    the rows must know. ``newest_first``: show the latest steps instead of the largest. People see a sparkline of all
+    runs, sentences on the steps, however old, and the change to the run before. JSON and CSV contain all rows
     unchanged, without notes.
     """
-    shown = TABLE_RUNS if n_shown is None else n_shown
 
     def reports() -> list[Report]:
         of_metrics = [
-            _report(metric, [row for row in rows if row["metric"] == metric], shown, newest_first, spelled)
+            _report(metric, [row for row in rows if row["metric"] == metric], newest_first)
             for metric in dict.fromkeys(row["metric"] for row in rows)
         ]
         return [*of_metrics, *([Report(notes=[told(note) for note in notes])] if notes else [])]
@@ -280,34 +269,35 @@ def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequenc
 
     People see a sentence for each step, or that there is none; JSON and CSV have their rows.
     """
-    sentences = [step_sentence(row) for row in new] or [f"no new step at {newest['run']} (run {newest['run_id']})"]
-    report = Report(newest["metric"], remarks=sentences, notes=[told(note) for note in notes])
+    none = f"no new step at {newest['run']} (run {newest['run_id']})"
+    first, *further = [step_sentence(row) for row in new] or [none]
+    report = Report(f"{newest['metric']}: {first}", sentences=further, notes=[told(note) for note in notes])
     return replace(history_said(new), reports=lambda: [report])
 
 
-def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
-    more = worded(f"{argument('last', 'N')} shows N, {argument('format', 'csv')} all", spelled)
+def _report(metric: str, rows: Sequence[HistoryRow], newest_first: bool) -> Report:
     sentences = happened(rows, newest_first=newest_first)
-    n_untold = len(sentences) - MOST_SENTENCES
-    if n_untold > 0:
-        all_told = worded(f"{argument('format', 'json')} shows all", spelled)
-        sentences[MOST_SENTENCES:] = [f"{n_untold:,} more; {all_told}"]
     span = JudgedSpan.of(rows[-1].get("cutoff"), (row.get("judged") for row in rows))
     is_apart = span is not None and span.is_apart
     judged = _judged(rows[-1]) if is_apart else None
     heads = [replace(column, title=judged) if column.key == "judged" else column for column in COLUMNS]
-    below = []
+    facts = [("also", sentence) for sentence in sentences[MOST_SENTENCES:]]
     if span is not None and not is_apart and span.least < 1:
-        below = [f"{_judged(rows[-1])}: {percent_span(span.least, span.greatest)}"]
+        facts.append((_judged(rows[-1]), percent_span(span.least, span.greatest)))
     suite, judge = rows[-1].get("suite"), rows[-1].get("judge")
-    cut = f"the latest {n_shown:,} of {len(rows):,} runs; {more}"
     return Report(
         (metric if suite is None else f"macro {metric} on suite {suite}") + (f" (judge {judge!r})" if judge else ""),
-        asides=list(filter(None, (_line(rows), _asked_for(metric, rows)))),
-        tables=[history_table(rows, n_shown, heads)],
-        legend=[*([cut] if n_shown < len(rows) else []), *below],
-        remarks=sentences,
+        asides=list(filter(None, (_line(rows), _asked_for(metric, rows), _stepped(rows, sentences)))),
+        sentences=sentences[:MOST_SENTENCES],
+        tables=[history_table(rows, heads)],
+        facts=facts,
     )
+
+
+def _stepped(rows: Sequence[HistoryRow], sentences: Sequence[str]) -> str:
+    """Return the latest runs at which a metric stepped; "" if the sentences tell of something else."""
+    steps = [row["run"] for row in rows if row.get("step")]
+    return f"stepped at {', '.join(steps[-MOST_CHANGES:])}" if steps else "" if sentences else "no step"
 
 
 def _judged(row: HistoryRow) -> str:

@@ -14,15 +14,12 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.carry import CarriedLabels
     from ndcg_tracker.storage.store import HasStore
 
-_MOST_SHOWN = 10
 
 Mapped = Annotated[
     str | Mapping[str, str] | None,
     Option("A file with the columns old and new.", metavar="[MAPPING]", is_positional=True, typed=str | None),
 ]
-Pattern = Annotated[
-    str | None, Option("What this regular expression matches is removed from every id.", metavar="REGEX")
-]
+Pattern = Annotated[str | None, Option("Remove what this pattern matches from every id.", metavar="REGEX")]
 ByText = Annotated[bool, Option("Items are one if their texts are equal, or one contains the other.")]
 Rescore = Annotated[bool, Option("Evaluate the stored runs under the labels, in the same transaction.")]
 
@@ -82,13 +79,11 @@ def _report(done: CarriedLabels) -> Report:
         told.append(f"{counted(done.n_without_label, 'row')} of the mapping without a label")
     if done.rescored:
         told.append(f"rescored {sum(bool(run.metrics) for run in done.rescored)} of {len(done.rescored)} runs")
-    rows = [[of.item, ", ".join(of.others)] for of in done.unclear[:_MOST_SHOWN]]
-    legend = ["unclear: its grade stays with its own id; read the texts, and label the others yourself"] if rows else []
-    if len(rows) < len(done.unclear):
-        legend.append(f"the first {len(rows)} of {len(done.unclear):,}; CSV and JSON list all")
+    rows = [[of.item, ", ".join(of.others)] for of in done.unclear]
+    if rows:
+        told.append("unclear: its grade stays with its own id; read the texts, and label the others yourself")
     return Report(
         stored if done.is_new or done.n_carried else f"no label is carried; the latest is still {version}",
         sentences=told,
         tables=[Table(columns("unclear", "may be"), rows)] if rows else [],
-        legend=legend,
     )

@@ -33,7 +33,7 @@ ItemsFormat = Annotated[
 
 LabelledDataset = Annotated[
     str | None,
-    typer.Option(
+    options.everyday(
         "--dataset",
         help="The dataset: the groups and labels to compare runs on.",
         show_default="default; with --extend, --design, --judge or --rescore also the only one",
@@ -46,13 +46,13 @@ def add_labels(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The labels; - is standard input.")],
     dataset: LabelledDataset = None,
     extend: Annotated[
-        bool, typer.Option("--extend", help="Add the labels to the latest version, instead of replacing it.")
+        bool, options.everyday("--extend", help="Add the labels to the latest version, instead of replacing it.")
     ] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace the latest version, even if many groups lose all labels.")
+        bool, options.everyday("--replace", help="Replace the latest version, even if many groups lose all labels.")
     ] = False,
     rescore: Annotated[
-        bool, typer.Option("--rescore", help="Evaluate the stored runs under the labels, in the same transaction.")
+        bool, options.everyday("--rescore", help="Evaluate the stored runs under the labels, in the same transaction.")
     ] = False,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
@@ -202,7 +202,7 @@ def list_labels(asked: Asked, format: options.Output = "text") -> None:
 
     with options.tracker() as tracker:
         versions = asked.of(tracker.label_versions)
-    options.show(label_versions_as(format, versions, **options.screen()))
+    options.show(label_versions_as(format, versions, **options.list_screen(by_time=True)))
 
 
 @app.command("diff")
@@ -271,13 +271,15 @@ def needed_labels(
     Example: ndcg-track labels needed bm25 dense --budget 50 -o judge.csv
     """
     from ndcg_tracker.questions.labels.say_items import needed_said
+    from ndcg_tracker.render.whole_file import whole_file
 
-    with options.tracker() as tracker:
+    with options.tracker() as tracker, whole_file(output, "--output") as write:
         needed = asked.of(tracker.labels_needed, **({"budget": None} if every else {})).needed
+        write(_for_file(needed_said(needed), output, format))
     judge, extend = needed.label_set.judge, () if needed.is_first_batch else ("--extend",)
     whose = ("--judge", judge) if judge else ()
     added = (*extend, "--rescore", "--dataset", needed.dataset, *whose)
-    _write_items(needed_said(needed), len(needed.items), output, format, added)
+    _show_items(needed_said(needed), len(needed.items), output, format, added)
 
 
 @app.command("sample")
@@ -298,26 +300,28 @@ def sampled_labels(
     Example: ndcg-track labels sample bm25 dense --judge gpt --budget 400 -o ask.csv
     """
     from ndcg_tracker.questions.labels.say_items import sample_said, sample_words
+    from ndcg_tracker.render.whole_file import whole_file
 
-    with options.tracker() as tracker:
+    with options.tracker() as tracker, whole_file(output, "--output") as write:  # a wrong path draws nothing
         sample = asked.of(tracker.labels_sample).sample
+        write(_for_file(sample_said(sample), output, format))
     if output is not None:
         for note in in_words(sample.notes):
             options.say(f"note: {note}")
         options.say(f"design {sample.design}: {sample_words(sample)}")
     whose = () if sample.checks is None else ("--judge", "NAME")
     added = (*whose, "--design", str(sample.design), "--dataset", sample.dataset)
-    _write_items(sample_said(sample), len(sample.items), output, format, added)
+    _show_items(sample_said(sample), len(sample.items), output, format, added)
 
 
-def _write_items(said: Said, n_items: int, output: str | None, format: str | None, added: Sequence[str]) -> None:
-    """Show items to grade, or write them to a file and name the command that adds the grades."""
-    from ndcg_tracker.render.whole_file import whole_file
+def _for_file(said: Said, output: str | None, format: str | None) -> str:
+    return "" if output is None else said.in_format(format or "csv")
 
+
+def _show_items(said: Said, n_items: int, output: str | None, format: str | None, added: Sequence[str]) -> None:
+    """Show items to grade, or name the command that adds the grades in a file."""
     if output is None:
         options.show_answer(said, format or "text")
         return
-    with whole_file(output, "--output") as write:
-        write(said.in_format(format or "csv"))
     filled = f"; fill in the grades, then type: {shlex.join(('ndcg-track', 'labels', 'add', output, *added))}"
     options.say(f"wrote {counted(n_items, 'item')}{filled if n_items else ''}")

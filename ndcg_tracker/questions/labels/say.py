@@ -29,7 +29,7 @@ from ndcg_tracker.render.report import (
     BLANK,
     Column,
     Format,
-    Paper,
+    ListPaper,
     Report,
     Table,
     columns,
@@ -49,7 +49,7 @@ _ORIGIN_COLUMNS = ("extends", "added_by", "from_runs", "model", "prompt")
 _GRADE_COLUMNS = ("dataset", "first", "second", "grade_first", "grade_second", "n")
 
 
-def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper: Unpack[Paper]) -> str:
+def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper: Unpack[ListPaper]) -> str:
     """Return the versions of a dataset's labels in a format, with a line end."""
     if format == "json":
         return json_text(as_object(tuple(versions)))
@@ -121,15 +121,9 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
         rows = [[change.group, change.item, f"{change.first:g}", f"{change.second:g}"] for change in diff.changes]
         title = f"labels whose grade changed most ({len(rows)} of {n_changed:,})"
         tables.append(Table(columns("group", "item", f">{first}", f">{second}"), rows, title, names=(0, 1)))
-    facts = [
-        (name, _listed(keys, n))
-        for name, keys, n in (
-            ("gone groups", diff.gone_groups, diff.groups.gone),
-            ("new groups", diff.new_groups, diff.groups.new),
-        )
-        if n
-    ]
-    return Report(f"labels of {diff.dataset}, {second} against {first}: {agreement}", tables=tables, facts=facts)
+    gone, new = (diff.gone_groups, diff.groups.gone), (diff.new_groups, diff.groups.new)
+    moved = [f"{name} groups: {_listed(*of)}" for name, of in (("gone", gone), ("new", new)) if of[1]]
+    return Report(f"labels of {diff.dataset}, {second} against {first}: {agreement}", sentences=moved, tables=tables)
 
 
 def _grade_tables(diff: LabelsDiff, *, of_pairs: bool = False) -> list[Table]:

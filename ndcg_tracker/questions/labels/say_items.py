@@ -113,14 +113,14 @@ def _report(needed: NeededLabels) -> Report:
 
 def _sample_report(sample: LabelsSample) -> Report:
     table = Table.of(kinds("group id, item id"), sample.items)
-    facts = [
-        ("labels", labels_text(sample.label_set)),
-        ("budget", f"{sample.budget:,}"),
-        ("sample", sample_words(sample)),
-    ]
+    facts = [("labels", labels_text(sample.label_set)), ("budget", f"{sample.budget:,}")]
     title = f"{sample.candidate.name} against {sample.baseline.name} on {sample.dataset}: design {sample.design}"
     return Report(
-        title, tables=[table] if sample.items else [], facts=facts, notes=[told(note) for note in sample.notes]
+        title,
+        sentences=[sample_words(sample)],
+        tables=[table] if sample.items else [],
+        facts=facts,
+        notes=[told(note) for note in sample.notes],
     )
 
 

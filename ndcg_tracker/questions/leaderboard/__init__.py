@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge, MetricTexts, OnlyTagged, Option, Texts
+from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Everyday, Judge, MetricTexts, OnlyTagged, Option, Texts
 from ndcg_tracker.compare.options import CheckWith, LabelsVersion, LeaderboardTest, Missing
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
@@ -27,9 +27,7 @@ Runs = Annotated[
 Test = Annotated[
     LeaderboardTest, Option("Paired t-test with Holm's correction, or sign flips corrected by the largest t.")
 ]
-BySlices = Annotated[
-    str | None, Option("Also show the first metric in each slice of this attribute of groups.", metavar="ATTRIBUTE")
-]
+BySlices = Annotated[str | None, Everyday("Also show the first metric by this group attribute.", metavar="ATTRIBUTE")]
 MissingGroups = Annotated[
     Missing,
     Option(

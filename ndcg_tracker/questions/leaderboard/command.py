@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import typer
-
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.leaderboard import leaderboard as ask_leaderboard
@@ -17,10 +15,10 @@ LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 @takes(ask_leaderboard)
 def leaderboard(
     asked: Asked,
-    all: Annotated[bool, typer.Option("--all", help="Rank all runs of the dataset, as without RUN.")] = False,
+    all: Annotated[bool, options.everyday("--all", help="Rank all runs of the dataset, as without RUN.")] = False,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
-    format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print the result.")] = "text",
+    format: Annotated[LeaderboardFormat, options.everyday("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Rank runs by their means, and test which differences are real.
 

@@ -18,7 +18,7 @@ from ndcg_tracker.render.latex import EMPHASIS, latex_text, table_latex
 from ndcg_tracker.render.report import BLANK, Column, Report, Table, columns, unseen
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import UNDEFINED, counted, percent_span, points
+from ndcg_tracker.words.texts import UNDEFINED, counted, percent_span, points, queries
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26
@@ -223,7 +223,9 @@ def _headline(board: Leaderboard, metric: str) -> str:
     standings = zip(board.runs, first.standings, strict=True)
     tied = [run.name for run, standing in standings if standing.is_tied_with_best][1:]
     what = "arm" if any(run.runs for run in board.runs) else "run"
-    leads = f"{counted(len(board.runs), what)} on {board.dataset}: {best} leads by {metric}"
+    judge = f", judge {board.labels.judge!r}" if board.labels.judge else ""
+    where = f"{board.dataset} ({queries(first.n)}{judge})"
+    leads = f"{counted(len(board.runs), what)} on {where}: {best} leads by {metric}"
     if not tied:
         return f"{leads}, and every other run is worse"
     shown = ", ".join(tied[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")
@@ -235,16 +237,16 @@ def _slice_table(board: Leaderboard) -> Table:
     title = f"{familiar_name(board.metrics[0].metric, board.metrics[0].requested_as)} by {board.attribute}"
     cells = [[_slice_cell(standing) for standing in of_slice.standings] for of_slice in board.slices]
     names = [run.name for run in board.runs]
-    legend = ["*: significantly worse than the best there"]
+    after = "*: significantly worse than the best there"
     if len(names) <= MOST_COLUMNS:
         heads = [*columns(board.attribute or "", ">n"), *(Column(name, right=True) for name in names)]
         rows: list[list[object]] = [
             [of_slice.value, f"{of_slice.n:,}", *row] for of_slice, row in zip(board.slices, cells, strict=True)
         ]
-        return Table(heads, rows, title, legend=legend)
+        return Table(heads, rows, title, after=after)
     heads = [Column("run"), *(Column(f"{of_slice.value} ({of_slice.n:,})", right=True) for of_slice in board.slices)]
     rows = [[name, *(row[place] for row in cells)] for place, name in enumerate(names)]
-    return Table(heads, rows, title, legend=legend)
+    return Table(heads, rows, title, after=after)
 
 
 def _slice_cell(standing: Standing) -> Painted:

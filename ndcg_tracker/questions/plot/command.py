@@ -33,17 +33,17 @@ ThemeName = Literal["light", "dark"]
 
 
 Output = Annotated[
-    str, typer.Option("--output", "-o", metavar="FILE", help="File of the picture: .svg, .png, .pdf or .html.")
+    str, options.everyday("--output", "-o", metavar="FILE", help="File of the picture: .svg, .png, .pdf or .html.")
 ]
 Width = Annotated[
     str | None,
-    typer.Option(
+    options.everyday(
         metavar="WIDTH", help="The width: pixels, or a length such as 84mm, 3.3in or 240pt.", show_default="640 pixels"
     ),
 ]
-Theme = Annotated[ThemeName, typer.Option(help="The colours; an .html picture follows the reader's screen.")]
+Theme = Annotated[ThemeName, options.everyday(help="The colours; an .html picture follows the reader's screen.")]
 
-By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="Attribute of groups, such as product.")]
+By = Annotated[str | None, options.everyday(metavar="ATTRIBUTE", help="Attribute of groups, such as product.")]
 
 
 def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[[Callable[..., Chart]], None]:
@@ -93,7 +93,7 @@ def compare(
     asked: Asked,
     kind: Annotated[
         ComparisonKind | None,
-        typer.Option(
+        options.everyday(
             help="Groups from worst to best, run against run, deltas, intervals, or all pairs.",
             show_default="every; on a suite, forest",
         ),

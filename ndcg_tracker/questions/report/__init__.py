@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import AnyDataset, ByTag, Judge, MetricTexts, Option
+from ndcg_tracker.asked import AnyDataset, ByTag, Everyday, Judge, MetricTexts, Option
 from ndcg_tracker.compare.options import (
     Baseline,
     Candidates,
@@ -28,7 +28,7 @@ Page = Annotated[str, Option("File of the page.", ("--output", "-o"), metavar="F
 OnSuite = Annotated[
     str | None, Option("Use every dataset of this suite, and all together.", ("--suite",), metavar="NAME")
 ]
-WithTexts = Annotated[bool, Option("Show query texts, titles and links (see ndcg-track texts).")]
+WithTexts = Annotated[bool, Everyday("Show query texts, titles and links (see ndcg-track texts).")]
 
 
 def report(

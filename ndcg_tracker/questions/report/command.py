@@ -19,8 +19,10 @@ def report(
     candidates: Annotated[
         list[str] | None, typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
     ] = None,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File of the page.")] = "report.html",
-    all_runs: Annotated[bool, typer.Option("--all", help="Compare the baseline with all other runs.")] = False,
+    output: Annotated[
+        str, options.everyday("--output", "-o", metavar="FILE", help="File of the page.")
+    ] = "report.html",
+    all_runs: Annotated[bool, options.everyday("--all", help="Compare the baseline with all other runs.")] = False,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
 ) -> None:

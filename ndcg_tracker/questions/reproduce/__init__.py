@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import REPRO_EVAL_P, AnyDataset, Judge, MetricTexts, Option, RboP
+from ndcg_tracker.asked import REPRO_EVAL_P, AnyDataset, Everyday, Judge, MetricTexts, Option, RboP
 from ndcg_tracker.compare.options import LabelsVersion, MissingGroups
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
@@ -23,7 +23,7 @@ BaselineOriginal = Annotated[
     str | None, Option("The run that ORIGINAL improves on, for ER and DeltaRI.", metavar="RUN")
 ]
 BaselineReproduced = Annotated[str | None, Option("The run that REPRODUCED improves on.", metavar="RUN")]
-Published = Annotated[float | None, Option("A published mean, if you do not have its run.", metavar="NUMBER")]
+Published = Annotated[float | None, Everyday("A published mean, if you do not have its run.", metavar="NUMBER")]
 Cutoffs = Annotated[
     Sequence[int],
     Option(

@@ -55,14 +55,15 @@ def _of_published(beside: PublishedMean) -> Report:
     }[beside.is_within]
     heads = kinds("published mean, mean mean this run, delta delta difference")
     heads += (Column("ci", "95% interval", "interval"),)
-    missing = f", {beside.n_missing:,} of them not in the run" if beside.n_missing else ""
+    missing = f"{beside.n_missing:,} of {counted(beside.n, 'group')} are not in the run"
     return Report(
         f"{beside.run.name} on {beside.dataset}: {where}",
         verdict=verdict,
+        sentences=[missing] if beside.n_missing else [],
         tables=[Table.of((_metric_column(names), *heads), [beside])],
         facts=[
             ("labels", labels_text(LabelSetRef(beside.label_set_version, "", beside.judge))),
-            ("groups", f"{beside.n:,}{missing}"),
+            ("groups", f"{beside.n:,}"),
         ],
     )
 
@@ -97,9 +98,13 @@ def _of_run(reproduction: Reproduction) -> Report:
         if n
     ]
     facts.append(("labels", labels_text(reproduction.label_set)))
-    facts.append(("groups", ", ".join([f"{reproduction.n:,} paired", *alone])))
+    facts.append(("groups", f"{reproduction.n:,} paired"))
     return Report(
-        _finding(reproduction, names), tables=tables, facts=facts, notes=[told(note) for note in reproduction.notes]
+        _finding(reproduction, names),
+        sentences=[", ".join(alone)] if alone else [],
+        tables=tables,
+        facts=facts,
+        notes=[told(note) for note in reproduction.notes],
     )
 
 

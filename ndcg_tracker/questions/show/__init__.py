@@ -22,9 +22,7 @@ SortBy = Literal["time", "mean"]
 FirstMetric = Annotated[
     str | None, Option("The metric whose hardest groups and slices to show.", ("--metric", "-m"), default="the first")
 ]
-BySlices = Annotated[
-    str | None, Option("Also show the means in each slice of this attribute of groups.", metavar="ATTRIBUTE")
-]
+BySlices = Annotated[str | None, Option("Also show the means in each slice of this attribute.", metavar="ATTRIBUTE")]
 Hardest = Annotated[int, Option("How many of the hardest groups to show.", metavar="N", least=0)]
 ShownMetric = Annotated[str | None, Option("Show the mean of this metric.", ("--metric", "-m"))]
 Order = Annotated[SortBy, Option("The order: by time, or the best mean of --metric first.")]

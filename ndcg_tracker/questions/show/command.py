@@ -23,8 +23,8 @@ def show(
 
     Example: ndcg-track show dense --by product
     """
-    from ndcg_tracker.questions.show.say import show_as
+    from ndcg_tracker.questions.show.say import shown_said
 
     with options.tracker() as tracker:
         shown = asked.of(tracker.show)
-    options.show(show_as(format, shown, **options.screen()))
+    options.show_answer(shown_said(shown), format)

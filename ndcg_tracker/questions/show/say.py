@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -9,13 +10,12 @@ from ndcg_tracker.compare.say_tables import NO_VALUE
 from ndcg_tracker.ingest.ir_metadata import header_lines
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.show.decide import ShownRun
-from ndcg_tracker.render.formats import Said, as_object, rows_as, shown_metric, with_requests
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.formats import Said, as_object, rows_as
 from ndcg_tracker.render.report import (
     Column,
     Format,
-    Paper,
+    Line,
+    ListPaper,
     Report,
     Table,
     heading,
@@ -23,11 +23,12 @@ from ndcg_tracker.render.report import (
     query_cell,
     read_by_people,
     to_the_second,
+    unseen,
 )
-from ndcg_tracker.words.texts import commit_text, interval, percent
+from ndcg_tracker.words.notes import told
+from ndcg_tracker.words.texts import commit_text, interval, percent, points, queries
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.show import ShowFormat
     from ndcg_tracker.questions.show.gather import ListedRuns
 
 
@@ -52,18 +53,18 @@ def metadata_lines(shown: ShownRun) -> list[str]:
     return header_lines({name: value for name, value in entries.items() if value not in (None, "")})
 
 
-def facts(shown: ShownRun) -> list[tuple[str, Any]]:
-    """Return the facts on a run besides its means, as names and values, without empty ones."""
+_FIRST = ("aliases", "created_at_utc", "git_commit", "parameters", "tags", "pruned_at_utc", "sampled", "collapsed")
+_FURTHER = ("run_id", "source", "n_items", "digest", "documents_in_ten", "tie_order", "groups_share")
+
+
+def _facts(shown: ShownRun, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return facts on a run with their headings, without empty ones."""
     as_json = show_object(shown)
-    names = ("run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups", "n_items")
-    names_after = ("digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten", "tie_order", "groups_share")
-    pairs = [(name, _pairs(as_json[name])) for name in (*names, *names_after)]
-    pairs.append(("aliases", " ".join(f"@{name}" for name in shown.aliases)))
-    newest = max((coverage.label_set_version for coverage in shown.coverages), default=0)
-    for coverage in shown.coverages:
-        if coverage.label_set_version == newest and coverage.cutoff:
-            pairs.append((f"judged@{coverage.cutoff}", percent(coverage.judged_share)))
-    return [(name, value) for name, value in pairs if value not in (None, "")]
+    found = {name: as_json[name] for name in names}
+    if "aliases" in found:
+        found["aliases"] = " ".join(f"@{name}" for name in shown.aliases)
+    told = {name: to_the_second(of) if name.endswith("_at_utc") and of else _pairs(of) for name, of in found.items()}
+    return [(heading(name), str(value)) for name, value in told.items() if value not in (None, "")]
 
 
 def _pairs(value: Any) -> Any:
@@ -89,47 +90,39 @@ def group_tables(shown: ShownRun) -> list[Table]:
     return tables
 
 
-def show_html(shown: ShownRun) -> str:
-    """Return a run as HTML."""
+def shown_said(shown: ShownRun) -> Said:
+    """Return the output for a run; CSV has a row per metric."""
+    judge = "judge " if any(evaluation.judge for evaluation in shown.evaluations) else ""
+    means = unseen(f"metric label_set_version {judge}mean n_groups n_missing n_undefined requested_as")
+    lines = {"ir-metadata": lambda: "\n".join(metadata_lines(shown)) + "\n"}
+    return Said(lambda: show_object(shown), lambda: [_report(shown)], lambda: Table.of(means, shown.evaluations), lines)
+
+
+def _report(shown: ShownRun) -> Report:
     heads = (
         Column("metric", "metric", "id", of=lambda of: familiar_name(of.metric, of.requested_as)),
+        Column("judge", "judge", "id", of=lambda of: of.judge or None),
         *kinds("label_set_version count labels, mean mean, ci interval 95% interval, n_groups count groups"),
+        *kinds("n_missing count missing, n_undefined count undefined"),
     )
-    means = Table.of(heads, shown.evaluations)
-    told = [(name, str(value)) for name, value in facts(shown)]
-    return reports_html([Report(shown.run, tables=[means, *group_tables(shown)], facts=told)]) + "\n"
-
-
-def show_as(format: ShowFormat, shown: ShownRun, **paper: Unpack[Paper]) -> str:
-    """Return a run in a format."""
-    if format == "json":
-        return json_text(show_object(shown))
-    if format == "ir-metadata":
-        return "\n".join(metadata_lines(shown)) + "\n"
-    if format == "html":
-        return show_html(shown)
-    evaluations = shown.evaluations
-    judge = ("judge",) if any(evaluation.judge for evaluation in evaluations) else ()
-    is_csv = format == "csv"
-    names = ["metric", "label_set_version", *judge, "mean", *([] if is_csv else ["ci"])]
-    names += ["n_groups", "n_missing", "n_undefined"]
-    rows = [
-        (
-            *(shown_metric(format, e.metric, e.requested_as), e.label_set_version, *(e.judge for _ in judge), e.mean),
-            *(() if is_csv else (interval(e.ci),)),
-            *(e.n_groups, e.n_missing, e.n_undefined, e.requested_as),
-        )
-        for e in evaluations
+    newest = max((coverage.label_set_version for coverage in shown.coverages), default=0)
+    judged = [
+        (f"judged@{coverage.cutoff}", percent(coverage.judged_share))
+        for coverage in shown.coverages
+        if coverage.label_set_version == newest and coverage.cutoff
     ]
-    means = with_requests(format, names, rows, {"ci": "95% interval"}, **paper)
-    if is_csv:
-        return means
-    told = [(heading(name), to_the_second(of) if name.endswith("_at_utc") else of) for name, of in facts(shown)]
-    parts = [rows_as(format, ["", shown.run], told, **paper), means]
-    tables = group_tables(shown)
-    if tables:
-        parts.append(Said(shown, lambda: [Report(tables=tables)], lambda: Table((), ())).in_format(format, **paper))
-    return "\n".join(parts)
+    first = [*_facts(shown, _FIRST), *judged]
+    width = max(len(name) for name, _ in first)
+    found = ""
+    if (of := shown.by_group) is not None:
+        found = f": {familiar_name(of.metric, of.requested_as)} {points(of.mean)} {interval(of.ci)}"
+    return Report(
+        f"{shown.run} on {shown.dataset} ({queries(shown.n_groups)}){found}",
+        under=[Line(f"  {name:{width}}  ", value) for name, value in first],
+        tables=[Table.of(heads, shown.evaluations), *group_tables(shown)],
+        facts=_facts(shown, _FURTHER),
+        notes=list(map(told, shown.notes)),
+    )
 
 
 def _commit(commit: str | None, format: Format) -> str | None:
@@ -137,7 +130,7 @@ def _commit(commit: str | None, format: Format) -> str | None:
     return commit if commit is None or format in ("json", "csv") else commit_text(commit)
 
 
-def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str:
+def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[ListPaper]) -> str:
     """Return stored runs in a format, one row per run."""
     metric, is_json = listed.metric, format == "json"
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []

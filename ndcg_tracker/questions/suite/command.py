@@ -32,7 +32,7 @@ def list_suites(format: options.Output = "text") -> None:
     with options.tracker() as tracker:
         suites = tracker.suites()
     rows = [(suite.name, dataset, suite.created_at_utc) for suite in suites for dataset in suite.datasets]
-    options.show_rows(format, read_by_people("suite", "dataset", "created_at_utc"), rows)
+    options.show_list(format, read_by_people("suite", "dataset", "created_at_utc"), rows)
 
 
 @app.command("delete")

@@ -91,6 +91,17 @@ def test_refusals(tracker: nt.Tracker, runs: str, further: dict[str, object], re
     assert told == refusal.format(n=n)
 
 
+def test_a_file_that_cannot_be_written_draws_nothing(command: CommandLine, tracker: nt.Tracker, folder: Path) -> None:
+    call = store(tracker, HOLES, "shop")
+    path = str(folder / "nowhere" / "ask.csv")
+    asked = ("labels", "sample", "A", "B", "--dataset", "shop", "--budget", "30", "-o", path)
+    assert command.refused(*asked) == (
+        f"--output: cannot write '{path}': its folder does not exist; create the folder, or give another path"
+    )
+    assert tracker.sql("SELECT * FROM drawn_labels").empty
+    assert tracker.labels_sample("A", "B", budget=30, seed="mine", **call).sample.design == 1
+
+
 def test_by_commands(command: CommandLine, tracker: nt.Tracker, folder: Path) -> None:
     store(tracker, HOLES, "shop")
     done = command("labels", "sample", "A", "B", "--dataset", "shop", "--budget", "30", "-o", str(folder / "ask.csv"))

@@ -116,7 +116,8 @@ def fill(url: str) -> None:
         chunks = {"q": {"a#1": 2.0, "a#2": 1.0, "b#1": 0.1 + 0.2}}
         of_sample = {"item_to_document": "#.*", "collapse": "sum", "sampled": "100/50000"}
         tracker.ingest(chunks, name="sampled", dataset="chunks", labels={"q": {"b": 1}}, **of_sample)
-        tracker.ingest({"q": [("b", 1.0), ("ä", 1.0)]}, name="listed", dataset="lists", labels={"q": {"b": 1}})
+        for name, items in (("listed", ["b", "ä"]), ("listed again", ["ß", "ä"])):
+            tracker.ingest({"q": [(item, 1.0) for item in items]}, name=name, dataset="lists", labels={"q": {"b": 1}})
         tracker.carry_labels({"b": "ß"}, dataset="lists", rescore=True)
 
 
