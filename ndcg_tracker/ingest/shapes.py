@@ -195,7 +195,7 @@ def _record_lists(value: Any, path: str = "") -> Iterator[tuple[str, list[dict[s
         return
     if not path:
         yield path, [value]
-    if all(isinstance(record, dict) for record in value.values()):
+    if len(value) > 1 and all(isinstance(record, dict) for record in value.values()):
         yield path, _keyed(value)
     if (not path or _has(_words(path), "relevant", "results")) and not any(_is_scalar(held) for held in value.values()):
         yield path, _keyed({key: {_VALUES: held} for key, held in value.items()})
