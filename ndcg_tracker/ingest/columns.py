@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
@@ -11,6 +11,7 @@ from typing import Literal
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.cells import KEEP_ONE
 from ndcg_tracker.ingest.documents import Documents
+from ndcg_tracker.ingest.shapes import Recognised
 from ndcg_tracker.words.texts import in_a_row, shown
 
 Refused = Callable[..., Exception]
@@ -131,7 +132,8 @@ class Columns:
     the response, those of item, score and label in an element of the list. ``by_rank``: whether a column ``rank``
     decides if scores contradict it (see ``deciding``). ``documents``: what the items are chunks of; if it names a
     column, that column is read in place of the items. ``allow``: the doubtful input that may pass (``asked.DOUBTS``).
-    ``groups_share``: the share of the groups that is kept, None for all.
+    ``groups_share``: the share of the groups that is kept, None for all. ``relevant``: the key of the relevant items in
+    a golden set. ``found``: takes what was recognised in files whose columns no reader knows.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -149,6 +151,8 @@ class Columns:
     documents: Documents | None = None
     allow: frozenset[str] = frozenset()
     groups_share: Fraction | None = None
+    relevant: str | None = None
+    found: list[Recognised] | None = field(default=None, compare=False)
 
     @property
     def by_row_number(self) -> bool:

@@ -10,12 +10,13 @@ from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Self, TypedDict, TypeVar, Unpack, cast, get_args
+from typing import Any, BinaryIO, Self, TypedDict, TypeVar, Unpack, cast, get_args
 
 import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.by_shape import known_or_recognised
 from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
@@ -125,7 +126,7 @@ def read_run(path: str, **options: Unpack[RunFormat]) -> RankedTable:
     Parameters: ``path``, a file, compressed or not, or ``-`` for standard input; the others: see ``RunFormat``.
     Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
-    [table] = _all(stream_run(path, block_rows=None, **options))
+    [table] = _whole(path, **options)
     return table
 
 
@@ -147,8 +148,7 @@ def read_labels(
                 "labels from ir_datasets have no named columns", where=shown_name(path), advice=f"drop {argument(role)}"
             )
         return ir_datasets_labels(path.removeprefix(IR_DATASETS), columns)
-    with Source(path, stdin=stdin) as source:
-        return _labels_in(source, reader, columns)
+    return read_labels_by_judge(path, reader=reader, columns=columns, stdin=stdin)[""]
 
 
 def texts_given(
@@ -194,7 +194,18 @@ _UNSURE_CELL = re.compile(rb'(?im)(^|[,\t]) *(?:unsure|"unsure") *(?=[,\t\r\n]|\
 _UNSURE_VALUE = re.compile(rb'(?i)(:\s*)"unsure"')
 
 
-def read_labels_by_judge(
+def read_labels_by_judge(path: str, *, columns: Columns = DEFAULT_COLUMNS, **options: Any) -> dict[str, LabelLists]:
+    """Return the labels of a file by the judge who gave them, as its column ``judge`` says (see ``_known_by_judge``)."""
+
+    def read(given: object, columns: Columns, further: dict[str, Any]) -> dict[str, LabelLists]:
+        return _known_by_judge(str(given), columns=columns, **{**options, **further})
+
+    if options.get("reader") is not None:
+        return read(path, columns, {})
+    return known_or_recognised(read, path, "labels", columns)
+
+
+def _known_by_judge(
     path: str,
     *,
     reader: str | None = None,
@@ -456,13 +467,21 @@ def in_blocks_or_whole(
         except ScatteredGroupError:
             if stream:
                 raise
-    return use(_all(stream_run(path, block_rows=None, **options)))
+    return use(_whole(path, **options))
 
 
-def _all(blocks: RunStream) -> list[RankedTable]:
-    """Return all blocks of a run, so that errors that only the end shows come before any block is used."""
-    with blocks:
-        return list(blocks)
+def _whole(path: str, **options: Unpack[RunFormat]) -> list[RankedTable]:
+    """Return a run as one block, so that errors that only the end shows come before it is used."""
+
+    def read(given: object, columns: Columns, further: dict[str, Any]) -> list[RankedTable]:
+        of_format: RunFormat = {**options, "columns": columns, **further}  # type: ignore[typeddict-item]
+        with stream_run(str(given), block_rows=None, **of_format) as blocks:
+            return list(blocks)
+
+    columns = options.get("columns", DEFAULT_COLUMNS)
+    if options.get("reader") is not None or options.get("scores_path") is not None:
+        return read(path, columns, {})
+    return known_or_recognised(read, path, "results", columns)
 
 
 def is_large(path: str) -> bool:

@@ -57,6 +57,7 @@ _FEW = 4  # blanks in a text that is no id
 _OFTEN = 0.3  # the share of queries with labels in the results that admits a key without a word of relevance
 _NO_ANSWER = re.compile(r"(un|not[ _-]?)answerable|no[ _-]?answer|negative|out[ _-]of[ _-]scope|impossible")
 _ANSWERED = re.compile(r"(is[ _-]?)?answerable|has[ _-]?answer")
+_IN_A_CELL = "may hold one id or several in a cell"
 _KEYS, _VALUES = "(its keys)", "(its values)"
 
 
@@ -90,8 +91,20 @@ class Recognised:
     attributes: dict[str, dict[str, str]] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
 
+    @property
+    def ranked(self) -> dict[str, list[str]]:
+        """The results, in which an item that comes again is named so that it keeps its rank and is no labelled one."""
+        return {
+            query: [f"(again, rank {rank})" if item is None else item for rank, item in enumerate(items, 1)]
+            for query, items in self.results.items()
+        }
+
     def __str__(self) -> str:
         return f"{self.name}: {'; '.join(self.facts)}"
+
+
+class UnclearError(InputError):
+    """A file holds queries, but it is not clear which of its keys hold what."""
 
 
 def recognised(content: object, name: str, wanted: Role, known: Known = Known()) -> Recognised:
@@ -261,6 +274,7 @@ class _Column:
         self.words, self.last = _words(key), _words(last)
         self.is_scalar = all(map(_is_scalar, self.cells))
         self.is_whole = self.is_scalar and None not in self.cells
+        self.is_one = not self.last or self.last[-1][-1] != "s"
         self.is_named = key in (known.relevant, known.items)
         self.is_relevant, self.is_item = _has(self.words, "relevant"), _has(self.last, "item")
         self.is_never, self.is_result = _has(self.words, "never"), _has(self.words, "results") and not self.is_relevant
@@ -278,8 +292,8 @@ class _Column:
         held = [tuple(ids) for ids in self.lists if ids]
         if blanks and median(blanks) >= (_FEW if _has(self.last, "place") else 1):
             self.why = self.why if self.is_named else "holds texts"
-        elif self.is_scalar and any(blanks) and isinstance(self.cells[0], str):
-            self.doubt = "may hold one id or several in a cell"
+        elif self.is_scalar and any(blanks) and not self.is_one:
+            self.doubt = _IN_A_CELL
         elif len(held) > (1 if any(maps) else 2) and len(set(held)) <= (
             len(held) / 2 if "source" in self.last and self.is_scalar else 1
         ):
@@ -309,13 +323,10 @@ class _Column:
         }
         if any(" " in piece for pieces in split.values() for piece in pieces):
             return self.cells
-        if split and not self.is_named and (len(marks) > 1 or not self.last[-1:] or self.last[-1][-1] != "s"):
-            whole, parts = (
-                any(text in ids for text in split),
-                any(p in ids for pieces in split.values() for p in pieces),
-            )
-            self.doubt = "" if whole != parts else "may hold one id or several in a cell"
-            split = {} if whole else split
+        if len(marks) > 1 or (self.is_one and marks == ["|"]):
+            whole = any(text in ids for text in split)
+            is_split = any(piece in ids for pieces in split.values() for piece in pieces)
+            self.doubt, split = "" if whole != is_split else _IN_A_CELL, {} if whole else split
         return [split.get(cell, cell) if isinstance(cell, str) else cell for cell in self.cells]
 
     def _ids(self, cell: Any) -> list[str]:
@@ -353,12 +364,13 @@ class _Table:
 
     def refusal(self, what: str, role: str, key: str = "KEY") -> InputError:
         """Return the error about these records, which says how to choose a key."""
-        return InputError(what, where=self.name, advice=f"name the key with {argument(role, key)}")
+        kind = UnclearError if self.weight else InputError
+        return kind(what, where=self.name, advice=f"name the key with {argument(role, key)}")
 
     def read(self, wanted: Role) -> Recognised:
         """Return what the records hold."""
         query, text = self._query()
-        self.weight = 1
+        self.weight = int(query.key != _KEYS)
         queries = [_bare(str(cell)) for cell in query.cells]
         self.has_rows = len(set(queries)) < len(queries)
         others = [column for column in self.columns if column not in (query, text)]
@@ -528,13 +540,11 @@ class _Table:
         """Return the column that the caller named, or the one of ids in the objects that he named."""
         inside = [c for c in columns if c.parent == key and c.is_item and c.is_filled]
         found = [c for c in columns if c.key == key and not (c.cells == [] or inside)] or inside
-        if len(found) == 1 and found[0].is_filled:
+        if len(found) == 1 and found[0].is_filled and found[0].doubt != _IN_A_CELL:
             return found[0]
-        what = (
-            f"{shown(key)} {found[0].why or 'is empty'}"
-            if len(found) == 1
-            else f"{shown(key)} is not the key of one list of ids"
-        )
+        only = found[0] if len(found) == 1 else None
+        why = "is not the key of one list of ids" if only is None else only.why or only.doubt or "is empty"
+        what = f"{shown(key)} {why}"
         raise self.refusal(f"{what}; the keys are {_listed(c.key for c in found[1:] and found or columns)}", role)
 
     def _unclear(self, plausible: Sequence[_Column], columns: Sequence[_Column], role: str) -> InputError:

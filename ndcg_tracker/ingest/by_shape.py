@@ -1,0 +1,101 @@
+"""Ask for the shape of a file or object of which the readers do not know the columns, and read it as a known one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import PurePath
+from typing import Any, TypeVar
+
+from ndcg_tracker.errors import InputError, warn
+from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, Columns, ColumnWarning
+from ndcg_tracker.ingest.detection import without_compression
+from ndcg_tracker.ingest.shapes import Known, Recognised, Role, UnclearError, parsed, recognised
+from ndcg_tracker.ingest.source import Source
+
+T = TypeVar("T")
+_MOST = 1 << 26  # bytes; golden sets and what retrievers return for them are small
+_ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".md", ".markdown")
+
+
+def known_or_recognised(
+    read: Callable[[object, Columns, dict[str, Any]], T],
+    given: object,
+    wanted: Role,
+    columns: Columns,
+    beside: Callable[[], tuple[Collection[str], Collection[str]]] | None = None,
+) -> T:
+    """Return what ``read`` returns: of what was given, or, if it does not know its columns, of what these are taken for.
+
+    ``read``: gets the input, the names of its columns and further options of the readers. ``beside``: returns the items
+    and the groups of the labels or the run that belong to this. Raises: InputError, of the reader or of the recogniser.
+    """
+    refusal: InputError | None = None
+    if columns.relevant is None:
+        try:
+            return read(given, columns, {})
+        except InputError as error:
+            if columns.header is not None or columns.item or columns.label:
+                raise
+            refusal = error
+    try:
+        name, value = _value(given)
+        if refusal is not None and _is_known(value):
+            raise refusal
+        found = _found(value, name, wanted, columns, beside)
+    except UnclearError:
+        raise
+    except InputError as error:
+        raise refusal or error from None
+    warn(ColumnWarning(str(found)))
+    if columns.found is not None:
+        columns.found.append(found)
+    plain = replace(columns, group=None, items=None, relevant=None, is_shared=True)
+    document: Mapping[str, Any] = found.labels if wanted == "labels" else found.ranked
+    if not isinstance(given, str):
+        return read(document, plain, {})
+    return read("-", plain, {"reader": "json", "stdin": BytesIO(json.dumps(document).encode())})
+
+
+def _value(given: object) -> tuple[str, object]:
+    """Return the name and the content of a file, or of a table or object in memory, as plain objects."""
+    if not isinstance(given, str):
+        for method, options in (("to_pylist", {}), ("to_dicts", {}), ("to_dict", {"orient": "records"})):
+            if hasattr(given, method):
+                return "the table", getattr(given, method)(**options)
+        return "the table", given
+    if given == "-" or not without_compression(given).lower().endswith(_ENDINGS):
+        raise InputError("has no ending of a format with keys")
+    with Source(given) as source:
+        head = source.head(_MOST + 1)
+        if len(head) > _MOST:
+            raise InputError("is too large to be recognised")
+        return source.name, parsed(head, without_compression(PurePath(given).name))
+
+
+def _is_known(value: object) -> bool:
+    """Return whether records have the columns of our own or of another tool's convention, so that a reader's word holds."""
+    first = value[0] if isinstance(value, list) and value else value
+    keys = set(first) if isinstance(first, Mapping) else set()
+    return any({group, item} <= keys for group, item in [("group", "item"), *((c.group, c.item) for c in CONVENTIONS)])
+
+
+def _found(
+    value: object,
+    name: str,
+    wanted: Role,
+    columns: Columns,
+    beside: Callable[[], tuple[Collection[str], Collection[str]]] | None,
+) -> Recognised:
+    group = columns.asked("group", (), LABEL_TABLE if wanted == "labels" else RUN_APART)
+    items = columns.items if wanted == "results" else None
+    item_ids, groups = ((), ()) if beside is None else beside()
+    known = Known(group, columns.relevant, items, frozenset(item_ids), frozenset(groups))
+    try:
+        return recognised(value, name, wanted, known)
+    except InputError:
+        if group is None or not columns.is_shared:
+            raise
+        return recognised(value, name, wanted, replace(known, group=None))
