@@ -37,7 +37,7 @@ def known_or_recognised(
         try:
             return read(given, columns, {})
         except InputError as error:
-            if columns.header is not None or columns.item or columns.label:
+            if columns.header is not None or any(map(columns.given, ("item", "score", "label", "weight"))):
                 raise
             refusal = error
     try:
