@@ -281,6 +281,7 @@ class _Column:
         self.why, self.doubt, self.grade_doubt, self.graded_by = "", "", "", ""
         self.lists: list[list[str] | None] = []
         self.grades: list[list[float]] | None = None
+        self.is_graded = False  # by a word that scores do not have
         try:
             self.lists = [None if cell is None else self._ids(cell) for cell in self._split(known.item_ids)]
         except ValueError as error:
@@ -352,7 +353,7 @@ class _Table:
     """Records of queries, by column; ``weight``: how near they are to what is wanted, for which refusal is told."""
 
     def __init__(self, name: str, records: Sequence[Mapping[str, Any]], known: Known) -> None:
-        self.name, self.known, self.weight = name, known, 0
+        self.name, self.known, self.weight, self.is_told = name, known, 0, False
         flat = [dict(_flat(record)) for record in records]
         keys = dict.fromkeys(key for record in flat for key in record)
         cells = {key: [record.get(key) for record in flat] for key in keys}
@@ -364,13 +365,14 @@ class _Table:
 
     def refusal(self, what: str, role: str, key: str = "KEY") -> InputError:
         """Return the error about these records, which says how to choose a key."""
-        kind = UnclearError if self.weight else InputError
-        return kind(what, where=self.name, advice=f"name the key with {argument(role, key)}")
+        return (UnclearError if self.is_told else InputError)(
+            what, where=self.name, advice=f"name the key with {argument(role, key)}"
+        )
 
     def read(self, wanted: Role) -> Recognised:
         """Return what the records hold."""
         query, text = self._query()
-        self.weight = int(query.key != _KEYS)
+        self.weight, self.is_told = 1, query.key != _KEYS
         queries = [_bare(str(cell)) for cell in query.cells]
         self.has_rows = len(set(queries)) < len(queries)
         others = [column for column in self.columns if column not in (query, text)]
@@ -459,7 +461,7 @@ class _Table:
         elif not graded and not all(grade.is_integer() for one in grades for grade in one):
             column.grade_doubt = f"has numbers in {_key(other.key)} that may be grades or not"
         else:
-            column.grades, column.graded_by = grades, other.key
+            column.grades, column.graded_by, column.is_graded = grades, other.key, bool(graded)
 
     def _relevant(self, columns: Sequence[_Column], *, is_wanted: bool) -> _Column:
         """Return the column of relevant items."""
@@ -520,15 +522,17 @@ class _Table:
             return self._named(columns, self.known.items, "items")
         lists = [c for c in columns if c.is_filled and not c.is_never and not c.is_relevant and not c.doubt]
         lists = [c for c in lists if not c.is_scalar or any(len(ids or ()) > 1 for ids in c.lists)]
+        orders = [c for c in self.columns if c.parent and _has(c.last, "rising", "falling")]
+        lists = [c for c in lists if c.parent != _VALUES or any(o.parent == _VALUES for o in orders)]
         told = [c for c in lists if c.is_result and (c.is_item or _are_texts(c.cells))]
-        sure = _distinct(told or [c for c in lists if is_wanted and (c.is_item or c.key == _VALUES)], ranked=True)
+        sure = _distinct(
+            told or [c for c in lists if is_wanted and (c.is_item or c.key == _VALUES) and not c.is_graded], ranked=True
+        )
         reached = [c for c in sure if c.reaches(self.known.item_ids) > 0]
         if len(sure if len(reached) != 1 else reached) != 1:
             raise self._unclear(sure, columns, "items")
         [chosen] = sure if len(reached) != 1 else reached
-        for column in (
-            c for c in self.columns if c.parent and c.parent == chosen.parent and _has(c.last, "rising", "falling")
-        ):
+        for column in (c for c in orders if c.parent == chosen.parent):
             for cell in column.cells:
                 numbers = [one for one in cell or () if isinstance(one, (int, float))]
                 if numbers != sorted(numbers, reverse=_has(column.last, "falling")):
@@ -551,11 +555,13 @@ class _Table:
         """Return the error that names the keys that may be meant."""
         told = [c for c in columns if (c.is_result if role == "items" else c.is_relevant) or c.is_item]
         told = [c for c in told if (c.why or c.is_filled) and not c.is_never and (c.is_item or not c.is_scalar)]
+        told = [c for c in told if role == "relevant" or not c.is_graded]
         near = list(dict.fromkeys([*plausible, *told]))
         readable = sorted((c for c in near if not c.why), key=lambda c: (bool(c.doubt), not c.is_item))
         self.weight += len(readable)
         meant = "ids of the relevant items" if role == "relevant" else "ranked ids of the results"
         if not near:
+            self.is_told = self.is_told and role == "relevant"
             return self.refusal(f"no key holds the {meant}; the keys are {_listed(c.key for c in columns)}", role)
         may = in_a_row([f"{_key(c.key)} {c.why or c.doubt or 'may'}" for c in near[:5]])
         return self.refusal(

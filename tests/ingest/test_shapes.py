@@ -238,6 +238,8 @@ NO_RESULTS: list[tuple[str, str, list[str]]] = [
     ("scores in another order", ranked(lambda q, t, r: {"query": t, "results": [{"id": i, "score": n} for n, i in enumerate(r)]}), ["'results.id' are not in the order of 'results.score'"]),
     ("before and after", ranked(lambda q, t, r: {"query": t, "retrieved_ids": r, "reranked_ids": r[::-1]}), ["'retrieved_ids'", "'reranked_ids'"]),
     ("a golden set", rows(lambda q, t, d: {"query": t, "expected_sources": d, "answer": "x"}), ["no key holds the ranked ids"]),
+    ("labels of a search", '{"requests": [{"id": "lamp", "ratings": [{"_id": "7", "rating": 3}]}, {"id": "b", "ratings": []}]}', ["no key holds the ranked ids"]),
+    ("lists of objects", '{"train": [{"id": "a"}, {"id": "b"}], "test": [{"id": "c"}, {"id": "d"}]}', ["r.jsonl: "]),
     ("metrics", ranked(lambda q, t, r: {"query": t, "recall": 0.5, "rank": 2}), ["no key holds the ranked ids"]),
     ("a query twice", '{"query": "a", "retrieved_ids": ["d1"]}\n{"query": "a", "retrieved_ids": ["d2"]}', ["query 'a' comes twice"]),
 ]  # fmt: skip
