@@ -372,7 +372,8 @@ class _Table:
     def read(self, wanted: Role) -> Recognised:
         """Return what the records hold."""
         query, text = self._query()
-        self.weight, self.is_told = 1, query.key != _KEYS
+        self.is_told = query.key != _KEYS
+        self.weight = int(self.is_told)
         queries = [_bare(str(cell)) for cell in query.cells]
         self.has_rows = len(set(queries)) < len(queries)
         others = [column for column in self.columns if column not in (query, text)]
@@ -558,7 +559,7 @@ class _Table:
         told = [c for c in told if role == "relevant" or not c.is_graded]
         near = list(dict.fromkeys([*plausible, *told]))
         readable = sorted((c for c in near if not c.why), key=lambda c: (bool(c.doubt), not c.is_item))
-        self.weight += len(readable)
+        self.weight += len(readable) * self.is_told
         meant = "ids of the relevant items" if role == "relevant" else "ranked ids of the results"
         if not near:
             self.is_told = self.is_told and role == "relevant"
