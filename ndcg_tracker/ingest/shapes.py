@@ -549,7 +549,7 @@ class _Table:
             return found[0]
         only = found[0] if len(found) == 1 else None
         why = "is not the key of one list of ids" if only is None else only.why or only.doubt or "is empty"
-        what = f"{shown(key)} {why}"
+        what, self.is_told = f"{shown(key)} {why}", role == "relevant"
         raise self.refusal(f"{what}; the keys are {_listed(c.key for c in found[1:] and found or columns)}", role)
 
     def _unclear(self, plausible: Sequence[_Column], columns: Sequence[_Column], role: str) -> InputError:
@@ -562,7 +562,7 @@ class _Table:
         self.weight += len(readable) * self.is_told
         meant = "ids of the relevant items" if role == "relevant" else "ranked ids of the results"
         if not near:
-            self.is_told = self.is_told and role == "relevant"
+            self.is_told = self.is_told and role == "relevant" and any(c.lists and not c.is_scalar for c in columns)
             return self.refusal(f"no key holds the {meant}; the keys are {_listed(c.key for c in columns)}", role)
         may = in_a_row([f"{_key(c.key)} {c.why or c.doubt or 'may'}" for c in near[:5]])
         return self.refusal(
