@@ -15,18 +15,23 @@ from sqlalchemy import Column, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ndcg_tracker.cli.app import command_line
+from ndcg_tracker.cli.options import as_option
+from ndcg_tracker.errors import worded
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS, Dialect
 from ndcg_tracker.metrics.language.measures import MEASURES, Work
 from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.other_names import other_names
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rules import RULES, spelled
 from ndcg_tracker.storage.schema import metadata
 
 DOCS = Path(__file__).resolve().parent
 DIALECT_PAGES = DOCS / "dialects"
 BEGIN, END = "<!-- generated: axes -->\n", "<!-- end of generated: axes -->\n"
 PLAIN_CUTOFF = 10
+_KEYS = {"ndcg-track gate": ("gate", "complete gate")}
+"""The names of a command's rules, if not its own."""
 TRAPS = "## Traps"
 """The heading of the part of a dialect's page that is written by hand; it is the last."""
 _WIDTH, _FLOOR = 900, 50
@@ -76,7 +81,22 @@ def commands_page() -> str:
     parts = ["# Commands\n\nWhat `ndcg-track COMMAND --help` prints. `--db` and `--debug` go with every command.\n"]
     for name, text in _helps(command_line(), "ndcg-track"):
         parts.append(f"{'##' if name.count(' ') < 2 else '###'} {name}\n\n```text\n{text}\n```\n")
+        if rules := [line for key in _KEYS.get(name, (name.removeprefix("ndcg-track "),)) for line in _rules_of(key)]:
+            parts.append("\n".join(["What does not go together:", "", *sorted(rules), ""]))
     return "\n".join(parts)
+
+
+def _rules_of(command: str) -> Iterator[str]:
+    """Yield a line on each option of a command that does not go with others, or needs one."""
+
+    def as_code(name: str, value: str) -> str:
+        return f"`{as_option(name, value)}`"
+
+    for rule in RULES.get(command, ()):
+        others = " or ".join(spelled(rule.other))
+        for one in spelled(rule.given):
+            what, advice = rule.sentence(one, others)
+            yield f"- {worded(what, as_code)}; {worded(advice, as_code)}."
 
 
 def _helps(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str, str]]:

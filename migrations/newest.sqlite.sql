@@ -6,7 +6,7 @@ CREATE TABLE ndcg_tracker_version (
 CREATE TABLE datasets (
 	id INTEGER NOT NULL, 
 	name TEXT NOT NULL, 
-	created_at_utc TEXT NOT NULL, 
+	created_at_utc TEXT NOT NULL, word TEXT, 
 	CONSTRAINT pk_datasets PRIMARY KEY (id), 
 	CONSTRAINT uq_datasets_name UNIQUE (name)
 )
@@ -649,4 +649,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0030')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0031')

@@ -204,13 +204,12 @@ MARGIN_AUTO = (
 ASKED = {
     "margin and set": (
         _gate(scope="set", margin=0.01),
-        "margin= needs scope='population', because scope='set' compares two means without a test; "
-        "give tolerance= instead",
+        "margin= does not go with scope='set': it compares two means without a test; give tolerance= instead",
         ["--scope", "set", "--margin", "0.01"],
     ),
     "tolerance": (
         _gate(tolerance=0.01, margin=0.1),
-        "tolerance= belongs to scope='set'; scope='population' takes margin=",
+        "tolerance= needs scope='set': else margin= is the allowed drop; give scope='set', or leave out tolerance=",
         ["--tolerance", "0.01", "--margin", "0.1"],
     ),
     "no margin": (
@@ -222,12 +221,12 @@ ASKED = {
     ),
     "repeats and aa": (
         _gate(margin="auto", repeats=["bm25"], aa="x"),
-        "repeats= and aa= both name the repeats; give one of them",
+        "repeats= does not go with aa=: both name the repeats; leave one out",
         ["--margin", "auto", "--repeat", "bm25", "--aa", "x"],
     ),
     "repeats": (
         _gate(margin=0.1, repeats=["bm25"]),
-        "repeats= and aa= name the runs that margin='auto' learns from; add margin='auto'",
+        "repeats= needs margin='auto': it learns from these runs; give margin='auto', or leave out repeats=",
         ["--margin", "0.1", "--repeat", "bm25"],
     ),
     "no tag": (_gate(margin="auto"), MARGIN_AUTO, ["--margin", "auto"]),
@@ -238,7 +237,7 @@ ASKED = {
     ),
     "dry run": (
         _gate(margin=0.1, acknowledge="x", dry_run=True),
-        "acknowledge= records an override, but dry_run= records nothing; leave one out",
+        "acknowledge= does not go with dry_run=: a dry run records nothing; leave one out",
         ["--margin", "0.1", "--acknowledge", "x", "--dry-run"],
     ),
     "two datasets": (
@@ -249,24 +248,25 @@ ASKED = {
 }
 OPTIONS = {
     "margin and set": (
-        "--margin needs --scope population, because --scope set compares two means without a test; "
-        "give --tolerance instead"
+        "--margin does not go with --scope set: it compares two means without a test; give --tolerance instead"
     ),
-    "tolerance": "--tolerance belongs to --scope set; --scope population takes --margin",
+    "tolerance": (
+        "--tolerance needs --scope set: else --margin is the allowed drop; give --scope set, or leave out --tolerance"
+    ),
     "no margin": (
         "the gate needs --margin: the allowed drop of ndcg@10, in absolute points, such as --margin 0.01; "
         "or learn it from repeats of the baseline with --margin auto; or give --scope set "
         "to decide for these groups only"
     ),
-    "repeats and aa": "--repeat and --aa both name the repeats; give one of them",
-    "repeats": "--repeat and --aa name the runs that --margin auto learns from; add --margin auto",
+    "repeats and aa": "--repeat does not go with --aa: both name the repeats; leave one out",
+    "repeats": "--repeat needs --margin auto: it learns from these runs; give --margin auto, or leave out --repeat",
     "no tag": (
         "--margin auto needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them "
         "with --repeat RUN, or score the same groups again with the unchanged system, ingest each run with the tag "
         "aa=NAME, and give --margin auto and --aa NAME"
     ),
     "empty reason": "--acknowledge needs a reason, for the record; write for example --acknowledge 'known bug 42'",
-    "dry run": "--acknowledge records an override, but --dry-run records nothing; leave one out",
+    "dry run": ("--acknowledge does not go with --dry-run: a dry run records nothing; leave one out"),
 }
 
 
@@ -385,7 +385,7 @@ class _WithoutOptions(ast.NodeTransformer):
     """Leaves out ``Option(...)``, whose help the command line alone shows."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        is_option = isinstance(node.func, ast.Name) and node.func.id == "Option"
+        is_option = isinstance(node.func, ast.Name) and node.func.id in ("Option", "Everyday")
         return ast.Constant(None) if is_option else self.generic_visit(node)
 
 

@@ -39,7 +39,8 @@ from ndcg_tracker.rankings.ranking import (
     joined_weights,
     may_be_grades,
 )
-from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
+from ndcg_tracker.rules import refuse
+from ndcg_tracker.runs.labels import NO_LABELS, held_labels
 from ndcg_tracker.runs.scoring import (
     GatheredValues,
     below_rel_notes,
@@ -285,10 +286,7 @@ class Input:
         of_run = ("group", "item", "score", "weight", "items", *(("label",) if labels is None else ()))
         path = path_of(self.frame)
         if path is None:
-            of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
-            for name in (name for name, value in of_files.items() if value is not None):
-                kind = type(self.frame).__name__
-                raise InputError(f"{argument(name)} is for files, but this is a {kind}", advice="leave it out")
+            refuse("evaluate", {"reader": self.reader, "columns": self.columns, "scores": self.scores, "frame": True})
             columns = replace(names.columns(*of_run), is_shared=labels is not None, by_rank=self.by_rank)
             blocks = frame_blocks(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
             return use(blocks, labels)
@@ -430,7 +428,7 @@ def evaluate_blocks(
     """
     texts = tuple(metric_texts(metrics))
     parsed, doubts = parsed_metrics(texts), Doubts(allowed(allow))
-    held = None if labels is None else HeldLabels(labels)
+    held = None if labels is None else held_labels(labels)
     values = GatheredValues()
     matches = _Match()
     weights: list[GroupWeights] = []

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.ingest.documents import Collapse
     from ndcg_tracker.ingest.frames import NullScores
+    from ndcg_tracker.ingest.shapes import Recognised
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.rankings.ranking import LabelLists
@@ -276,6 +277,7 @@ def add_labels(
     item: str | None = None,
     label: str | None = None,
     items: str | None = None,
+    relevant: str | None = None,
     item_to_document: object | None = None,
     texts: Mapping[str, str] | None = None,
     item_is_text: bool = False,
@@ -297,7 +299,7 @@ def add_labels(
 
     ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; with columns ``document``, ``start`` and
     ``end`` instead of items, gold spans. ``group``, ``item``, ``label`` and ``items``: names of its columns.
-    ``item_to_document``: see ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come
+    ``relevant``: the key of the relevant items in a golden set, if it is not clear. ``item_to_document``: see ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come
     from, by default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as
     well, those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version.
     ``replace``: replace that version, even if more than a tenth of its groups then have no labels (ConflictError
@@ -316,7 +318,7 @@ def add_labels(
     from ndcg_tracker.storage.records import LabelOrigin
 
     documents = documents_given(item_to_document, item_is_text=item_is_text)
-    columns = Columns(group=group, item=item, label=label, items=items, documents=documents)
+    columns = Columns(group, item, label=label, items=items, documents=documents, relevant=relevant, recognised=[])
     path = path_of(labels)
     if path is None and where:
         raise InputError(f"{argument('where')} chooses rows of a file, not of a table", advice="give only those rows")
@@ -344,7 +346,21 @@ def add_labels(
         )
         for name, given in of_judges.items()
     )
+    store_recognised(self, columns.recognised or (), first.dataset)
     return first.beside(further)
+
+
+def store_recognised(self: HasStore, found: Sequence[Recognised], dataset: str) -> None:
+    """Store the texts and the attributes of the queries of golden sets."""
+    for golden in found:
+        queries = list(golden.attributes)
+        names = dict.fromkeys(name for of_query in golden.attributes.values() for name in of_query)
+        attributes = {name: [golden.attributes[query].get(name) for query in queries] for name in names}
+        if names:
+            set_groups(self, {"group": queries, **attributes}, dataset=dataset, group="group", attributes=[*names])
+        texts = {query: text for query, text in golden.texts.items() if text != query and query in golden.labels}
+        if texts:
+            add_texts(self, {"group": [*texts], "text": [*texts.values()]}, dataset=dataset)
 
 
 def add_answers(

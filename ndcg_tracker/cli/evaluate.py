@@ -11,6 +11,7 @@ import typer
 
 from ndcg_tracker.cli import options
 from ndcg_tracker.metrics.language.measures import Work
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.evaluation import Evaluation
@@ -57,6 +58,7 @@ def evaluate(
 
     Example: ndcg-track evaluate dense.run --labels qrels.txt -m ndcg@10 -m map
     """
+    refuse("evaluate", {**locals(), "several_files": len(files) > 1})
     from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks
     from ndcg_tracker.api.say_evaluations import evaluations_as
     from ndcg_tracker.asked import DEFAULT_METRIC
@@ -64,7 +66,6 @@ def evaluate(
         columns_of,
         in_blocks_or_whole,
         labels_of,
-        refused_by_spark,
         run_names,
         spark_evaluations,
     )
@@ -72,21 +73,6 @@ def evaluate(
     from ndcg_tracker.ingest.reading import documents_given
     from ndcg_tracker.render.whole_file import whole_file
 
-    if scores is not None and len(files) > 1:
-        raise InputError("--scores is for one file, but several are given", advice="evaluate them one by one")
-    if metrics_json is not None and len(files) > 1:
-        raise InputError(
-            "--metrics-json is for one run, but several files are given", advice="evaluate them one by one"
-        )
-    if judge is not None and labels is None:
-        raise InputError("--judge needs --labels FILE", advice="leave it out, or give the file that names the judge")
-    if (by is None) != (groups is None):
-        half, other = ("--by", "--groups FILE") if groups is None else ("--groups", "--by ATTRIBUTE")
-        raise InputError(f"{half} needs {other}", advice="give both")
-    if by is not None and (per_group or engine == "spark"):
-        raise InputError(
-            f"--by does not go with {'--per-group' if per_group else '--engine spark'}", advice="leave one out"
-        )
     run_columns, label_columns = columns_of(
         labels,
         metric,
@@ -106,16 +92,6 @@ def evaluate(
     evaluations = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         if engine == "spark":
-            refused_by_spark(
-                reader=reader,
-                columns=columns,
-                items=items,
-                scores=scores,
-                stream=stream,
-                weight=weight,
-                judge=judge,
-                item_to_document=item_to_document,
-            )
             evaluated = spark_evaluations(
                 labels, metrics, groups_share, group=group, item=item, score=score, label=label
             )

@@ -13,6 +13,7 @@ import typer
 from ndcg_tracker.asked import Pairs, allowed
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Direction
@@ -115,14 +116,8 @@ def ingest(
     Example: ndcg-track ingest bm25.run dense.run --labels qrels.txt --dataset shop
     """
     tags, of_file = _tags(tag, measure)
+    refuse("ingest", {**locals(), "measure": of_file, "several_files": len(files or ()) > 1})
     if results is not None:
-        taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
-        taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
-        taken |= {"--item-to-document": item_to_document, "--collapse": collapse, "--sampled": sampled}
-        taken |= {"--engine": "" if engine == "here" else engine, "--items": items, "--judge": judge}
-        taken |= {"--allow": allow, "--text": text, "--item-is-text": "yes" if item_is_text else None}
-        for spelled in (spelled for spelled, other in taken.items() if other):
-            raise InputError(f"{spelled} does not go with --results FILE", advice="leave it out")
         of_run: dict[str, Any] = {
             "name": name[0] if name else None,
             "dataset": dataset,
@@ -139,9 +134,6 @@ def ingest(
         return
     if not files:
         raise InputError("ingest needs a FILE", advice="name one, or give - for standard input")
-    for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": of_file}.items():
-        if other is not None:
-            raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")
 
     from ndcg_tracker.api.evaluation import parsed_metrics
     from ndcg_tracker.asked import DEFAULT_METRIC
@@ -151,7 +143,6 @@ def ingest(
         labels_of,
         read_ahead,
         read_by_spark,
-        refused_by_spark,
         require_file,
         run_names,
     )
@@ -166,14 +157,6 @@ def ingest(
     from ndcg_tracker.runs.samples import checked_sample
     from ndcg_tracker.storage.checks import stored_time
 
-    of_one = (
-        ("--scores is for one file, but several", scores),
-        ("--metrics-json is for one run, but several files", metrics_json),
-        ("--metadata is of one run, but several files", metadata),
-    )
-    for what, setting in of_one:
-        if setting is not None and len(files) > 1:
-            raise InputError(f"{what} are given", advice="ingest them one by one")
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
@@ -214,8 +197,6 @@ def ingest(
 
             paths, of_labels, metrics = files, labels, metric or [DEFAULT_METRIC]
             if engine == "spark":
-                of_files = {"reader": reader, "columns": columns, "items": items, "scores": scores}
-                refused_by_spark(**of_files, stream=stream, item_to_document=item_to_document)
                 of_spark = read_by_spark(files, labels, metrics, run_columns, label_columns)
                 paths, of_labels = stack.enter_context(of_spark)
                 run_columns = label_columns = Columns()

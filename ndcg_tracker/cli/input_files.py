@@ -248,14 +248,6 @@ def drawn_progress(
         sys.stderr.flush()
 
 
-def refused_by_spark(**given: object) -> None:
-    """Refuse options for files that this program reads itself, by their names."""
-    for name, value in given.items():
-        if value is not None:
-            option = "--" + name.replace("_", "-")
-            raise InputError(f"{option} does not go with --engine spark", advice="leave one of the two out")
-
-
 def spark_evaluations(
     labels: str | None, metrics: Sequence[str], groups_share: str | None, **columns: str | None
 ) -> Callable[[str], Evaluation]:

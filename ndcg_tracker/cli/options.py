@@ -18,7 +18,7 @@ import typer
 
 from ndcg_tracker import asked
 from ndcg_tracker.asked import Option
-from ndcg_tracker.errors import InputError, NdcgTrackerWarning, worded
+from ndcg_tracker.errors import NdcgTrackerWarning, worded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -401,14 +401,18 @@ def agreed(question: str) -> bool:
 
 OPTION_OF = {
     "attributes": "--attribute",
+    "candidates": "CANDIDATE",
+    "files": "FILE",
     "limits": "--limit",
     "location": "--db",
     "metrics": "--metric",
     "parameters": "--param",
     "repeats": "--repeat",
+    "reproduced": "REPRODUCED",
+    "runs": "RUN",
     "tags": "--tag",
 }
-"""The options whose names differ from those of the Python arguments."""
+"""The options whose names differ from those of the Python arguments, and the arguments that are not options."""
 
 
 def as_option(name: str, value: str) -> str:
@@ -429,19 +433,3 @@ def discard(stream: TextIO) -> None:
 def wants_color() -> bool:
     """Return whether results may be coloured: only on a terminal, and not if NO_COLOR is set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def belongs_to_one_dataset(suite: str | None, **given: object) -> None:
-    """Refuse options of one dataset together with --suite, and --by-tag without --suite (InputError).
-
-    ``given``: the values by the names of their arguments.
-
-    """
-    by_tag = given.pop("by_tag", None)
-    if suite is None:
-        if by_tag is not None:
-            raise InputError("--by-tag belongs to --suite", advice="leave it out, or name a suite")
-        return
-    for name, value in given.items():
-        if value:
-            raise InputError(f"--{name.replace('_', '-')} does not go with --suite", advice="leave out one of them")

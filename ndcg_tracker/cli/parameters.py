@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from ndcg_tracker.asked import NOTHING, Declared, OwnName, Texts, declared
 from ndcg_tracker.cli import options
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.rules import refuse
 
 READERS: Mapping[str, Callable[[Any], Any]] = {
     "metric": options.metric_asked_for,
@@ -46,18 +46,12 @@ class Asked:
         renamed: Mapping[str, str] | None = None,
         **further: object,
     ) -> Answer:
-        """Call a function on a suite; refuse given arguments that it does not take (InputError).
+        """Call a function on a suite; the rules refuse the arguments that it does not take.
 
         ``renamed``: the arguments that it takes under other names.
         """
         names = {"metrics": "metric", **(renamed or {})}
         named = {names.get(name, name): value for name, value in self.named.items()}
-        taken = inspect.signature(function).parameters
-        for name in named:
-            if name not in taken:
-                raise InputError(
-                    f"{options.as_option(name, '')} does not go with --suite", advice="leave out one of them"
-                )
         return function(suite, *self.positional, **{**named, **further})
 
 
@@ -91,11 +85,12 @@ def _read(argument: Declared, value: Any) -> Any:
 
 
 def takes(
-    function: Callable[..., Any], *, but: Iterable[str] = ()
+    function: Callable[..., Any], *, but: Iterable[str] = (), rules: str = ""
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the arguments and options of a function, as its first argument ``asked``, before its own ones.
 
-    ``but``: those that the command does not have. The command keeps an argument that it declares itself.
+    ``but``: those that the command does not have. The command keeps an argument that it declares itself. ``rules``: the
+    name under which its rules are kept, if not its own.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -103,7 +98,11 @@ def takes(
         left_out = {*but, *(parameter.name for parameter in own)}
         arguments = [argument for argument in declared(function) if argument.name not in left_out]
 
+        parameters = [*(_as_typer(argument) for argument in arguments), *own]
+        defaults = {parameter.name: parameter.default for parameter in parameters}
+
         def called(**given: Any) -> None:
+            refuse(rules or command.__name__, {name: of for name, of in given.items() if of != defaults[name]})
             positional: list[Any] = []
             named = {}
             for argument in arguments:
@@ -119,7 +118,7 @@ def takes(
                     named[argument.name] = value
             command(Asked(tuple(positional), named), **given)
 
-        return with_parameters(called, [*(_as_typer(argument) for argument in arguments), *own], command)
+        return with_parameters(called, parameters, command)
 
     return decorate
 

@@ -11,19 +11,11 @@ from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.compare.options import labels_version
-from ndcg_tracker.errors import InputError
 
 NOTHING_COMPARABLE = 5
 
 CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
 """How a comparison is printed; latex: a table for a paper."""
-
-_NOT_CHECKED = {
-    "--top": "a sample of labels corrects a mean, but does not say which group is the worst",
-    "--suite": "a sample is drawn from one dataset",
-    "--labels all": "the design fixed the labels",
-    "--judge '*'": "it checks one judge",
-}
 
 
 @takes(Tracker.compare)
@@ -65,22 +57,9 @@ def compare(
 
     Example: ndcg-track compare @baseline dense --by product
     """
-    if "check_with" in asked.named:
-        refused = {"--top": top is not None, "--suite": suite is not None, "--labels all": labels == "all"}
-        refused["--judge '*'"] = asked.named.get("judge") == EVERY_JUDGE
-        for option, is_given in refused.items():
-            if is_given:
-                raise InputError(
-                    f"{option} does not go with --check-with: {_NOT_CHECKED[option]}", advice="leave it out"
-                )
-    options.belongs_to_one_dataset(suite, by_tag=by_tag)
     if suite is not None:
         from ndcg_tracker.compare.say_suite import suite_comparison_said
 
-        if labels == "all":
-            raise InputError("--labels all takes one dataset", advice="name a version, or newest, with --suite")
-        if asked.named.get("judge") == EVERY_JUDGE:
-            raise InputError("--judge '*' takes one dataset", advice="name a judge with --suite")
         of_top: dict[str, Any] = {} if top is None else {"top": top}
         with options.tracker() as tracker:
             on_suite = asked.on_suite(
@@ -96,18 +75,6 @@ def compare(
         return
     of_every_judge = asked.named.get("judge") == EVERY_JUDGE
     if labels == "all" or of_every_judge:
-        if of_every_judge and labels not in (None, "all", "newest"):
-            raise InputError(
-                f"--labels {labels} belongs to one judge, but --judge '*' means every judge", advice="leave one out"
-            )
-        several = "all" if labels == "all" else "'*'"
-        if format == "latex":
-            advice = f"name it instead of {several}"
-            raise InputError("--format latex needs one version of the labels", advice=advice)
-        if not asked.named.keys().isdisjoint(("by", "tie_bounds")):
-            raise InputError(
-                "--by and --tie-bounds need one version of the labels", advice=f"name it instead of {several}"
-            )
         from ndcg_tracker.questions.labels.say import versions_said
 
         with options.tracker() as tracker:

@@ -57,11 +57,11 @@ class PairedResults:
     counts, None if both have some. ``shown_only``: why the metric is shown but not compared (``no_inference`` is a note
     about that), None if it is compared. ``direction``: which values are better. ``repeats``, ``clusters``, ``drawn``,
     ``least_apart``: see ``Sample``; ``clustered_by``: the attribute that makes the clusters, if one was asked for.
-    ``requested_as``, ``judged``: see ``About``. ``unjudged``: what unjudged items leave open, ``ends``: the differences
-    at both ends of what they may be worth, if these are known. ``unreached``: a note that labels do not reach both
-    runs, None if they do. ``same_lists``: bool, shape (n,), whether both lists of a group are the same, None if
-    unknown. ``check``: what drawn answers say, None without any; ``others``: the estimates without them. ``graded``:
-    labels with answers that are too few to decide, None for the stored labels.
+    ``requested_as``, ``judged``, ``judge_alone``: see ``About``. ``unjudged``: what unjudged items leave open,
+    ``ends``: the differences at both ends of what they may be worth, if these are known. ``unreached``: a note that
+    labels do not reach both runs, None if they do. ``same_lists``: bool, shape (n,), whether both lists of a group are
+    the same, None if unknown. ``check``: what drawn answers say, None without any; ``others``: the estimates without
+    them. ``graded``: labels with answers that are too few to decide, None for the stored labels.
     """
 
     metric: str
@@ -73,6 +73,7 @@ class PairedResults:
     no_inference: Note | None = None
     requested_as: str = ""
     judged: JudgedShare | None = None
+    judge_alone: str = ""
     tie_effect: TieEffect | None = None
     limits: tuple[float, float] | None = None
     not_judged: NotComparable | None = None
@@ -207,7 +208,7 @@ def compare_runs(
     return _with_metric_notes(comparison)
 
 
-_OF_METRICS = ("ties", "nothing_judged", "all_one", "unjudged_zero", "unjudged_open")
+_OF_METRICS = ("ties", "nothing_judged", "all_one", "unjudged_zero", "unjudged_open", "judge_unchecked")
 
 
 def _with_metric_notes(comparison: Comparison) -> Comparison:
@@ -246,8 +247,10 @@ def _of_open(comparison: Comparison) -> list[Note]:
     lefts = [(of, of.about.unjudged) for of in comparison.metrics if of.about.unjudged is not None]
     for metric, left in [(metric, left) for metric, left in lefts if left.stop is not None][:1]:
         notes.append(Note("unjudged_zero", {"metric": metric.metric, "stop": left.stop}))
-    for metric, left in [(metric, left) for metric, left in lefts if metric.is_open][:1]:
-        names = [run.runs[0].name if run.runs else run.name for run in sides]
+    names = [run.runs[0].name if run.runs else run.name for run in sides]
+    for judge in {of.about.judge_alone for of in comparison.metrics if of.open == "judge not checked"}:
+        notes.append(Note("judge_unchecked", {"judge": judge}, sample_command(names, judge, comparison.dataset)))
+    for metric, left in [(of, left) for of, left in lefts if of.is_open and of.open != "judge not checked"][:1]:
         n_items = None if any(run.runs for run in sides) else left.n_items
         notes.append(closing_note(comparison, metric.metric, names, n_items, left.n_groups))
     return notes
@@ -385,5 +388,6 @@ def _about(results: PairedResults) -> About:
         shown_only=results.shown_only,
         judged=results.judged,
         unjudged=results.unjudged,
+        judge_alone=results.judge_alone,
         check=results.check,
     )

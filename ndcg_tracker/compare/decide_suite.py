@@ -78,7 +78,8 @@ def suite_comparison(
     """Return the comparison on a suite. Parameters: ``names``: of the systems. ``results``: by dataset."""
     deltas = adjusted([on.found for on in on_datasets])
     strata, metric = strata_of(results), deltas[0].metric
-    about = About(metric=metric, unjudged=joined(paired.unjudged for paired in results.values()))
+    alone = next((paired.judge_alone for paired in results.values() if paired.judge_alone), "")
+    about = About(metric=metric, unjudged=joined(of.unjudged for of in results.values()), judge_alone=alone)
     others = {end: estimate(moved) for end, moved in moved_strata(strata, results).items()}
     each = zip(results, strata.strata, strict=True)
     equal = [SuiteNote(name, Note("equal_values")) for name, of in each if of.standard_error is None and of.n > 1]

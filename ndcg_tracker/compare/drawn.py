@@ -14,7 +14,6 @@ from ndcg_tracker.metrics.contributions import items_with, matched_items, weight
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import SUMS
 from ndcg_tracker.rankings import Floats, Index, Mask
-from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, matching_rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists
@@ -95,22 +94,19 @@ class Pool:
     def numbers(self, lists: LabelLists, none: float = np.nan) -> Floats:
         """Return the number that labels have for each item: float64, shape (n,), ``none`` without a label."""
         found = np.full(self.groups.size, none)
-        rows, label_rows = matching_rows(GroupedItems(self.keys, self.offsets, self.items, self.before), lists)
+        rows, label_rows = self._rows_in(lists)
         found[rows] = lists.grades[label_rows]
         return found
+
+    def _rows_in(self, lists: LabelLists) -> tuple[Index, Index]:
+        """Return the items that have a label, and the rows of these labels."""
+        return matching_rows(GroupedItems(self.keys, self.offsets, self.items, self.before), lists)
 
     def labels(self, grades: Floats, base: LabelLists | None = None) -> LabelLists:
         """Return grades of the items (NaN: none) as labels; ``base``: labels of further items, which stay."""
         has = np.flatnonzero(~np.isnan(grades))
-        groups, items, numbers = self.keys.take(self.groups[has]), self.items.take(has), grades[has]
-        if base is not None:
-            pool = GroupedItems(self.keys, self.offsets, self.items, self.before)
-            rest = np.ones(base.n_items, dtype=np.bool_)
-            rest[matching_rows(base, pool)[0]] = False
-            rows = np.flatnonzero(rest)
-            groups = Keys.joined([groups, base.group_keys.take(group_codes(base.offsets)[rows])])
-            items, numbers = Keys.joined([items, base.item_keys.take(rows)]), np.append(numbers, base.grades[rows])
-        return LabelLists.from_rows(groups, items, numbers)
+        own = LabelLists.from_rows(self.keys.take(self.groups[has]), self.items.take(has), grades[has])
+        return own if base is None else own.with_rows(base, np.delete(np.arange(base.n_items), self._rows_in(base)[1]))
 
 
 @dataclass(frozen=True)
@@ -197,22 +193,12 @@ class DrawnDeltas:
         if not self.delta.size:
             return TTest(0, None, None)
         queries = self.queries(clusters)
-        found = queries.mean()
-        p_value = found.p_value()
-        if p_value is None or not queries.decides(least_apart=least_apart):
+        found, decides = queries.mean(), queries.decides(least_apart=least_apart)
+        if not decides or (p_value := found.p_value()) is None:
             return TTest(self.delta.size, found.estimate, None)
         t = max(abs(found.estimate) - found.allowance, 0.0) / found.error
-        return TTest(
-            self.delta.size,
-            found.estimate,
-            None,
-            float(np.copysign(t, found.estimate)),
-            p_value,
-            found.interval,
-            found.error,
-            float(found.df),
-            found.allowance,
-        )
+        inferred = p_value, found.interval, found.error, float(found.df), found.allowance
+        return TTest(self.delta.size, found.estimate, None, float(np.copysign(t, found.estimate)), *inferred)
 
 
 @dataclass(frozen=True, slots=True)

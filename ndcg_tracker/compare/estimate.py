@@ -65,12 +65,6 @@ class Methods:
         if self.resamples < 1:
             raise InputError(f"the number of resamples must be 1 or more, not {self.resamples}")
 
-    def check_t_only(self, why: str) -> None:
-        """Raise InputError unless only t-tests are requested; ``why``: the data that other methods do not support."""
-        for given, name in ((self.test, "test"), (self.ci, "ci")):
-            if given != "t":
-                raise InputError(f"{argument(name, given)} does not take {why}", advice="leave it out")
-
 
 T_TEST, NOTHING_KNOWN = Methods(), About()
 

@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.compare.estimate import T_TEST, Methods
-from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, old_designs_note, with_answers
+from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, judge_alone, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -47,6 +47,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged, matching_rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.rules import given_of, refuse
 from ndcg_tracker.runs.scoring import judged_share_notes, stored_weights
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note, in_words
@@ -64,10 +65,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 
-_USUAL_TOP = 10
 MOVES = 3
 """At most this many items are kept for each of the worst and best groups."""
-_T_ALONE = "drawn queries: only their own bounds are valid"
 _ROUNDING = 1e-12
 _GROUPS_READ = 10_000
 """About so many groups are enough to see that labels changed."""
@@ -90,13 +89,14 @@ class CompareOptions:
     ``ids_are_stable``: whether to take labelled items that vanished for gone, although new ids are in their places.
     ``reads_items``: whether to look how far labels reach both runs (see ``coverage``). ``check_with``: who answered a
     sample that checks the judge. ``fresh``: leave out groups that were answered before the later run was stored.
-    ``fills_holes``: whether answers may fill the holes of labels.
+    ``fills_holes``: whether answers may fill the holes of labels. ``trust_judge``: whether labels of a judge decide
+    whom nobody checked.
     """
 
     metrics: tuple[Metric, ...] = ()
     dataset: str | None = None
     missing: Missing = "error"
-    top: int = _USUAL_TOP
+    top: int = 10
     tie_bounds: bool = False
     methods: Methods = T_TEST
     by: str | None = None
@@ -109,6 +109,7 @@ class CompareOptions:
     check_with: str | None = None
     fresh: bool = False
     fills_holes: bool = True
+    trust_judge: bool = False
 
     def words(self) -> tuple[str, ...]:
         """Return these options as a command takes them: metrics, labels, missing groups, clusters."""
@@ -123,8 +124,14 @@ class CompareOptions:
         fresh = ("--fresh",) if self.fresh else ()
         return (*metrics, *(word for option, value in chosen if value is not None for word in (option, value)), *fresh)
 
+    def refuse(self, **kinds: bool) -> None:
+        """Refuse options that do not go together, or with what is compared (InputError); ``kinds``: see ``rules``."""
+        none_shown = {} if self.top else {"top": None}
+        refuse("compare", {**given_of(self.methods), **given_of(self), **none_shown, **kinds})
+
     def __post_init__(self) -> None:
-        """Refuse labels that are not a version (InputError)."""
+        """Refuse labels that are not a version, and what does not go together (InputError)."""
+        self.refuse()
         if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
             advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
             raise InputError(f"labels {self.labels!r} is not a version", advice=advice)
@@ -224,46 +231,19 @@ def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: Comp
 
 def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
     """Refuse options that repeated runs do not support, and a run that is in both arms (InputError)."""
-    if options.check_with is not None:
-        _check_sampled(options, baseline, candidate)
+    if options.check_with is not None and options.check_with == (options.judge or ""):
+        raise InputError(
+            f"{judge_words(options.check_with or '')} cannot check itself",
+            advice=f"name who answered with {argument('check_with')}",
+        )
     if len(baseline.runs) == len(candidate.runs) == 1:
         return
-    options.methods.check_t_only("arms of repeated runs")
-    if options.cluster is not None:
-        raise InputError(f"{argument('cluster')} takes single runs, not arms", advice="leave it out, or name two runs")
-    if options.tie_bounds:
-        raise InputError(
-            f"{argument('tie_bounds')} shows the groups of single runs", advice="leave it out, or name two runs"
-        )
+    options.refuse(arms=True)
     both = [run for run in candidate.runs if run.id in {other.id for other in baseline.runs}]
     if both:
         raise InputError(
             f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}",
             advice="give each arm its own runs",
-        )
-
-
-def _check_sampled(options: CompareOptions, *arms: Arm) -> None:
-    """Refuse options that do not go with answers to a sample (InputError)."""
-    repeated = [arm.name for arm in arms if len(arm.runs) > 1]
-    if repeated:
-        raise InputError(f"a judge is checked on single runs, not on arm {repeated[0]!r}", advice="name runs")
-    options.methods.check_t_only(_T_ALONE)
-    if options.top not in (0, _USUAL_TOP):
-        why = "drawn queries tell about the mean, not which group is the worst"
-        what = f"{argument('top')} does not go with {argument('check_with')}: {why}"
-        raise InputError(what, advice="leave it out")
-    asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
-    for name, is_given in asked.items():
-        if is_given:
-            why = "the judge's newest count" if name == "labels" else "it shows groups under the labels of one judge"
-            raise InputError(
-                f"{argument(name)} does not go with {argument('check_with')}: {why}", advice="leave it out"
-            )
-    if options.check_with == (options.judge or ""):
-        raise InputError(
-            f"{judge_words(options.check_with or '')} cannot check itself",
-            advice=f"name who answered with {argument('check_with')}",
         )
 
 
@@ -305,8 +285,6 @@ def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOption
 def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, attributes: Attributes) -> ComparedPair:
     """Return the comparison of two arms under one label set; ``attributes``: see ``asked_attributes``."""
     slices, clusters = attributes
-    if clusters is not None:
-        options.methods.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
     results, more, coverage = _stored(tx, both, options, pruned)
@@ -321,6 +299,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         results = [of_metric for of_metric, _ in answered]
         more += [note for _, notes in answered[:1] for note in notes]
         more += old_designs_note(tx, both, answers) if both.checked_by is not None else []
+    if not options.trust_judge and (alone := judge_alone(tx, both)):
+        results = [replace(of, judge_alone=alone) for of in results]
     if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
         results, of_labels, listed = coverage_by_labels(
             tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable

@@ -38,6 +38,7 @@ from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.runs.labels import NO_LABELS, numbered_labels
 from ndcg_tracker.statistics.drawn_queries import LEAST_APART, DrawnQueries, without_asking, worth_of_holes
 from ndcg_tracker.statistics.t_test import TTest
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import judge_words, sample_command
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.records import DesignRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 CLUSTER = "cluster"
@@ -68,10 +69,18 @@ class Answers:
     after: LabelLists
 
 
+def judge_alone(tx: ReadTransaction, both: RunPair) -> str:
+    """Return the named judge whose labels decide although nobody checks them, "" if there is none."""
+    judge = both.baseline.label_set.judge
+    if not judge or both.checked_by is not None or judge in NO_LABELS_HERE:
+        return ""
+    return "" if judge in {design.checked_by for design in tx.designs.all(both.dataset_id)} else judge
+
+
 def answers_of(tx: ReadTransaction, dataset_id: int, aim: Aim, whose: str) -> Answers | None:
     """Return the answers of a person who checks judges, or those that fill the holes of a judge's labels.
 
-    The first answer to an item counts. Returns: None if nobody was asked.
+    Returns: None if nobody was asked.
     """
     stored = tx.designs.all(dataset_id)
     if aim == "judge":
@@ -80,17 +89,26 @@ def answers_of(tx: ReadTransaction, dataset_id: int, aim: Aim, whose: str) -> An
         designs = [of for of in stored if of.kind == "holes" and of.judge == whose]
     if not designs:
         return None
+    people = ", ".join(dict.fromkeys(of.checked_by for of in designs if of.checked_by))
+    numbers = tuple(design.number for design in designs if design.kind != "items")
+    return Answers(aim, people, numbers, stored[0].seed, *answers_to(tx, designs)[:2])
+
+
+def answers_to(tx: ReadTransaction, designs: Sequence[DesignRecord]) -> tuple[LabelLists, LabelLists, int]:
+    """Return the answers to some designs, of each the latest run before it, and how many items are not answered.
+
+    The first answer to an item counts.
+    """
     found: dict[tuple[int, str], tuple[float, int]] = {}
-    for item in (item for design in designs for item in tx.designs.items(design.id)):
+    items = [item for design in designs for item in tx.designs.items(design.id)]
+    for item in items:
         if item.grade is not None:
             later = -1 if item.answered_after_run_id is None else item.answered_after_run_id
             found.setdefault((item.group_id, item.item_key), (item.grade, later))
     ids = np.array([group for group, _ in found], dtype=np.int64)
-    keys = tx.groups.keys(dataset_id, ids), Keys.from_strings([item for _, item in found])
+    keys = tx.groups.keys(designs[0].dataset_id, ids), Keys.from_strings([item for _, item in found])
     grades, after = (LabelLists.from_rows(*keys, of) for of in np.array([*found.values()], np.float64).reshape(-1, 2).T)
-    people = ", ".join(dict.fromkeys(of.checked_by for of in designs if of.checked_by))
-    numbers = tuple(design.number for design in designs if design.kind != "items")
-    return Answers(aim, people, numbers, stored[0].seed, grades, after)
+    return grades, after, len({(item.group_id, item.item_key) for item in items}) - len(found)
 
 
 def checked_pair(
@@ -297,22 +315,12 @@ def _check(
     left_out = standing.order[: standing.n_drawn][~standing.full[: standing.n_drawn]]
     mean, is_complete = queries.mean() if n else None, queries.is_complete
     is_unknown = standing.is_open & ~deltas.known[pair.pool.groups]
-    return DrawnCheck(
-        answers.aim,
-        answers.checked_by,
-        answers.designs,
-        n,
-        int(deltas.known.sum()),
-        int(deltas.drawn.sum()),
-        int(deltas.left_out.sum()),
-        tuple(pair.keys.take(left_out[:_NAMED]).to_list()),
-        queries.n_missing,
-        int(is_unknown.sum()),
-        int((is_unknown & deltas.drawn[pair.pool.groups]).sum()),
-        decides,
-        is_complete,
-        mean if decides and not is_complete else None,
-    )
+    n_known, n_drawn, n_left_out = (int(of.sum()) for of in (deltas.known, deltas.drawn, deltas.left_out))
+    n_open, n_graded = (int(of.sum()) for of in (is_unknown, is_unknown & deltas.drawn[pair.pool.groups]))
+    names = tuple(pair.keys.take(left_out[:_NAMED]).to_list())
+    about = answers.aim, answers.checked_by, answers.designs, n, n_known, n_drawn, n_left_out, names
+    found = decides, is_complete, mean if decides and not is_complete else None
+    return DrawnCheck(*about, queries.n_missing, n_open, n_graded, *found)
 
 
 def _codes(values: Sequence[str | None]) -> Index:

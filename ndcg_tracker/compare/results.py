@@ -283,7 +283,8 @@ class About:
     ``test``, ``ci_method``: the methods. ``groups``: the counts of groups. ``not_comparable``: the reason for that
     verdict. ``shown_only``: why a metric is shown but not compared. ``tie_effect``: how far ties in scores leave both
     means open. ``clusters``: clusters of dependent groups. ``judged``: the judged share of the first ranks of both
-    runs. ``unjudged``: what they leave open, None if nothing or nobody looked. ``check``: what drawn answers say;
+    runs. ``unjudged``: what they leave open, None if nothing or nobody looked. ``judge_alone``: the named judge whose
+    labels decide although nobody checked them, "" for none. ``check``: what drawn answers say;
     unless all groups are answered, the means, wins, ties and losses are then not known. Each is None if there is none.
     """
 
@@ -300,6 +301,7 @@ class About:
     clusters: Clusters | None = None
     judged: JudgedShare | None = None
     unjudged: Unjudged | None = None
+    judge_alone: str = ""
     check: DrawnCheck | None = None
 
 
@@ -473,6 +475,8 @@ class Estimate:
             if self.verdict != "no_difference_detected":
                 return None
             return "drawn queries left out" if self.check.are_many_left_out else "too few drawn queries"
+        if self.about.judge_alone and self.settled is None:
+            return "judge not checked"
         return None if self.turning is None else "unjudged"
 
     @property

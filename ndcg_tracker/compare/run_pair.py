@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import Arm
-from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.shares import evaluation_in
@@ -239,6 +238,8 @@ def _split(
     text = next((text for text in map(str, metrics or own[0]) if all(text in of_run for of_run in own)), None)
     if text is None or len(runs) != 2 or own[0][text] == own[1][text]:
         return ""
+    from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
+
     split = labels_or_ranking(tx, runs, [of_run[text] for of_run in own], parse_metric(text))
     return "" if split is None else f": {text} {split.words}"
 

@@ -40,29 +40,20 @@ from ndcg_tracker.compare.say_tables import (
 )
 from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.latex import latex_text, table_latex
 from ndcg_tracker.render.report import WIDTH, Column, Line, Report, Table
 from ndcg_tracker.render.terminal import display_width, shortened, visible
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import MINOR, Note, few_differences, renamed, sentence, told
 from ndcg_tracker.words.sentences import T_INTERVAL, low_information
-from ndcg_tracker.words.texts import (
-    counted,
-    judge_words,
-    p_text,
-    percent,
-    points,
-    queries,
-    short,
-)
+from ndcg_tracker.words.texts import counted, judge_words, p_text, percent, points, queries, short, units
 from ndcg_tracker.words.verdicts import MARKS
 
 MOVED: Mapping[Verdict | None, str] = {of: MARKS[of].word for of in ("regressed", "improved")}
 JUDGED = "share of the first ranks with a label, in the baseline and in the candidate"
 DETECTABLE = "the smallest difference detected with 80% power; none: not even the largest possible"
 EFFECT = "effect size, mean difference / standard deviation of the differences"
-REST = "statistics and groups"
 WAYS_ON = "explain why   report a page"
 _NAMED = 3  # groups on each side that one screen names
 _NAME_WIDTH = 24  # of a query
@@ -115,6 +106,7 @@ def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python) -> 
             [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))], list(_CSV_COLUMNS)
         ),
         {"latex": lambda: comparison_latex(*comparisons)},
+        dataset=comparisons[0].dataset,
     )
 
 
@@ -124,14 +116,14 @@ def comparison_latex(*stored: Comparison) -> str:
     Raises: InputError for comparisons with tables that it cannot show (slices, bounds, equivalence), and for several
     versions of the labels, whose means are not comparable.
     """
+    from ndcg_tracker.render.latex import latex_text, table_latex
+
     asked = {
         "by": any(each.slices is not None for each in stored),
         "tie_bounds": any(each.tie_groups is not None for each in stored),
         "equivalence": any(metric.equivalence is not None for each in stored for metric in each.metrics),
     }
-    for name in (name for name, is_given in asked.items() if is_given):
-        what = f"a table for a paper cannot show {argument(name)}"
-        raise InputError(what, advice="leave it out, or choose another format")
+    refuse("compare", {**asked, "paper": True})
     if len(versions := sorted({comparison.label_set.version for comparison in stored})) > 1:
         what = f"these runs were compared under versions {' and '.join(map(str, versions))} of the labels"
         again = f"ndcg-track rescore --all --dataset {shlex.quote(stored[0].dataset)} --labels"
@@ -253,7 +245,19 @@ def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python) 
 
 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
-    minor = [told(note) for note in comparison.notes if note.kind in MINOR]
+    def behind() -> dict[str, object]:
+        return {
+            "legend": legend(shown, spelled),
+            "facts": [
+                (units(), f"{comparison.groups.paired:,} paired"),
+                *facts(comparison, spelled, beside_table=True),
+                *check_facts(comparison),
+                *canonical_names(comparison, stored),
+            ],
+            "minor": [told(note) for note in comparison.notes if note.kind in MINOR],
+            "details": [Table.of(_STATISTICS, comparison.metrics), *group_tables(comparison)],
+        }
+
     return Report(
         headline(comparison),
         tables=[
@@ -265,16 +269,8 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         lines=[*_extremes(comparison), *(Line("", favour) for favour in favours(comparison))],
         notes=[told(note) for note in comparison.notes if note.kind not in MINOR],
         also=WAYS_ON,
-        legend=legend(shown, spelled),
-        facts=[
-            ("groups", f"{comparison.groups.paired:,} paired"),
-            *facts(comparison, spelled, beside_table=True),
-            *check_facts(comparison),
-            *canonical_names(comparison, stored),
-        ],
-        minor=minor,
-        details=[Table.of(_STATISTICS, comparison.metrics), *group_tables(comparison)],
-        rest=REST,
+        rest=f"statistics and {units()}",
+        behind=behind,
     )
 
 

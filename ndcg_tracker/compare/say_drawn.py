@@ -41,8 +41,8 @@ def few_words(check: DrawnCheck | None) -> str:
         return ""
     if check.n_missing:
         return f"{check.n_answered:,} of {check.n_needed:,} drawn queries answered"
-    n_drawn = check.n_answered + check.n_left_out
-    if check.n_left_out * 8 > n_drawn:
+    if check.are_many_left_out:
+        n_drawn = check.n_answered + check.n_left_out
         return (
             f"{check.n_left_out:,} of the {n_drawn:,} drawn queries are not fully answered: {named(check.left_out)}; "
             "answer them first (labels sample lists them), as those left out may be the ones that differ"

@@ -24,13 +24,13 @@ from ndcg_tracker.render.terminal import shortened_inside
 from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import few_differences, sentence
-from ndcg_tracker.words.texts import counted, percent, points, shown_margin
+from ndcg_tracker.words.texts import counted, percent, points, shown_margin, unit, units
 from ndcg_tracker.words.verdicts import MARKS
 
 SLICES_SHOWN = 10
 """A report shows this many of the worst slices, and this many of the best."""
 NO_VALUE = "(none)"
-IDENTICAL = "identical in every group: no interval, no p-value"
+IDENTICAL = "identical everywhere: no interval, no p-value"
 
 _TESTS = {
     "t": "paired t-test",
@@ -135,7 +135,7 @@ def equivalence_tables(comparison: Comparison) -> list[Table]:
 def _equivalence_finding(equivalence: Equivalence) -> str:
     """Return the finding of a test of equivalence in a few words, with the reason if there is no p-value."""
     if equivalence.p_value is None:
-        return "identical in every group" if equivalence.equivalent else "cannot be tested"
+        return f"identical in every {unit()}" if equivalence.equivalent else "cannot be tested"
     return "equivalent" if equivalence.equivalent else "not shown equivalent"
 
 
@@ -163,7 +163,7 @@ def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
 def interval_name(metric: Estimate) -> str:
     """Return the method that gave the interval of a metric."""
     if metric.variance is not None:
-        return "t over groups and runs, crossed"
+        return f"t over {units()} and runs, crossed"
     if metric.clusters is not None:
         return "t over clusters (CR2)"
     return _INTERVALS.get(metric.ci_method, metric.ci_method)
@@ -223,7 +223,7 @@ def _slice_legend(slices: Sequence[Estimate], first: Estimate) -> list[str]:
         is_paired = first.variance is None and first.clusters is None
         lines.append(f"p, which gives the verdict: {'paired t-test' if is_paired else 't-test, as above'}{holm}")
     if any(row.value is None for row in slices):
-        lines.append(f"{NO_VALUE}: the groups without this attribute")
+        lines.append(f"{NO_VALUE}: the {units()} without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
         lines.append(f"not shown: {counted(n_hidden, 'slice')} between the worst and the best; JSON and CSV have all")
@@ -234,11 +234,11 @@ def _slice_footnotes(row: Estimate) -> list[str]:
     """Return the footnotes of one slice, worded so that slices can share them."""
     warning = next(iter(row.warnings), None)
     if warning is not None and row.is_untested:
-        units = "clusters" if warning.facts.get("of_clusters") else "groups"
-        same = f"all {units} differ by the same amount: the interval and the p-value are undefined"
+        of_what = "clusters" if warning.facts.get("of_clusters") else units()
+        same = f"all {of_what} differ by the same amount: the interval and the p-value are undefined"
         return [sentence(warning) if warning.kind == "one_group" else same]
     if row.verdict == "not_comparable":
-        return ["no group that counts"]
+        return [f"no {unit()} that counts"]
     if row.verdict == "identical":
         return [IDENTICAL]
     if warning is not None:
@@ -249,7 +249,7 @@ def _slice_footnotes(row: Estimate) -> list[str]:
 def group_tables(comparison: Comparison) -> list[Table]:
     """Return the tables of the worst and the best groups, without empty tables."""
     metric = comparison.metrics[0].metric
-    tables = {f"worst groups in {metric}": comparison.worst, f"best groups in {metric}": comparison.best}
+    tables = {f"worst {units()} in {metric}": comparison.worst, f"best {units()} in {metric}": comparison.best}
     return [Table.of(_OF_GROUPS, groups, title) for title, groups in tables.items() if groups]
 
 
@@ -294,7 +294,7 @@ def tie_tables(comparison: Comparison) -> list[Table]:
     ]
     rows = [[group.group, group.run, *shown] for group, shown in numbers if shown[0] != shown[-1]]
     n_open = len(rows) if comparison.n_tie_groups is None else comparison.n_tie_groups
-    title = f"groups whose {comparison.metrics[0].metric} depends on ties in scores"
+    title = f"{units()} whose {comparison.metrics[0].metric} depends on ties in scores"
     if n_open > len(rows):
         title += f" ({len(rows) or 'none'} of {n_open:,} shown)"
     return [Table(columns("group", "run", ">worst", ">value", ">best"), rows, title if n_open else f"no {title}")]
@@ -347,8 +347,8 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
 
 def rare_loss_words(rare: RareLoss, *, of_clusters: bool, who: str = "") -> str:
     """Return the worst loss and how many queries may lose more; ``who``: which query lost most."""
-    units = "clusters" if of_clusters else "queries"
-    most = f"at most {rare.share * 100:.2g}% of {units} should lose"
+    who_loses = "clusters" if of_clusters else units("query")
+    most = f"at most {rare.share * 100:.2g}% of {who_loses} should lose"
     return f"worst loss {points(rare.worst)}{who}; {most} more (95%)" if rare.worst else f"no loss; {most} (95%)"
 
 
@@ -391,10 +391,10 @@ def _arms(comparison: Comparison) -> list[tuple[str, str]]:
             pairs.append(
                 (
                     "variance",
-                    f"{metric.metric}: {of_runs} from the runs, {by_groups} from runs by groups, the rest from the "
-                    f"groups, {parts.df:.1f} degrees of freedom; the interval is "
-                    f"±{points(parts.half_width)}, with twice the runs about ±{wider[0]}, with twice the groups about "
-                    f"±{wider[1]}",
+                    f"{metric.metric}: {of_runs} from the runs, {by_groups} from runs by {units()}, the rest from the "
+                    f"{units()}, {parts.df:.1f} degrees of freedom; the interval is "
+                    f"±{points(parts.half_width)}, with twice the runs about ±{wider[0]}, with twice the {units()} "
+                    f"about ±{wider[1]}",
                 )
             )
     first = comparison.metrics[0]

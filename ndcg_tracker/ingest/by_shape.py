@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from io import BytesIO
@@ -25,12 +26,11 @@ def known_or_recognised(
     given: object,
     wanted: Role,
     columns: Columns,
-    beside: Callable[[], tuple[Collection[str], Collection[str]]] | None = None,
 ) -> T:
     """Return what ``read`` returns: of what was given, or, if it does not know its columns, of what these are taken for.
 
-    ``read``: gets the input, the names of its columns and further options of the readers. ``beside``: returns the items
-    and the groups of the labels or the run that belong to this. Raises: InputError, of the reader or of the recogniser.
+    ``read``: gets the input, the names of its columns and further options of the readers. Raises: InputError, of the
+    reader or of the recogniser.
     """
     refusal: InputError | None = None
     if columns.relevant is None:
@@ -44,19 +44,33 @@ def known_or_recognised(
         name, value = _value(given)
         if refusal is not None and _is_known(value):
             raise refusal
-        found = _found(value, name, wanted, columns, beside)
+        found = _found(value, name, wanted, columns)
     except UnclearError:
         raise
     except InputError as error:
         raise refusal or error from None
     warn(ColumnWarning(str(found)))
-    if columns.found is not None:
-        columns.found.append(found)
-    plain = replace(columns, group=None, items=None, relevant=None, is_shared=True)
-    document: Mapping[str, Any] = found.labels if wanted == "labels" else found.ranked
+    if columns.recognised is not None:
+        columns.recognised.append(found)
+    plain = replace(columns, group=None, items=None, relevant=None)
+    is_one_table = wanted == "results" and bool(found.labels) and not columns.is_shared
+    document: Any = found.labels if wanted == "labels" else _one_table(found) if is_one_table else found.ranked
     if not isinstance(given, str):
-        return read(document, plain, {})
-    return read("-", plain, {"reader": "json", "stdin": BytesIO(json.dumps(document).encode())})
+        return read({key: [row[key] for row in document] for key in document[0]} if is_one_table else document, plain, {})
+    text = "\n".join(map(json.dumps, document)) if is_one_table else json.dumps(document)
+    return read("-", plain, {"reader": "jsonl" if is_one_table else "json", "stdin": BytesIO(text.encode())})
+
+
+def _one_table(found: Recognised) -> list[dict[str, Any]]:
+    """Return a row for each item of a query that has results or labels."""
+    rows = []
+    for query in dict.fromkeys([*found.ranked, *found.labels]):
+        labels = found.labels.get(query, {})
+        for rank, item in enumerate(found.ranked.get(query, []), 1):
+            rows.append({"group": query, "item": item, "score": -rank, "label": labels.get(item)})
+        rest = labels.keys() - set(found.ranked.get(query, []))
+        rows += [{"group": query, "item": item, "score": None, "label": labels[item]} for item in sorted(rest)]
+    return rows
 
 
 def _value(given: object) -> tuple[str, object]:
@@ -82,16 +96,29 @@ def _is_known(value: object) -> bool:
     return any({group, item} <= keys for group, item in [("group", "item"), *((c.group, c.item) for c in CONVENTIONS)])
 
 
-def _found(
-    value: object,
-    name: str,
-    wanted: Role,
-    columns: Columns,
-    beside: Callable[[], tuple[Collection[str], Collection[str]]] | None,
-) -> Recognised:
+def _ids(given: object, role: Role) -> tuple[Collection[str], Collection[str]]:
+    """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read."""
+    from ndcg_tracker.ingest.reading import read_labels, read_run
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is read again, and tells then
+        try:
+            if isinstance(given, str):
+                lists = read_labels(given) if role == "labels" else read_run(given, labels_apart=True).ranking
+                return (lists.item_keys.to_list() if lists.item_keys else ()), lists.group_keys.to_list()
+            name, value = _value(given)
+            found = recognised(value, name, role)
+        except InputError:
+            return (), ()
+    held = found.labels if role == "labels" else found.ranked
+    return {item for items in held.values() for item in items}, held.keys()
+
+
+def _found(value: object, name: str, wanted: Role, columns: Columns) -> Recognised:
     group = columns.asked("group", (), LABEL_TABLE if wanted == "labels" else RUN_APART)
     items = columns.items if wanted == "results" else None
-    item_ids, groups = ((), ()) if beside is None else beside()
+    other: Role = "results" if wanted == "labels" else "labels"
+    item_ids, groups = ((), ()) if columns.beside is None else _ids(columns.beside, other)
     known = Known(group, columns.relevant, items, frozenset(item_ids), frozenset(groups))
     try:
         return recognised(value, name, wanted, known)

@@ -132,8 +132,10 @@ class Columns:
     the response, those of item, score and label in an element of the list. ``by_rank``: whether a column ``rank``
     decides if scores contradict it (see ``deciding``). ``documents``: what the items are chunks of; if it names a
     column, that column is read in place of the items. ``allow``: the doubtful input that may pass (``asked.DOUBTS``).
-    ``groups_share``: the share of the groups that is kept, None for all. ``relevant``: the key of the relevant items in
-    a golden set. ``found``: takes what was recognised in files whose columns no reader knows.
+    ``groups_share``: the share of the groups that is kept, None for all. ``found``: the columns of the table that is
+    being read, by role. ``relevant``: the key of the relevant items in a golden set. ``recognised``: takes what was
+    recognised in files whose columns no reader knows. ``beside``: the run of labels, or the labels of a run, whose ids
+    then help to recognise them.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -151,8 +153,10 @@ class Columns:
     documents: Documents | None = None
     allow: frozenset[str] = frozenset()
     groups_share: Fraction | None = None
+    found: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     relevant: str | None = None
-    found: list[Recognised] | None = field(default=None, compare=False)
+    recognised: list[Recognised] | None = field(default=None, compare=False, repr=False)
+    beside: object = field(default=None, compare=False, repr=False)
 
     @property
     def by_row_number(self) -> bool:
@@ -220,6 +224,7 @@ class Columns:
         column that is read by convention although the table could be read without it.
         """
         names = self.likely_names(header, wanted, refused)
+        self.found.update(names)
         if self.are_relevant(names, header, wanted):
             _tell_of_relevant(header)
             return names

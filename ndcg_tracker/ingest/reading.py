@@ -49,6 +49,7 @@ from ndcg_tracker.ingest.table import (
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import shown, shown_name
 
 IR_DATASETS = "ir_datasets:"
@@ -626,9 +627,7 @@ def documents_given(rule: object, collapse: str | None = None, *, item_is_text: 
     ('max', None)
     """
     if item_is_text:
-        if rule is not None:
-            what = f"{argument('item_is_text', True)} does not go with {argument('item_to_document')}"
-            raise InputError(what, advice="leave one out")
+        refuse("ingest", {"item_is_text": True, "item_to_document": rule})
         return Documents("", are_read=True, texts={})
     if rule is None:
         if collapse is not None:

@@ -34,7 +34,8 @@ class Rows:
     ``documents``: what the items are chunks of, None if they are not chunks. ``in_order``: whether some scores come
     from the order of their rows, because there were none. ``tie_order``: what breaks ties (see ``Ranking``).
     ``n_empty``: how many lists there are if all are empty. ``n_failed``: how many failed responses were left out.
-    ``groups_share``: the share of the groups that is kept.
+    ``groups_share``: the share of the groups that is kept. ``group_column``: the column of the group ids, "" if it is
+    not known.
     """
 
     span_keys: Keys
@@ -51,6 +52,7 @@ class Rows:
     n_empty: int = 0
     n_failed: int = 0
     groups_share: Fraction | None = None
+    group_column: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -80,7 +82,8 @@ class Rows:
     def as_asked(self, columns: Columns) -> Rows:
         """Return the table with the share of its groups, and a rule for its documents unless its format has one."""
         documents = columns.documents if self.documents is None else self.documents
-        return replace(self, documents=documents, groups_share=columns.groups_share)
+        of_group = columns.found.pop("group", "")
+        return replace(self, documents=documents, groups_share=columns.groups_share, group_column=of_group)
 
     def merged(self) -> Rows:
         """Return the table with neighbouring spans of one group joined, because reading in parts may split them.

@@ -208,6 +208,7 @@ class RankedTable:
     ``run``: in the order of its rows; it has items, except in a block of a stream in which every row is judged and none
     was retrieved. ``by_row_number``: whether items are identified by the row's number within the group, because they
     have no ids. ``notes``: what the user should know. ``chunks``: how chunks became documents, None for other items.
+    ``group_column``: see ``Rows``.
     """
 
     run: Run
@@ -216,6 +217,7 @@ class RankedTable:
     by_row_number: bool = False
     notes: tuple[Note, ...] = ()
     chunks: Chunks | None = None
+    group_column: str = ""
 
     @property
     def ranking(self) -> Ranking:
@@ -342,7 +344,7 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         run = replace(run, tie_order=rows.tie_order)
         in_order = run if isinstance(run, Ranking) else run.in_order
         notes += [Note("ties_by_input")] if repeats_before(in_order.scores, in_order.offsets).any() else []
-    return RankedTable(run, labels, weights, rows.items is None, tuple(notes), chunks)
+    return RankedTable(run, labels, weights, rows.items is None, tuple(notes), chunks, rows.group_column)
 
 
 def of_failed(n: int) -> list[Note]:
@@ -386,7 +388,7 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
     table = _grouped(rows, _grouping(rows, places))
     grades = np.ones(rows.n_rows) if rows.grades is None else rows.grades
     judged = _of_documents(rows, _without_nulls(table, table.arranged(grades)), places)
-    labels = LabelLists(*judged, by_row_number=rows.items is None)
+    labels = LabelLists(*judged, by_row_number=rows.items is None, group_column=rows.group_column)
     if not labels.n_items:
         if are_answers:
             advice = f"write grades into the label column, or name the column that has them with {argument('label')}"

@@ -50,7 +50,7 @@ from ndcg_tracker.questions.history.gather import HistoryFilter
 from ndcg_tracker.questions.labels.say import agreement_said
 from ndcg_tracker.questions.show import list_runs
 from ndcg_tracker.questions.show.say import listed_as, shown_said
-from ndcg_tracker.render.formats import Answer, rows_as
+from ndcg_tracker.render.formats import Answer, Said, rows_as
 from ndcg_tracker.render.report import Format
 from ndcg_tracker.render.terminal import visible
 
@@ -122,10 +122,10 @@ def _in_formats(shown: Callable[[Format], str], *notes: str, more: str = "") -> 
     return _Answered(shown("json"), shown("text"), notes, more)
 
 
-def _told(answer: Answer) -> _Answered:
+def _told(answer: Answer | Said, *notes: str) -> _Answered:
     """Return an answer without the line for people that says what shows more: the JSON has all."""
-    said = answer._said()
-    return _in_formats(lambda format: said.in_format(format, more=""))
+    said = answer if isinstance(answer, Said) else answer._said()
+    return _in_formats(lambda format: said.in_format(format, more=""), *notes)
 
 
 def _runs(tracker: Tracker, **given: Any) -> _Answered:
@@ -134,8 +134,7 @@ def _runs(tracker: Tracker, **given: Any) -> _Answered:
 
 
 def _show(tracker: Tracker, *run: str, **given: Any) -> _Answered:
-    shown = tracker.show(*run, **given)
-    return _in_formats(lambda format: shown_said(shown).in_format(format, more=""))
+    return _told(shown_said(tracker.show(*run, **given)))
 
 
 def _history(tracker: Tracker, metric: str = DEFAULT_METRIC, **given: Any) -> _Answered:
@@ -144,11 +143,11 @@ def _history(tracker: Tracker, metric: str = DEFAULT_METRIC, **given: Any) -> _A
     result = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=new_steps)
     refuse_nothing(result.history, metric, wanted)
     said = history_answer(result, wanted, new_only=new_steps)
-    return _in_formats(said.in_format, *result.notes)
+    return _told(said, *result.notes)
 
 
 def _agreement(tracker: Tracker, *judges: str, **given: Any) -> _Answered:
-    return _in_formats(agreement_said(tracker.labels_agreement(*judges, **given)).in_format)
+    return _told(agreement_said(tracker.labels_agreement(*judges, **given)))
 
 
 def _sql(tracker: Tracker, query: str, **given: Any) -> _Answered:

@@ -46,6 +46,10 @@ class GroupedItems:
         """How many rows there are."""
         return len(self.item_keys)
 
+    def keys_of(self, rows: Index) -> tuple[Keys, Keys]:
+        """Return the group and the item of some rows."""
+        return self.group_keys.take(group_codes(self.offsets)[rows]), self.item_keys.take(rows)
+
     @cached_property
     def pair_hashes(self) -> Hash:
         """A 64-bit hash of each row's (group, item): uint64, shape (n_items,)."""
@@ -173,11 +177,13 @@ class LabelLists(GroupedItems):
     """The labels of a dataset: the judged items of each group and their grades (``numbers``), in no particular order.
 
     ``by_row_number``: whether items have no ids and are identified by the row's number within the group; None if
-    unknown. ``same_items``: further ids of the items, None for none.
+    unknown. ``same_items``: further ids of the items, None for none. ``group_column``: the column that had the ids of
+    the groups, "" if it is not known.
     """
 
     by_row_number: bool | None = False
     same_items: SameItems | None = None
+    group_column: str = ""
 
     def digest(self) -> str:
         """Return the digest of the labels and of the further ids of their items (see ``GroupedItems``)."""
@@ -188,6 +194,12 @@ class LabelLists(GroupedItems):
     def grades(self) -> Floats:
         """The grade of each judged item."""
         return self.numbers
+
+    def with_rows(self, further: LabelLists, rows: Index) -> LabelLists:
+        """Return these labels and some rows of others, none of which is here."""
+        sides = self.keys_of(np.arange(self.n_items)), further.keys_of(rows)
+        groups, items = (Keys.joined(of_both) for of_both in zip(*sides, strict=True))
+        return LabelLists.from_rows(groups, items, np.append(self.grades, further.grades[rows]))
 
     @classmethod
     def from_rows(cls, group_keys: Keys, item_keys: Keys | None, grades: Floats) -> LabelLists:

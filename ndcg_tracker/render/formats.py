@@ -1,7 +1,7 @@
 """Answers, reports and tables in the requested format.
 
 A question returns an ``Answer``: a dataclass of typed numbers with its output, a ``Said``. A format that all answers
-share is an entry of ``_FORMATS``; a format of a single answer is an entry of its ``further``.
+share is in ``Said.in_format``, which imports what writes it; a format of a single answer is in its ``further``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from ndcg_tracker.render.csv import csv_of_columns, csv_text
-from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.json import json_rows, json_text
-from ndcg_tracker.render.markdown import reports_markdown, table_markdown
 from ndcg_tracker.render.report import (
     WIDTH,
     Column,
@@ -30,6 +27,7 @@ from ndcg_tracker.render.report import (
 )
 from ndcg_tracker.render.text import CELL_WIDTH, reports_text, table_text
 from ndcg_tracker.words.notes import Note, note_text
+from ndcg_tracker.words.texts import about
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,6 +110,7 @@ class Said:
     ``value``: the typed numbers, or a function that returns them; JSON and ``to_dict`` show them with ``as_object``.
     ``reports``: the reports that people read. ``table``: the table of CSV and of a frame. ``further``: formats that
     only this answer has, or that it has in its own way. ``blank_lines``: the number of blank lines between reports.
+    ``dataset``: whose word for a group they say, by default that of the value.
     """
 
     value: object
@@ -119,8 +118,14 @@ class Said:
     table: Callable[[], Table]
     further: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     blank_lines: int = 2
+    dataset: str = ""
 
-    def in_format(
+    def in_format(self, format: str, **shown: Any) -> str:
+        """Return the answer in a format, with a line end; ``shown``: see ``_in_format``."""
+        with about(self.dataset or getattr(self.value, "dataset", "")):
+            return self._in_format(format, **shown)
+
+    def _in_format(
         self,
         format: str,
         *,
@@ -130,7 +135,7 @@ class Said:
         width: int | None = None,
         is_terminal: bool = False,
     ) -> str:
-        """Return the answer in a format, with a line end.
+        """Return the answer in a format.
 
         ``detail``: how much people read; programs read all. ``more``, ``color``, ``width``, ``is_terminal``: for text
         only (see ``reports_text``); the caller knows the terminal and NO_COLOR.
@@ -148,19 +153,23 @@ class Said:
                 more=more,
             )
         if format == "markdown":
+            from ndcg_tracker.render.markdown import reports_markdown
+
             return reports_markdown(self.reports(), detail)
-        return _FORMATS[format](self)
+        if format == "html":
+            from ndcg_tracker.render.html import reports_html
+
+            return reports_html(self.reports()) + "\n"
+        if format == "json":
+            return json_text(self.plain())
+        from ndcg_tracker.render.csv import csv_text
+
+        return csv_text(*self.table().for_programs)
 
     def plain(self) -> Any:
         """Return the typed numbers as plain Python values."""
-        return as_object(self.value() if callable(self.value) else self.value)
-
-
-_FORMATS: Mapping[str, Callable[[Said], str]] = {
-    "html": lambda said: reports_html(said.reports()) + "\n",
-    "json": lambda said: json_text(said.plain()),
-    "csv": lambda said: csv_text(*said.table().for_programs),
-}
+        with about(self.dataset or getattr(self.value, "dataset", "")):
+            return as_object(self.value() if callable(self.value) else self.value)
 
 
 class Answer(ABC):
@@ -186,7 +195,7 @@ class Answer(ABC):
 
     def to_html(self) -> str:
         """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
-        return reports_html(self._said().reports())
+        return self._said().in_format("html").rstrip("\n")
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -232,8 +241,12 @@ def rows_as(
     if format == "json":
         return json_rows(table.distinct_names, table.rows)
     if format == "csv":
+        from ndcg_tracker.render.csv import csv_text
+
         return csv_text(table.distinct_names, table.rows)
     if format == "markdown":
+        from ndcg_tracker.render.markdown import table_markdown
+
         return table_markdown(table)
     return table_text(table, cell_width=cell_width, **paper)
 
@@ -299,5 +312,7 @@ def columns_as(
     r,
     """
     if format == "csv":
+        from ndcg_tracker.render.csv import csv_of_columns
+
         return csv_of_columns(Table(columns, []).distinct_names, values)
     return rows_as(format, columns, zip(*values, strict=True), **paper)

@@ -197,6 +197,7 @@ def reports_html(reports: Sequence[Report], looks: Looks = STYLES) -> str:
 
 
 def _pieces(report: Report, looks: Looks) -> list[str]:
+    report = report.whole
     verdict = "" if report.verdict is None else f"{_painted(report.verdict, looks)}: "
     head = " ".join([verdict + _text(report.headline or ""), *map(_text, report.asides)])
     pieces = [f"<p><strong>{head}</strong></p>"] if report.headline is not None else []

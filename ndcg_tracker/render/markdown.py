@@ -75,6 +75,7 @@ def reports_markdown(reports: Sequence[Report], detail: Detail = "screen") -> st
 
 def _parts(report: Report, detail: Detail) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
+    report = report.whole
     head = [_headline(report)] if report.headline is not None else []
     parts = [[*head, *_listed(list(map(str, report.under)))]]
     parts += [[markdown_text(sentence)] for sentence in report.sentences]

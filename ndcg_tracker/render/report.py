@@ -16,7 +16,7 @@ from urllib.parse import quote
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.terminal import Painted, shortened, visible
 from ndcg_tracker.words.notes import Told
-from ndcg_tracker.words.texts import UNDEFINED, Text, between, interval, p_short, p_text, percent, points
+from ndcg_tracker.words.texts import UNDEFINED, Text, between, interval, p_short, p_text, percent, points, unit, units
 from ndcg_tracker.words.verdicts import NO_MARK, Mark, mark_of, marks_legend
 
 Format = Literal["text", "json", "markdown", "csv"]
@@ -353,6 +353,7 @@ def shown(table: Table) -> Shown:
     table = table.for_people
     names = zip(table.columns, table.distinct_names, strict=True)
     headings = [name if column.title is None else column.title.strip(BLANK) for column, name in names]
+    headings = [{"group": unit(), "groups": units()}.get(heading, heading) for heading in headings]
     rows = [[_cell(value, column) for value, column in zip(row, table.columns, strict=True)] for row in table.rows]
     right = [table.is_right(place) for place in range(len(table.columns))]
     if not table.footnotes:
@@ -456,7 +457,7 @@ class Report:
     The rest: rows of the tables for which a screen has no room. ``legend``: how to read the tables. ``styles``: how to
     read their styles, shown only in formats with styles. ``facts``: names and values. ``minor``: notes that change
     nothing. ``details``: tables that come last. ``rest``: its title, under which formats that can fold hide it; "":
-    they do not fold it.
+    they do not fold it. ``behind``: a function that returns these fields, called only if somebody reads the rest.
 
     ``is_overview``: whether further reports follow that this one sums up, and that also come on request.
     """
@@ -477,6 +478,7 @@ class Report:
     minor: Sequence[Told] = ()
     details: Sequence[Table] = ()
     rest: str = "details"
+    behind: Callable[[], Mapping[str, Any]] | None = None
     is_overview: bool = False
 
     @property
@@ -484,6 +486,11 @@ class Report:
         """How to read the tables: what their columns say, and what the report says."""
         of_tables = (line for table in (*self.tables, *self.details) for line in table.legends)
         return list(dict.fromkeys((*of_tables, *self.legend)))
+
+    @property
+    def whole(self) -> Report:
+        """The report with its rest."""
+        return self if self.behind is None else replace(self, behind=None, **self.behind())
 
     @property
     def screen(self) -> Report:
@@ -497,8 +504,10 @@ class Report:
     @property
     def has_rest(self) -> bool:
         """Whether a screen leaves something out."""
+        if self.is_overview or self.behind is not None:
+            return True
         told = (self.facts, self.legends, self.minor, self.details, *(table.legend for table in self.tables))
-        return self.is_overview or any(told) or self.screen.tables != [*self.tables]
+        return any(told) or self.screen.tables != [*self.tables]
 
 
 def shown_reports(reports: Sequence[Report], detail: Detail) -> Sequence[Report]:

@@ -90,7 +90,7 @@ def reports_text(
         blocks.append("\n\n".join("\n".join(part) for part in parts))
     text = ("\n" * (blank_lines + 1)).join(blocks)
     if detail == "screen" and more and any(report.has_rest for report in reports):
-        first, is_verdict = reports[0], len(blocks) == 1 and "\n\n" not in text
+        first, is_verdict = reports[0], bool(reports[0].under) and "\n\n" not in text
         rest = f"more: {'   '.join(filter(None, [f'{more} {first.rest}', first.also]))}"
         text += f"   ({more}: {first.rest})" if is_verdict else ("\n" if shown_alone[-1].notes else "\n\n") + rest
     return inert_lines(text) + "\n" if blocks else ""
@@ -99,7 +99,7 @@ def reports_text(
 def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
     is_screen = detail == "screen"
-    report = report.screen if is_screen else report
+    report = report.screen if is_screen else report.whole
     head = _headline(report, page)
     head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]

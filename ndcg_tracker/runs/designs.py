@@ -28,64 +28,39 @@ Pair = tuple[int, str]
 """The id of a group, and an item."""
 
 
-def seed_of(tx: ReadTransaction, label_set: LabelSetRecord, seed: str | None, dataset: str) -> str:
-    """Return the seed of the order of a dataset's queries: that of its first design, else ``seed`` or a digest.
+def design_of(
+    tx: ReadTransaction,
+    label_set: LabelSetRecord,
+    runs: Sequence[RunRecord],
+    metric: str,
+    kind: str,
+    seed: str | None,
+    budget: int,
+) -> DesignRecord:
+    """Return the design of some runs under a judge's labels and a metric; its ``id`` is 0 if it is not stored yet.
 
-    Raises: ConflictError for another seed than that of the first design.
+    Its seed is that of the dataset's first design, else ``seed`` or a digest. Raises: ConflictError for another seed.
     """
     stored = tx.designs.all(label_set.dataset_id)
     fixed = stored[0].seed if stored else seed or label_set.digest
     if seed is not None and seed != fixed:
         raise ConflictError(
-            f"the queries of dataset {dataset!r} always have the order of seed {fixed!r}, not {seed!r}",
+            f"the queries of dataset {runs[0].dataset!r} always have the order of seed {fixed!r}, not {seed!r}",
             advice=f"leave out {argument('seed')}",
         )
-    return fixed
+    drawn = tuple(DesignRunRecord(run.id, run.name) for run in runs)
+    facts = (0, label_set.dataset_id, 0, label_set.id, None, metric, drawn, budget, budget, fixed, utc_now())
+    new = DesignRecord(*facts, kind=kind, judge=label_set.judge)
+    asked = kind, new.judge, metric, new.run_ids
+    return next((of for of in stored if (of.kind, of.judge, of.metric, of.run_ids) == asked), new)
 
 
-def same_design(
-    tx: ReadTransaction, label_set: LabelSetRecord, runs: Sequence[RunRecord], metric: str, kind: str
-) -> DesignRecord | None:
-    """Return the design of some runs under a judge's labels and a metric, None if there is none yet."""
-    asked = (kind, label_set.judge, metric, frozenset(run.id for run in runs))
-    stored = tx.designs.all(label_set.dataset_id)
-    return next((of for of in stored if (of.kind, of.judge, of.metric, of.run_ids) == asked), None)
-
-
-def new_design(
-    tx: WriteTransaction,
-    label_set: LabelSetRecord,
-    runs: Sequence[RunRecord],
-    metric: str,
-    kind: str,
-    seed: str,
-    budget: int,
-) -> DesignRecord:
-    """Store a design of some runs that asks about no item yet."""
-    return tx.write.designs.insert(
-        DesignRecord(
-            id=0,
-            dataset_id=label_set.dataset_id,
-            number=0,
-            label_set_id=label_set.id,
-            checked_by=None,
-            metric=metric,
-            runs=tuple(DesignRunRecord(run.id, run.name) for run in runs),
-            budget=budget,
-            planned_budget=budget,
-            seed=seed,
-            created_at_utc=utc_now(),
-            kind=kind,
-        )
-    )
-
-
-def person_of(tx: ReadTransaction, label_set: LabelSetRecord, design: DesignRecord | None) -> str | None:
+def person_of(tx: ReadTransaction, design: DesignRecord) -> str | None:
     """Return who checks a judge: who answered a design, else the only person who answered any; None for nobody."""
-    if design is not None and design.checked_by is not None:
+    if design.checked_by is not None:
         return design.checked_by
-    stored = tx.designs.all(label_set.dataset_id)
-    people = {of.checked_by for of in stored if of.judge == label_set.judge and of.checked_by}
+    stored = tx.designs.all(design.dataset_id)
+    people = {of.checked_by for of in stored if of.judge == design.judge and of.checked_by}
     return people.pop() if len(people) == 1 else None
 
 
@@ -118,9 +93,7 @@ class Scale:
     def of_design(cls, tx: ReadTransaction, label_set_id: int, kind: str, greatest: float | None) -> Scale:
         """Return the scale of the answers to a design of a kind; ``greatest``: as an older version stored it."""
         grades = tx.labels.lists(label_set_id).grades
-        if kind == "items":
-            return cls.of(grades, greatest)
-        return cls.of(grades, max(GREATEST_GRADE, float(grades.max(initial=0.0))))
+        return cls.of(grades, greatest if kind == "items" else max(GREATEST_GRADE, float(grades.max(initial=0.0))))
 
     def holds(self, grade: float) -> bool:
         """Return whether a grade is on the scale."""

@@ -339,7 +339,9 @@ class _Import:
                 f"the export holds several datasets, but {argument('dataset')} needs an export of a single one",
                 advice="leave it out",
             )
-        here = self._tx.write.datasets.ensure(self._named or row["name"], row["created_at_utc"])
+        here = self._tx.write.datasets.ensure(
+            self._named or row["name"], row["created_at_utc"], group_column=row.get("word") or ""
+        )
         self._here[row["id"]] = here
         refuse_of_both_parts(self._tx, here, "an export")
         return here

@@ -21,9 +21,9 @@ from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights, may_be_grades
 from ndcg_tracker.runs.groups import keep_texts
 from ndcg_tracker.runs.labels import (
-    HeldLabels,
     JudgeNames,
     RunLabels,
+    held_labels,
     label_source,
     numbered_labels,
 )
@@ -275,7 +275,7 @@ def ready_run(table: RankedTable, labels: LabelLists | None, metrics: Sequence[M
         return ReadyRun(table, None)
     scores = Scores(list(dict.fromkeys(metrics)))
     try:
-        scores.add(judged(ranking, HeldLabels(labels).of(ranking.group_keys)))
+        scores.add(judged(ranking, held_labels(labels).of(ranking.group_keys)))
     except NdcgTrackerError:
         return ReadyRun(table, None)
     return ReadyRun(table, scores)
@@ -302,11 +302,11 @@ def store_run(
     label contradicts a stored one; InputError if there are no labels; the errors of the blocks.
     """
     coming_blocks = iter(blocks)
-    blocks = chain(
-        list(islice(coming_blocks, 1)), coming_blocks
-    )  # before the lock, so that nobody has to wait for a silent pipe
+    first = list(islice(coming_blocks, 1))  # before the lock, so that nobody has to wait for a silent pipe
+    blocks = chain(first, coming_blocks)
+    columns = [*(table.group_column for table in first), "" if labels is None else labels.group_column]
     with store.write(run=(details.dataset, details.name)) as tx:
-        dataset = tx.write.datasets.ensure(details.dataset)
+        dataset = tx.write.datasets.ensure(details.dataset, group_column=next(filter(None, columns), ""))
         part = part_of(tx, dataset)
         is_sealed = part is not None and part.is_sealed
         if part is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -144,79 +144,62 @@ class OrderedLabels(Protocol):
         """Return numbers that sort groups like the labels: int64, -1 for an unknown group."""
 
 
-class KnownLabels(OrderedLabels, Protocol):
-    """A source of the labels of a run's groups."""
+class KnownLabels:
+    """A source of the labels of a run's groups.
+
+    ``numbers``: returns the number of each group, by which the labels are sorted, -1 for an unknown group. ``every``:
+    returns the numbers of all groups with labels. ``lists``: returns the labels of the groups with some numbers.
+    """
+
+    def __init__(
+        self, numbers: Callable[[Keys], Index], every: Callable[[], Index], lists: Callable[[Index], LabelLists]
+    ) -> None:
+        self._numbers, self._every, self._lists = numbers, every, lists
+        self._seen = [np.empty(0, dtype=np.int64)]
 
     def of(self, keys: Keys) -> LabelLists:
         """Return the labels of some groups, none of which was requested before."""
+        numbers = self._numbers(keys)
+        self._seen.append(numbers[numbers >= 0])
+        return self._lists(self._seen[-1])
+
+    def rest(self) -> Iterator[LabelLists]:
+        """Yield the labels of all groups that were not requested."""
+        left = np.setdiff1d(self._every(), np.concatenate(self._seen))
+        for first in range(0, left.size, GROUPS_AT_ONCE):
+            yield self._lists(left[first : first + GROUPS_AT_ONCE])
+
+    def places(self, keys: Keys) -> Index:
+        """Return the number of each group, -1 for a group without labels."""
+        numbers = self._numbers(keys)
+        return np.where(np.isin(numbers, self._every()), numbers, -1)
 
 
-class HeldLabels:
-    """Labels that are in memory.
+def held_labels(lists: LabelLists) -> KnownLabels:
+    """Return a source of labels that are in memory.
 
     >>> keys = Keys.from_strings
-    >>> held = HeldLabels(LabelLists.from_rows(keys(["q", "r"]), keys(["a", "b"]), np.ones(2)))
+    >>> held = held_labels(LabelLists.from_rows(keys(["q", "r"]), keys(["a", "b"]), np.ones(2)))
     >>> held.of(keys(["r", "x"])).group_keys.to_list(), [lists.group_keys.to_list() for lists in held.rest()]
     (['r'], [['q']])
     """
 
-    def __init__(self, lists: LabelLists) -> None:
-        self._lists = lists
-        self._places = KeyPlaces(lists.group_keys)
-        self._seen = np.zeros(lists.n_groups, dtype=np.bool_)
+    def of_groups(places: Index) -> LabelLists:
+        return lists if places.size == lists.n_groups else labels_of_groups(lists, places)
 
-    def of(self, keys: Keys) -> LabelLists:
-        """Return the labels of some groups."""
-        places = self._places.of(keys)
-        places = places[places >= 0]
-        self._seen[places] = True
-        return self._lists if places.size == self._lists.n_groups else labels_of_groups(self._lists, places)
-
-    def rest(self) -> Iterator[LabelLists]:
-        """Yield the labels of all groups that were not requested."""
-        left = np.flatnonzero(~self._seen)
-        for first in range(0, left.size, GROUPS_AT_ONCE):
-            yield labels_of_groups(self._lists, left[first : first + GROUPS_AT_ONCE])
-
-    def places(self, keys: Keys) -> Index:
-        """Return the number of each group among the labels, -1 for a group without labels."""
-        return self._places.of(keys)
-
-
-class StoredLabels:
-    """Labels that stay in the database, read for some groups at a time."""
-
-    def __init__(self, tx: ReadTransaction, label_set: LabelSetRecord) -> None:
-        self._tx = tx
-        self._label_set = label_set
-        self._seen: list[Index] = []
-
-    def of(self, keys: Keys) -> LabelLists:
-        """Return the labels of some groups."""
-        ids = self._tx.groups.ids(self._label_set.dataset_id, keys)
-        ids = np.sort(ids[ids >= 0])
-        self._seen.append(ids)
-        return self._tx.labels.lists(self._label_set.id, ids)
-
-    def rest(self) -> Iterator[LabelLists]:
-        """Yield the labels of all groups that were not requested."""
-        ids = self._tx.labels.group_ids(self._label_set.id)
-        left = ids[~np.isin(ids, np.concatenate([np.empty(0, dtype=np.int64), *self._seen]))]
-        for first in range(0, left.size, GROUPS_AT_ONCE):
-            yield self._tx.labels.lists(self._label_set.id, left[first : first + GROUPS_AT_ONCE])
-
-    def places(self, keys: Keys) -> Index:
-        """Return the id of each group, by which stored labels are sorted, -1 for an unknown group."""
-        ids = self._tx.groups.ids(self._label_set.dataset_id, keys)
-        return np.where(np.isin(ids, self._tx.labels.group_ids(self._label_set.id)), ids, -1)
+    return KnownLabels(KeyPlaces(lists.group_keys).of, lambda: np.arange(lists.n_groups), of_groups)
 
 
 def label_source(tx: ReadTransaction, label_set: LabelSetRecord) -> Callable[[], KnownLabels]:
-    """Return a function that opens the labels of a label set for one run each; few labels are read once and held."""
+    """Return a function that opens the labels of a label set for one run each.
+
+    Few labels are read once and held; many stay in the database and are read for some groups at a time.
+    """
     if label_set.n_labels > HELD_LABELS:
-        return lambda: StoredLabels(tx, label_set)
+        numbers, every = partial(tx.groups.ids, label_set.dataset_id), partial(tx.labels.group_ids, label_set.id)
+        return lambda: KnownLabels(numbers, every, lambda ids: tx.labels.lists(label_set.id, np.sort(ids)))
     lists = cache(lambda: tx.labels.lists(label_set.id))
-    return lambda: HeldLabels(lists())
+    return lambda: held_labels(lists())
 
 
 class RunLabels:
@@ -257,7 +240,7 @@ class RunLabels:
         self._may_grow = given is None
         self._is_new = False
         self._version: LabelSetRecord | None = None
-        self._labels: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
+        self._labels: KnownLabels = held_labels(NO_LABELS if given is None else given)
         if given is not None:
             self._before = tx.labels.newest(dataset.id, self._only_judge())
             added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()), extend=extend)
@@ -582,27 +565,19 @@ def union_of_labels(
     differs = further.grades[rows] != stored.grades[stored_rows]
     if differs.any():
         at = int(np.argmax(differs))
-        group = further.group_keys[int(np.searchsorted(further.offsets, rows[at], "right")) - 1]
+        group, item = (keys[0] for keys in further.keys_of(rows[at : at + 1]))
         whose = f" of judge {judge!r}" if judge else ""
         raise ConflictError(
-            f"item {further.item_keys[rows[at]]!r} of group {group!r} has the label {further.grades[rows[at]]:g} here "
+            f"item {item!r} of group {group!r} has the label {further.grades[rows[at]]:g} here "
             f"but {stored.grades[stored_rows[at]]:g} in the latest labels{whose} of dataset {dataset.name!r}",
             advice=_changing(dataset, judge),
         )
-    is_new = np.ones(further.n_items, dtype=np.bool_)
-    is_new[rows] = False
-    if not is_new.any():
+    new = np.delete(np.arange(further.n_items), rows)
+    if not new.size:
         return stored
-    new = np.flatnonzero(is_new)
     if further.by_row_number:
         _refuse_further_rows(stored, further, new, dataset)
-    new_groups = further.group_keys.take(group_codes(further.offsets)[new])
-    old_groups = stored.group_keys.take(group_codes(stored.offsets))
-    both = LabelLists.from_rows(
-        Keys.joined([old_groups, new_groups]),
-        Keys.joined([stored.item_keys, further.item_keys.take(new)]),
-        np.concatenate([stored.grades, further.grades[new]]),
-    )
+    both = stored.with_rows(further, new)
     return replace(both, by_row_number=stored.by_row_number, same_items=stored.same_items)
 
 

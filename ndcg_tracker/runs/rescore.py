@@ -10,18 +10,19 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.asked import EVERY_JUDGE, OwnName
-from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
+from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.groups import set_texts
 from ndcg_tracker.runs.labels import (
     HELD_LABELS,
-    HeldLabels,
     JudgeNames,
     KnownLabels,
     add_labels,
     chosen_judges,
+    held_labels,
     label_source,
     numbered_labels,
     settled_lists,
@@ -160,8 +161,7 @@ def store_labels(
     ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without the results.
     ``texts``: of items, as they were labelled.
     """
-    if extend and replace:
-        raise InputError(f"{argument('extend')} does not go with {argument('replace')}", advice="leave one out")
+    refuse("labels add", {"extend": extend, "replace": replace})
     ready: dict[tuple[int, str], ReadyScores] = {}
     with store.read() as rx:
         is_of_runs = isinstance(dataset, OwnName) and (rescore or bool(origin.judge))
@@ -169,7 +169,7 @@ def store_labels(
             dataset = rx.datasets.known(dataset).name  # a dataset that does not exist has nothing to extend or rescore
         record = rx.datasets.named(dataset)
         part = None if record is None else part_of(rx, record)
-    n_given = lists.n_groups
+    n_given, column = lists.n_groups, lists.group_column
     lists = lists if part is None else part.labels(lists) or lists
     if rescore:
         with store.read() as rx:
@@ -180,7 +180,9 @@ def store_labels(
         given = _GivenLabels(whole, whole.digest(), label_set)
         ready = _scored_ahead(store, runs, (), lambda _tx, _run: [given])
     with store.write("content") as tx:
-        added = add_labels(tx, tx.write.datasets.ensure(dataset), lists, origin, extend=extend, may_drop=replace)
+        added = add_labels(
+            tx, tx.write.datasets.ensure(dataset, group_column=column), lists, origin, extend=extend, may_drop=replace
+        )
         version = added.label_set.version
         set_texts(tx, tx.datasets.known(dataset).id, texts or {})
         runs = tx.runs.all(dataset) if rescore else []
@@ -240,7 +242,7 @@ def _scored_ahead(
                 if n_results > n_free:
                     return ready
                 if new:
-                    scores = stored_scores(tx, run, new, HeldLabels(labels.lists))
+                    scores = stored_scores(tx, run, new, held_labels(labels.lists))
                     ready[run.id, labels.digest] = ReadyScores(run.digest, labels.digest, frozenset(new), scores)
                     n_free -= n_results
     return ready
@@ -319,11 +321,7 @@ def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges
     numbered = partial(numbered_labels, tx, run.dataset_id, run.dataset, version)
     if version is not None:
         given = [judges] if isinstance(judges, str) else list(judges or ())
-        if len(given) > 1 or EVERY_JUDGE in given:
-            raise InputError(
-                f"{argument('labels', version)} belongs to one judge",
-                advice=f"leave it out, or leave out {argument('judge')}",
-            )
+        refuse("rescore", {"labels": version, "several_judges": len(given) > 1 or EVERY_JUDGE in given})
         return [numbered(given[0] if given else None)]
     names: list[str | None] = [*chosen_judges(tx, run.dataset_id, run.dataset, judges)]
     return [numbered(judge) for judge in names or [None]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -41,6 +41,7 @@ from ndcg_tracker.storage.session import FEW, Session
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
 )
+from ndcg_tracker.words.texts import group_word
 
 _TEXT_COLUMNS = ("text", "title", "url")
 
@@ -155,16 +156,25 @@ class DatasetWrites:
         self._session = session
         self._datasets = datasets
 
-    def ensure(self, name: str, created_at_utc: str | None = None) -> DatasetRecord:
-        """Return the dataset of this name, created if it does not exist, at ``created_at_utc`` (None: now)."""
+    def ensure(self, name: str, created_at_utc: str | None = None, *, group_column: str = "") -> DatasetRecord:
+        """Return the dataset of this name, created if it does not exist, at ``created_at_utc`` (None: now).
+
+        ``group_column``: the column that had its groups; the first that says what a group is decides the word for it.
+        """
+        word = group_word(group_column)
         dataset = self._datasets.named(checked_name("dataset", name))
         if dataset is None and self._session.keep_creators_out():
             dataset = self._datasets.named(name)
-        if dataset is not None:
+        if dataset is not None and (word is None or dataset.word is not None):
             return dataset
+        if dataset is not None:
+            table = schema.datasets
+            self._session.execute(table.update().where(table.c.id == dataset.id).values(word=word))
+            return replace(dataset, word=word)
         self._datasets.refuse_other_part(name)
-        values = {"name": name, "created_at_utc": checked_time(created_at_utc)}
-        return DatasetRecord(id=self._session.insert(schema.datasets, values), **values)
+        created = checked_time(created_at_utc)
+        values = {"name": name, "created_at_utc": created, "word": word}
+        return DatasetRecord(self._session.insert(schema.datasets, values), name, created, word)
 
     def mark(self, seal: SealRecord) -> None:
         """Mark a dataset as sealed, or as the open part of a split one."""

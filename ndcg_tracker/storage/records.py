@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.ranking import Unweighted
+from ndcg_tracker.words.texts import DatasetName
 
 EXTERNAL_JUDGE = "external results"
 """The judge of the label set without labels under which results of other engines are stored."""
@@ -24,11 +25,15 @@ NO_LABELS_HERE = (EXTERNAL_JUDGE, SUMMED_JUDGE)
 
 @dataclass(frozen=True, slots=True)
 class DatasetRecord:
-    """A dataset."""
+    """A dataset; ``word``: what a group is, None if no file said."""
 
     id: int
     name: str
     created_at_utc: str
+    word: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", DatasetName(self.name, self.word))
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,11 @@ class RunReads:
         """Return the runs of a dataset (None: of all), oldest first."""
         query = sa.select(schema.runs).order_by(*IN_TIME)
         chosen = query if dataset is None else query.where(schema.runs.c.dataset == dataset)
-        return list(self._session.once(("runs", dataset), lambda: self._session.records(RunRecord, chosen)))
+        return list(self._session.once(("runs", dataset), lambda: self._session.records(self._run, chosen)))
+
+    def _run(self, **row: Any) -> RunRecord:
+        """Return the record of a row, in which the name of the dataset has the word for its groups."""
+        return RunRecord(**row | {"dataset": self._datasets.with_id(row["dataset_id"]).name})
 
     def without_facts(self) -> list[RunRecord]:
         """Return all runs by id, without their tags and parameters, which may be damaged."""
@@ -111,7 +115,7 @@ class RunReads:
         rows: list[dict[str, Any]] = self._session.records(dict, query.where(runs.c.id.in_(run_ids)))
         for row in rows:
             of_pruning = _taken_apart(row)
-            run = by_id[row["id"]] = RunRecord(**row)
+            run = by_id[row["id"]] = self._run(**row)
             self._dataset_of[run.id] = run.dataset_id
             prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
         self._session.keep("pruning", prunings)

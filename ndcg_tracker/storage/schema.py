@@ -40,6 +40,7 @@ datasets = Table(
     Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the dataset."),
     Column("name", TEXT, nullable=False, comment="Name of the dataset, unique."),
     Column("created_at_utc", TEXT, nullable=False, comment="When the dataset was first written to, ISO 8601 in UTC."),
+    Column("word", TEXT, comment="What a group is: query, user or session; NULL, said as query, where no file said."),
     UniqueConstraint("name"),
     comment="One row per dataset: a named set of groups with their labels.",
 )

@@ -119,7 +119,9 @@ MINOR: frozenset[Kind] = frozenset(
 
 def told(note: Note) -> Told:
     """Return a note in words; one on labels that could change a verdict is a question."""
-    return Told("?" if note.kind == "unjudged_open" else "note", sentence(note), command_line(note.command))
+    return Told(
+        "?" if note.kind in ("unjudged_open", "judge_unchecked") else "note", sentence(note), command_line(note.command)
+    )
 
 
 def renamed(note: Note, names: Mapping[str, str]) -> Note:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, queries, short, shown
+from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, queries, short, shown, unit, units
 
 T_INTERVAL = "the t interval"
 _SLICES_NAMED = 5
@@ -42,8 +42,8 @@ def low_information(
             reason = f"the clusters that differ (of {n:,}) count as much as {n_nonzero:,} equal ones"
         narrow = f"; below {enough}, {warned}"
     else:
-        units = "clusters" if of_clusters else "groups"
-        reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {units})"
+        of_what = "clusters" if of_clusters else units()
+        reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {of_what})"
         narrow = f", so {warned}"
     return f"low information: {reason}" + (narrow if interval else "")
 
@@ -62,7 +62,7 @@ def _vanished(n: int, n_labelled: int, run: str, other: str) -> str:
 
 def _same_difference(n: int, has_p: bool, of_clusters: bool = False) -> str:
     what = "the interval is" if has_p else "the interval and the p-value are"
-    return f"all {n:,} {'clusters' if of_clusters else 'groups'} differ by the same amount: {what} undefined"
+    return f"all {n:,} {'clusters' if of_clusters else units()} differ by the same amount: {what} undefined"
 
 
 def _ties(metrics: Sequence[str], low: float, high: float) -> str:
@@ -74,7 +74,7 @@ def _ties(metrics: Sequence[str], low: float, high: float) -> str:
 
 def _unjudged_zero(metric: str, stop: str) -> str:
     if stop == "size":
-        return "with so many groups, only a gate computes the effect of unjudged items on the verdict"
+        return f"with so many {units()}, only a gate computes the effect of unjudged items on the verdict"
     count_as = f"as {metric} says" if stop.startswith("unjudged=") else "as not relevant"
     unknown = f"for {metric}" if stop == "measure" else f"under {stop}"
     why = {"items": "the items of a run are not stored", "positives": "no label has grade 0"}.get(
@@ -200,7 +200,7 @@ def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | 
     decide = "" if n_seeds is None else f"; {counted(n_seeds, 'seed')} of each would be enough to decide"
     return (
         f"repeated trainings vary by a standard deviation of {sd:.4f} ({counted(n_runs, 'run')} of {of}), but the "
-        f"interval covers groups, not trainings{decide}"
+        f"interval covers {units()}, not trainings{decide}"
     )
 
 
@@ -221,8 +221,8 @@ def named_slices(slices: Sequence[tuple[str, str | None, float, int]]) -> str:
 
 def _slices_regressed(slices: Sequence[tuple[str, str, float, int]], are_sure: bool = True) -> str:
     what, whose = ("a slice", "its") if len(slices) == 1 else (f"{len(slices)} slices", "their")
-    doubt = "" if are_sure else f"; too few of {whose} groups differ to be sure"
-    return f"{what} regressed although all groups together pass: {named_slices(slices)}{doubt}; to see all"
+    doubt = "" if are_sure else f"; too few of {whose} {units()} differ to be sure"
+    return f"{what} regressed although all {units()} together pass: {named_slices(slices)}{doubt}; to see all"
 
 
 def _labels_gone(n_groups: int, n_labels: int, version: int, may_extend: bool = True) -> str:
@@ -238,8 +238,10 @@ def _some_groups_missing(
 ) -> str:
     counts = f", and {metric} counts each as an empty list; {skipping!r} leaves them out" if metric else ""
     if n_unlabelled:
-        counts += f"; {n_unlabelled:,} groups of the run have no labels: are the group ids written the same way?"
-    return f"{n_missing:,} of {n_labelled:,} groups with labels are not in the run{counts}"
+        counts += (
+            f"; {counted(n_unlabelled, 'group')} of the run have no labels: are the group ids written the same way?"
+        )
+    return f"{n_missing:,} of {counted(n_labelled, 'group')} with labels are not in the run{counts}"
 
 
 _LEFT_OUT = {
@@ -267,12 +269,12 @@ def _lacking(runs: Sequence[tuple[str, int]], n_groups: int) -> str:
 
 def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str, are_out: bool = False) -> str:
     fate = (", but they are left out", "") if are_out else ("", "; to leave them out")
-    return f"{metric} counts the groups missing from a run as 0{fate[0]}: {_lacking(runs, n_groups)}{fate[1]}"
+    return f"{metric} counts the {units()} missing from a run as 0{fate[0]}: {_lacking(runs, n_groups)}{fate[1]}"
 
 
 def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
     return (
-        f"{metric} counts the groups missing from a run as 0, so a step there may come from that: "
+        f"{metric} counts the {units()} missing from a run as 0, so a step there may come from that: "
         f"{_lacking(runs, n_groups)}; for a history without them, use the metric that this command adds"
     )
 
@@ -281,7 +283,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "slices_regressed": _slices_regressed,
     "small_slices_regressed": partial(_slices_regressed, are_sure=False),
     "slices_too_small": lambda attribute, fewest: (
-        f"no slice by {attribute} has the {fewest} groups that a verdict needs: slice by an attribute with fewer "
+        f"no slice by {attribute} has the {fewest} {units()} that a verdict needs: slice by an attribute with fewer "
         "values; to add one"
     ),
     "unjudged_open": lambda metric, n=None, n_groups=None: (
@@ -323,7 +325,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "others count as not relevant, which could change the order; to see by how much for the first two runs"
     ),
     "equal_metrics": lambda metrics: (
-        f"{' and '.join(metrics)} are equal in every group, but p-values are corrected for both: name only one of them"
+        f"{' and '.join(metrics)} are equal in every {unit()}, but p-values are corrected for both: name only one"
     ),
     "without_cluster": lambda n, n_groups, attribute: (
         f"{n:,} of {counted(n_groups, 'group')} {'has' if n == 1 else 'have'} no {attribute}; each counts as its own "
@@ -343,11 +345,11 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "retraining": _retraining,
     "budget_spent": "the budget is spent, so nothing is decided",
     "looks_spent": lambda n: f"drawn answers decided on these runs {n} times, so another look decides nothing",
-    "judge_unchecked": lambda judge: f"nobody has checked {judge_words(judge)}, on whose labels it would rest",
+    "judge_unchecked": lambda judge: f"nobody has checked {judge_words(judge)}, whose labels decide",
     "weightless": lambda n: f"{counted(n, 'group')} with weight 0 left out",
-    "no_group": "no group has a result in both runs, so there is nothing to compare",
+    "no_group": lambda: f"no {unit()} has a result in both runs, so there is nothing to compare",
     "one_group": lambda of_clusters=False: (
-        f"one {'cluster' if of_clusters else 'group'} says nothing about others: no interval and no p-value"
+        f"one {'cluster' if of_clusters else unit()} says nothing about others: no interval and no p-value"
     ),
     "same_difference": _same_difference,
     "low_information": low_information,
@@ -410,7 +412,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"count{'s' if n == 1 else ''} as 0 in all; to leave {'it' if n == 1 else 'them'} out, as trec_eval does"
     ),
     "small_slices": lambda n, attribute, fewest: (
-        f"left out: {counted(n, 'slice')} by {attribute} with fewer than {fewest} groups"
+        f"left out: {counted(n, 'slice')} by {attribute} with fewer than {fewest} {units()}"
     ),
     "runs_without_results": lambda n, first: (
         f"left out: {counted(n, 'run')} whose group results were pruned, such as {first}"
@@ -459,7 +461,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "runs before and after"
     ),
     "same_run": "candidate and baseline are the same run",
-    "group_not_in_run": lambda group, run, value: f"group {group!r} is not in run {run!r}: its value is {value:g}",
+    "group_not_in_run": lambda group, run, value: f"{unit()} {group!r} is not in run {run!r}: its value is {value:g}",
     "in_one_run_only": lambda n: (
         f"{counted(n, 'group')} {'has' if n == 1 else 'have'} a result in one run only: left out"
     ),
@@ -467,19 +469,19 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     "no_item_judged": partial(_unjudged_items, any_judged=False),
     "no_split": "no split into ranking, labels and coverage: the group has no value in a step in between",
     "ranking_in_detail": "to see the ranking's part in detail",
-    "worst_group": "to see the group that lost most",
+    "worst_group": lambda: f"to see the {unit()} that lost most",
     "different_labels": _different_labels,
     "shown_only": lambda metric, why: f"{metric}: {WORDS[why]}",
     "other_groups": (
         "{run} has results for {n:,} groups, the runs before and after it for {n_beside:,}: not compared with them"
     ).format,
-    "shared_groups": "steps use the {n:,} groups, of up to {most:,}, that have results in all runs".format,
-    "few_runs": (
-        "steps allow for chance in the groups, but not in training: to estimate that chance takes {fewest} runs that "
-        "changed (so far {n}), or repeats of one unchanged system"
-    ).format,
+    "shared_groups": lambda n, most: f"steps use the {n:,} {units()}, of up to {most:,}, that have results in all runs",
+    "few_runs": lambda fewest, n: (
+        f"steps allow for chance in the {units()}, but not in training: to estimate that chance takes {fewest} runs "
+        f"that changed (so far {n}), or repeats of one unchanged system"
+    ),
     "run_scatter": lambda sd, own: (
-        f"from run to run, the mean varies by a standard deviation of {points(sd)}, of which groups explain "
+        f"from run to run, the mean varies by a standard deviation of {points(sd)}, of which {units()} explain "
         f"{points(own)}: a step must be larger than this scatter"
     ),
     "wandering": _wandering,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     pass
@@ -72,13 +74,63 @@ def short(difference: float) -> str:
     return points(difference, signed=True, digits=2 if abs(difference) >= _LARGE else 4)
 
 
+_WORD = ContextVar("the word for a group", default="")
+
+
+class DatasetName(str):
+    """The name of a dataset with the word for its groups, so that all that is told of it can say that word."""
+
+    word: str
+
+    def __new__(cls, name: str, word: str | None = None) -> Self:
+        """Return a name; ``word``: by default query."""
+        self = super().__new__(cls, name)
+        self.word = word or "query"
+        return self
+
+
+@contextmanager
+def about(dataset: str) -> Iterator[None]:
+    """Let sentences call the groups of a dataset by its word, if its name has one.
+
+    >>> with about(DatasetName("films", "user")):
+    ...     units(), queries(1200), counted(1, "group")
+    ('users', '1,200 users', '1 user')
+    """
+    token = _WORD.set(getattr(dataset, "word", ""))
+    try:
+        yield
+    finally:
+        _WORD.reset(token)
+
+
+def group_word(column: str) -> str | None:
+    """Return what the name of a column says of the groups in it; None for nothing.
+
+    >>> [group_word(name) for name in ("userID", "session_id", "qid", "topic", "group")]
+    ['user', 'session', 'query', 'query', None]
+    """
+    begins = {"user": "user", "uid": "user", "session": "session", "q": "query", "topic": "query"}
+    return next((word for begin, word in begins.items() if column.lower().startswith(begin)), None)
+
+
+def unit(without: str = "group") -> str:
+    """Return the word for a group of what is told, another one ``without`` a dataset that has a word."""
+    return _WORD.get() or without
+
+
+def units(without: str = "group") -> str:
+    """Return the word for several groups of what is told."""
+    return counted(0, unit(without)).removeprefix("0 ")
+
+
 def queries(n: int) -> str:
-    """Return a number of queries.
+    """Return a number of queries, or of what the groups are.
 
     >>> queries(1), queries(1200)
     ('1 query', '1,200 queries')
     """
-    return f"{n:,} {'query' if n == 1 else 'queries'}"
+    return counted(n, unit("query"))
 
 
 def p_short(p_value: float | None) -> str:
@@ -147,11 +199,12 @@ def short_name(person: str) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a count with its noun.
+    """Return a count with its noun; for a group, it is the word for it (see ``about``).
 
     >>> counted(1, "group"), counted(12000, "group"), counted(2, "query"), counted(2, "alias")
     ('1 group', '12,000 groups', '2 queries', '2 aliases')
     """
+    noun = unit() if noun == "group" else noun
     ends = {"y": "ies", "s": "ses"}
     return f"{n:,} {noun if n == 1 else noun[:-1] + ends.get(noun[-1:], noun[-1:] + 's')}"
 

@@ -79,8 +79,14 @@ def test_a_path_to_label_qid_data_with_its_scores(tmp_path: Path) -> None:
         "the labels come from a label/qid file, which identifies items by row numbers, but the run has item ids; give "
         "labels with item ids"
     )
-    assert refusal(ids, QRELS, scores=scores) == "scores= is for files, but this is a dict; leave it out"
-    assert refusal(ids, QRELS, reader="csv") == "reader= is for files, but this is a dict; leave it out"
+    assert (
+        refusal(ids, QRELS, scores=scores)
+        == "scores= does not go with a table in memory: it is for files; leave one out"
+    )
+    assert (
+        refusal(ids, QRELS, reader="csv")
+        == "reader= does not go with a table in memory: it is for files; leave one out"
+    )
 
 
 def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
@@ -212,7 +218,7 @@ def test_a_table_of_ranks_without_header(tmp_path: Path) -> None:
     assert "if this line is a row, name the columns with columns='NAME,NAME,...'" in str(caught.value)
     with pytest.raises(nt.InputError) as caught:
         nt.evaluate({"q": {"a": 1.0}}, "RR", labels={"q": {"a": 1}}, columns="qid,pid,rank")
-    assert str(caught.value) == "columns= is for files, but this is a dict; leave it out"
+    assert str(caught.value) == "columns= does not go with a table in memory: it is for files; leave one out"
     with pytest.raises(nt.InputError) as caught:
         nt.evaluate(run, "RR", labels=labels, columns=["qid", ""])
     assert str(caught.value) == "columns='qid,' has an empty name; write names like qid,pid,rank"

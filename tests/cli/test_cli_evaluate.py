@@ -98,7 +98,7 @@ def test_the_label_column_is_one_of_the_labels_file(command: CommandLine, folder
         (["bm25.csv"], "bm25.csv has no labels; give them with --labels FILE"),
         (
             ["bm25.csv", "dense.run", "--scores", "x"],
-            "--scores is for one file, but several are given; evaluate them one by one",
+            "--scores does not go with several files: it is of one run; evaluate them one by one",
         ),
         (["labels.csv", "--labels", "labels.csv"], None),
         (["bm25.csv", "--labels", "strict.txt", "--metric", "ndcg(missing=error)"], None),
@@ -228,10 +228,17 @@ def test_slices_of_files(command: CommandLine, folder: Path) -> None:
         assert sum(one["n_groups"] * one["mean"] for one in of_run) == pytest.approx(row["n_groups"] * row["mean"])
     assert rows[1]["ci_low"] is None  # of one group
     for words, line in {
-        ("--by", "device"): "--by needs --groups FILE; give both",
-        ("--groups", "groups.csv"): "--groups needs --by ATTRIBUTE; give both",
+        ("--by", "device"): "--by needs --groups: the file has the attribute; give --groups, or leave out --by",
+        ("--groups", "groups.csv"): "--groups needs --by: slices are by an attribute of the file; give --by, or leave "
+        "out --groups",
         ("--by", "x", "--groups", "groups.csv"): "groups.csv: there is no attribute 'x'; choose one of device",
-        ("--by", "device", "--groups", "groups.csv", "--per-group"): "--by does not go with --per-group; leave one out",
+        (
+            "--by",
+            "device",
+            "--groups",
+            "groups.csv",
+            "--per-group",
+        ): "--by does not go with --per-group: means of slices are computed here, and shown alone; leave one out",
     }.items():
         assert command.refused(*asked, *words) == line
     write_csv(folder / "others.csv", {"group": ["x"], "device": ["tv"]})

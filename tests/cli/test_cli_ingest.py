@@ -129,7 +129,7 @@ def test_what_is_allowed_has_a_name(command: CommandLine, files: None, folder: P
         assert command.rows(name, *words, "--allow", "no-overlap,")[0]["run"] == "strangers"
     assert command.rows("runs", "show", "strangers")["tags"] == {"allowed": "no-overlap"}
     assert command.refused("ingest", "--results", "r.csv", "--allow", "no-overlap") == (
-        "--allow does not go with --results FILE; leave it out"
+        "--allow does not go with --results: it holds values per group, not lists; leave one out"
     )
 
 
@@ -279,7 +279,7 @@ def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
         ),
         (
             ["bm25.csv", "dense.run", "--scores", "x"],
-            "--scores is for one file, but several are given; ingest them one by one",
+            "--scores does not go with several files: it is of one run; ingest them one by one",
         ),
         (["-"], "<stdin>: a run from standard input has no name; give one with --name"),
         (["nowhere.csv"], "nowhere.csv: no such file; check the path"),
@@ -364,7 +364,7 @@ def test_responses_of_a_search_are_stored(command: CommandLine, folder: Path) ->
         "responses"
     )
     assert command.refused("ingest", "log.jsonl", "--items", "found", "--engine", "spark") == (
-        "--items does not go with --engine spark; leave one of the two out"
+        "--items does not go with --engine spark: Spark reads the rows, not this program; leave one out"
     )
     assert command.refused("ingest", "nightly", "--engine", "spark", "--store-items", "none") == (
         "--store-items is gone: a run from Spark keeps all its items; store a share of its groups with "

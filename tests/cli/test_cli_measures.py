@@ -39,7 +39,9 @@ def test_what_is_refused(shop: CommandLine) -> None:
     assert shop.refused("ingest", "bm25.csv", "--measure", "x=1", "--tag", "x=2") == (
         "--tag and --measure both give 'x'; leave one out"
     )
-    assert shop.refused("ingest", "bm25.csv", "--measure", "x") == "--measure belongs to --results FILE; leave it out"
+    assert shop.refused("ingest", "bm25.csv", "--measure", "x") == (
+        "--measure needs --results: it describes values from another engine; give --results, or leave out --measure"
+    )
     assert shop.refused(*GATE, "--limit", "latency_ms=10%") == (
         "--limit latency_ms=10% is not a limit; write NAME=+10% or NAME=+5 for the most it may rise, NAME=-10% for the "
         "most it may fall"

@@ -55,7 +55,7 @@ def test_a_stream_writes_them_too(sqlite_command: CommandLine, files: None, fold
 @pytest.mark.parametrize("verb", ["ingest", "evaluate"])
 def test_several_files_are_refused(verb: str, sqlite_command: CommandLine, files: None, folder: Path) -> None:
     message = sqlite_command.refused(verb, "bm25.csv", "dense.run", "--metrics-json", "metrics.json")
-    assert message == f"--metrics-json is for one run, but several files are given; {verb} them one by one"
+    assert message == f"--metrics-json does not go with several files: it is of one run; {verb} them one by one"
     assert not (folder / "metrics.json").exists()
 
 

@@ -64,13 +64,19 @@ def test_trec_eval_and_a_named_run(command: CommandLine, folder: Path) -> None:
     ("words", "message"),
     [
         ([], "ingest needs a FILE; name one, or give - for standard input"),
-        (["a.csv", "--range", "0,1"], "--range belongs to --results FILE; leave it out"),
+        (
+            ["a.csv", "--range", "0,1"],
+            "--range needs --results: it describes values from another engine; give --results, or leave out --range",
+        ),
         (
             ["--results", "a.csv", "--metric", "external:a", "--direction", "higher"],
             "--results needs a metric, a direction and a range; give, for example, --metric external:latency "
             "--direction lower --range 0,inf",
         ),
-        (["a.csv", "--results", "a.csv", *LATENCY], "FILE does not go with --results FILE; leave it out"),
+        (
+            ["a.csv", "--results", "a.csv", *LATENCY],
+            "FILE does not go with --results: it holds values per group, not lists; leave one out",
+        ),
         (["--results", "a.csv", *LATENCY[:-1], "1"], "--range '1' is not LOW,HIGH; write, for example, 0,1 or 0,inf"),
         (["--results", "a.csv", *LATENCY[:-1], "1,0"], "the range from 1 to 0 is empty; give the lower number first"),
         (

@@ -110,10 +110,7 @@ def test_what_cannot_be_read_is_refused(words: tuple[str, ...], message: str) ->
     assert str(refused.value) == message
 
 
-def test_what_a_suite_does_not_take_is_refused() -> None:
+def test_what_a_suite_takes_is_handed_on() -> None:
     called("bm25", "dense", "--depth", "2")
     assert asked_last[0].on_suite(on_suite, "all", by_tag="x") == ("all", "bm25", ("dense",), 2, "x")
     assert asked_last[0].part(on_suite) == {"depth": 2}
-    called("bm25", "--name", "a")
-    with pytest.raises(InputError, match=r"^--names? does not go with --suite; leave out one of them$"):
-        asked_last[0].on_suite(on_suite, "all")

@@ -119,27 +119,27 @@ def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
         (
             ("tag:recipe=old", "tag:recipe=new"),
             {"test": "permutation"},
-            "test='permutation' does not take arms of repeated runs; leave it out",
+            "test= does not go with arms of repeated runs: only t-tests know repeats and clusters; leave one out",
         ),
         (
             ("tag:recipe=old", "tag:recipe=new"),
             {"ci": "betting"},
-            "ci='betting' does not take arms of repeated runs; leave it out",
+            "ci= does not go with arms of repeated runs: only t-tests know repeats and clusters; leave one out",
         ),
         (
             ("old-0", "new-0"),
             {"test": "wilcoxon", "cluster": "user"},
-            "test='wilcoxon' does not take clusters of groups; leave it out",
+            "test= does not go with cluster=: only t-tests know repeats and clusters; leave one out",
         ),
         (
             ("tag:recipe=old", "tag:recipe=new"),
             {"cluster": "user"},
-            "cluster= takes single runs, not arms; leave it out, or name two runs",
+            "cluster= does not go with arms of repeated runs: it is for single runs; leave one out",
         ),
         (
             ("tag:recipe=old", "tag:recipe=new"),
             {"tie_bounds": True},
-            "tie_bounds= shows the groups of single runs; leave it out, or name two runs",
+            "tie_bounds= does not go with arms of repeated runs: it is for single runs; leave one out",
         ),
         (
             ("old-0", "new-0"),
@@ -212,7 +212,9 @@ def test_a_gate_decides_on_arms_and_keeps_their_runs(ltr: nt.Tracker, folder: Pa
             names = {run.id: run.name for run in tx.runs.all("ltr")}
         assert copy.repeats is not None
         assert [names[one] for one in copy.repeats["candidate_run_id"]] == list(NEW)
-    with pytest.raises(InputError, match="learns from repeats of a single run, but a test of arms has repeats in it"):
+    with pytest.raises(
+        InputError, match="margin='auto' does not go with arms of repeated runs: it learns from repeats of a single run"
+    ):
         ltr.gate("tag:recipe=new", baseline="tag:recipe=old", margin="auto")
 
 
@@ -420,17 +422,26 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"slice_margin": 0.1}, "slice_margin= needs slices: name the attribute that makes them with by="),
-        ({"strict_slices": True}, "strict_slices= needs slices: name the attribute that makes them with by="),
+        (
+            {"slice_margin": 0.1},
+            "slice_margin= needs by=: the attribute makes the slices; give by=, or leave out slice_margin=",
+        ),
+        (
+            {"strict_slices": True},
+            "strict_slices= needs by=: the attribute makes the slices; give by=, or leave out strict_slices=",
+        ),
         (
             {"by": "device"},
-            "by= needs slice_margin=: the allowed drop of a slice, in absolute points, such as slice_margin=0.05",
+            "by= needs slice_margin=: the allowed drop of a slice, such as 0.05; give slice_margin=, or leave out by=",
         ),
         (
             {"by": "device", "slice_margin": 0.1, "scope": "set", "margin": None},
-            "by= belongs to scope='population'; leave it out",
+            "by= does not go with scope='set': it compares two means without a test; leave one out",
         ),
-        ({"cluster": "user", "scope": "set", "margin": None}, "cluster= belongs to scope='population'; leave it out"),
+        (
+            {"cluster": "user", "scope": "set", "margin": None},
+            "cluster= does not go with scope='set': it compares two means without a test; leave one out",
+        ),
         (
             {"by": "device", "slice_margin": -0.1},
             "the margin of slices must be a number 0 or more, not -0.1; give it in absolute points, such as 0.01",
@@ -460,7 +471,7 @@ def test_explain_says_what_each_slice_did(ltr: nt.Tracker) -> None:
     assert "slices" not in ltr.explain("old-0", "new-0").to_dict()
     with pytest.raises(InputError) as refusal:
         ltr.explain("old-0", "new-0", by="user", group="q01")
-    assert str(refusal.value) == "by= slices all groups; leave out group=, or it"
+    assert str(refusal.value) == "group= does not go with by=: slices are of all groups; leave one out"
     with pytest.raises(
         InputError, match=r"^no group of dataset 'ltr' has an attribute 'users'; did you mean 'user'\?$"
     ):
@@ -491,7 +502,7 @@ def test_a_leaderboard_ranks_arms(ltr: nt.Tracker) -> None:
         (
             ("tag:recipe=old", "rules"),
             {"test": "permutation"},
-            "test= takes single runs, not arms; leave it out",
+            "test= does not go with arms of repeated runs: arms name their runs, and have t-tests alone; leave one out",
         ),
     ):
         with pytest.raises(InputError) as refusal:

@@ -85,7 +85,7 @@ def test_a_leaderboard_has_the_pairs_of_compare_and_says_that_its_means_are_by_t
     )
     checked = ("--judge", "llama", "--check-with", "ann", "--dataset", "shop")
     assert command.refused("leaderboard", *checked, "--by", "lang") == (
-        "--by does not go with --check-with; leave it out"
+        "--by does not go with --check-with: answers tell about means, by their own bounds; leave one out"
     )
 
 
@@ -233,10 +233,10 @@ def test_clusters_are_used_where_the_queries_name_them(tracker: nt.Tracker) -> N
 @pytest.mark.parametrize(
     ("further", "refusal"),
     [
-        ({"labels": 1}, "labels= does not go with check_with=: the judge's newest count; leave it out"),
+        ({"labels": 1}, "labels= does not go with check_with=: the judge's newest count; leave one out"),
         (
             {"test": "wilcoxon"},
-            "test='wilcoxon' does not take drawn queries: only their own bounds are valid; leave it out",
+            "test= does not go with check_with=: drawn queries have their own bounds; leave one out",
         ),
         ({"metrics": "AP"}, "AP: whole queries are not drawn for it: it has no cutoff; use metric='AP@10'"),
         ({"check_with": "zoe"}, "judge 'llama' is checked by 'ann', not by 'zoe'; give check_with='ann'"),

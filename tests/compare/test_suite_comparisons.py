@@ -298,5 +298,5 @@ def test_a_gate_on_a_suite_decides_nothing_under_a_judge_whom_nobody_checks(trac
     gated = tracker.gate_suite("both", "new", baseline="old", margin=0.1, judge="llama", dry_run=True)
     assert (gated.decision, gated.gated.judge_alone) == ("inconclusive", "llama")
     told = str(gated)
-    assert "  why: nobody has checked judge 'llama', on whose labels it would rest\n" in told
+    assert "  why: nobody has checked judge 'llama', whose labels decide\n" in told
     assert "  do:  1. have people check judge 'llama'   ndcg-track labels sample A B --judge llama --budget N" in told

@@ -279,7 +279,7 @@ def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
         ),
         (
             lambda t: t.compare_suite("beir", "tag:recipe=old", "new-0", cluster="user"),
-            "cluster= takes single runs, not arms; leave it out, or name two runs",
+            "cluster= does not go with arms of repeated runs: it is for single runs; leave one out",
         ),
         (lambda t: t.suite("beir", metric=["ndcg@10", "RR@3"]), "7 of 7 runs, such as 'old-0', lack RR@3"),
         (

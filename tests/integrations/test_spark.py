@@ -231,7 +231,10 @@ def test_the_command_ingests_what_spark_reads(spark: Any, database_url: str) -> 
             ["/nowhere/run.parquet"],
             f"/nowhere/run.parquet: Spark cannot read it (PATH_NOT_FOUND); {READABLE}",
         ),
-        (["nightly", "--reader", "csv"], "--reader does not go with --engine spark; leave one of the two out"),
+        (
+            ["nightly", "--reader", "csv"],
+            "--reader does not go with --engine spark: Spark reads the rows, not this program; leave one out",
+        ),
     ],
 )
 def test_the_command_says_what_spark_cannot_read(

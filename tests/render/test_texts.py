@@ -129,7 +129,7 @@ def test_no_hostile_text_is_obeyed(hostile_id: str) -> None:
             assert harmful(explanation_said(told).in_format(format)) == set()
         tags = Page(explanation_said(told).in_format("html")).tags
         assert {tag for tag, _ in tags} <= {"div", "p", "strong", "span", "a", "ul", "li"} | {
-            "table", "thead", "tbody", "tr", "th", "td",
+            "table", "thead", "tbody", "tr", "th", "td", "details", "summary",
         }  # fmt: skip
         for tag, attributes in tags:
             if tag == "a":

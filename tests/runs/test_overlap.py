@@ -224,7 +224,10 @@ def test_a_version_that_empties_a_tenth_of_the_groups_has_to_say_so(tracker: nt.
     for rescore in (False, True):
         assert refusal_of(nt.ConflictError, tracker.add_labels, one, rescore=rescore) == told
     both = refusal_of(nt.InputError, tracker.add_labels, one, extend=True, replace=True)
-    assert both == "extend= does not go with replace=; leave one out"
+    assert (
+        both
+        == "extend= does not go with replace=: one adds to the latest version, the other replaces it; leave one out"
+    )
     assert row_counts(ready_url) == before
     assert tracker.add_labels(rows(queries(18), label=1.0)) == (2, True)  # a tenth less
     new = {"group": ["q0"], "item": ["19"], "label": [2.0]}

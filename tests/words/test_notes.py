@@ -58,7 +58,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "all_answered": ({}, "all open items of these queries have an answer; to compare the runs"),
     "budget_spent": ({}, "the budget is spent, so nothing is decided"),
     "looks_spent": ({"n": 4}, "drawn answers decided on these runs 4 times, so another look decides nothing"),
-    "judge_unchecked": ({"judge": "gpt"}, "nobody has checked judge 'gpt', on whose labels it would rest"),
+    "judge_unchecked": ({"judge": "gpt"}, "nobody has checked judge 'gpt', whose labels decide"),
     "equal_values": (
         {},
         "low information: all differences of a dataset are equal although its lists differ, so no t interval says "

@@ -8,7 +8,7 @@ from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.report import Column, Report, Table, kinds
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.words.texts import counted, percent
+from ndcg_tracker.words.texts import counted, percent, unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def diff_report(diff: RunsDiff) -> Report:
 def _headline(diff: RunsDiff) -> str:
     names = f"{diff.a.name} and {diff.b.name} on {diff.dataset}"
     if not diff.n:
-        return f"{names} have no common group"
+        return f"{names} have no common {unit()}"
     if not diff.differs:
-        return f"{names} have the same lists in all {diff.n:,} groups"
+        return f"{names} have the same lists in all {counted(diff.n, 'group')}"
     return f"{names}: identical lists in {percent(diff.same_lists)} of {counted(diff.n, 'group')}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import AnyDataset, Everyday, Judge, Option
 from ndcg_tracker.compare.options import Baseline, Candidate, LabelsVersion
-from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
@@ -59,6 +59,7 @@ def explain(
     whose labels (see ``compare``). Raises: ReferenceNotFoundError; MetricError for a metric that is not split into
     items; InputError for a group without a result; NotComparableError, with the command that fixes it.
     """
+    refuse("explain", locals())
     from ndcg_tracker.questions.explain.gather import (
         ExplanationResult,
         explained_pair,
@@ -66,11 +67,6 @@ def explain(
         run_explanation,
     )
 
-    for version, name in ((labels_baseline, "labels_baseline"), (labels_candidate, "labels_candidate")):
-        if labels is not None and version is not None:
-            raise InputError(f"{argument('labels')} is for both runs", advice=f"leave out {argument(name)}, or it")
-    if by is not None and group is not None:
-        raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
     parsed = None if metric is None else parse_metric(metric)
     with self.store().read() as tx:
         first, second = tx.runs.resolve_all([baseline, candidate], dataset)

@@ -48,6 +48,7 @@ from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import counting_judge, numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
@@ -272,8 +273,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     for an attribute that no group has, and for slices under two label sets.
     """
     if not both.is_same_labels:
-        if by is not None:
-            raise InputError(f"{argument('by')} needs both runs under one version of the labels", advice="leave it out")
+        refuse("explain", {"by": by, "two_versions": True})
         return run_parts(tx, both)
     slices = None if by is None else attribute_values(tx, both.baseline.run, by)
     ids, keys = tx.groups.all(both.dataset_id)

@@ -27,7 +27,7 @@ from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picke
 from ndcg_tracker.render.report import Column, Report, Table, kinds, query_words, text_cell
 from ndcg_tracker.render.terminal import shortened, visible
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import UNDEFINED, Text, counted, points
+from ndcg_tracker.words.texts import UNDEFINED, Text, counted, points, unit, units
 from ndcg_tracker.words.verdicts import mark_of
 
 TOP = 10
@@ -64,6 +64,7 @@ def explanation_said(explanation: Explanation, top: int | None = TOP) -> Said:
         explanation,
         lambda: [explanation_report(explanation, top)],
         lambda: Table.of_rows(explanation_rows(explanation), explanation_columns(explanation)),
+        dataset=explanation.subject.dataset,
     )
 
 
@@ -210,7 +211,7 @@ def _headline(explanation: Explanation) -> str:
     subject, delta = explanation.subject, explanation.delta
     if isinstance(explanation, GroupExplanation):
         verb = "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
-        return f"group {explanation.group} {verb} in {subject.metric}: {_change(explanation)}"
+        return f"{unit()} {explanation.group} {verb} in {subject.metric}: {_change(explanation)}"
     if not delta:
         return f"{_runs(subject, 'against')}: {subject.metric} did not change: {_change(explanation)}"
     word = mark_of(explanation.verdict).word
@@ -263,7 +264,9 @@ def _legend(explanation: Explanation) -> list[str]:
     """Return how to read the numbers."""
     if isinstance(explanation, GroupExplanation):
         shown = any(item.move.contribution for item in explanation.items)
-        return ["before, after: what the item adds to the group's value; change: its part of the difference"] * shown
+        return [
+            f"before, after: what the item adds to the {unit()}'s value; change: its part of the difference"
+        ] * shown
     if explanation.totals is None:
         return []
     return [
@@ -430,7 +433,7 @@ def _slice_totals(slices: Sequence[SliceTotal]) -> Table:
         *kinds("n_groups count groups, delta delta own delta"),
         _change_column(slices),
     )
-    return Table.of(heads, shown, f"by the {attribute} of the group", legend=legend)
+    return Table.of(heads, shown, f"by the {attribute} of the {unit()}", legend=legend)
 
 
 def _change_column(totals: Sequence[SliceTotal | ItemTotal | KindTotal | GradeTotal | RankTotal]) -> Column:
@@ -441,7 +444,7 @@ def _change_column(totals: Sequence[SliceTotal | ItemTotal | KindTotal | GradeTo
 
 def _item_totals(title: str, totals: Sequence[ItemTotal]) -> Table:
     def where(total: ItemTotal) -> str:
-        return f"in {total.n_groups:,} groups" if total.group is None else total.group
+        return f"in {counted(total.n_groups, 'group')}" if total.group is None else total.group
 
     def ranks(total: ItemTotal) -> str | None:
         return None if total.group is None else _ranks(total.rank_baseline, total.rank_candidate)
@@ -482,7 +485,7 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
     rows: list[tuple[object, ...]] = []
     after = ""
     if of_groups is not None and of_groups.is_any:
-        rows.append(("groups", None, parts.groups, _group_words(of_groups)))
+        rows.append((units(), None, parts.groups, _group_words(of_groups)))
         after = f"ranking, labels, coverage: over the {counted(of_groups.n_common, 'group')} with a value at every step"
     rows += [
         ("ranking", parts.other_run, parts.ranking, f"{run}, labels version {old}"),

@@ -18,6 +18,7 @@ from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate import gate as ask_gate
 from ndcg_tracker.questions.gate import set_policy as ask_policy
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import counted, short_name
 
 if TYPE_CHECKING:
@@ -103,7 +104,6 @@ def gate(
     if reason is not None or (asked.positional == ("reset",) and "margin" not in asked.named):
         reset(asked, reason)
         return
-    options.belongs_to_one_dataset(suite, by_tag=by_tag, top=top is not None)
     own = {"on_inconclusive": on_inconclusive, "top": top, "suite": suite, "by_tag": by_tag, "junit": junit}
     own |= {"github_summary": github_summary or None, "metrics_json": metrics_json, "report": report}
     with options.tracker() as tracker:
@@ -157,8 +157,9 @@ def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str], format: options
     refused = [*own, *(name for name in asked.named if name not in taken)]
     if refused:
         raise InputError(
-            f"{options.as_option(refused[0], '')} does not go with sealed dataset {asked.named['dataset']!r}",
-            advice="leave it out: the split has fixed the rules of its gates",
+            f"{options.as_option(refused[0], '')} does not go with sealed dataset {asked.named['dataset']!r}: the "
+            "split has fixed the rules of its gates",
+            advice="leave it out",
         )
     result = asked.of(tracker.gate_sealed)
     text = options.answer_text(sealed_said(result), format)
@@ -246,16 +247,8 @@ def show_policy_history(alias: PolicyOf, dataset: options.AnyDataset = None, for
 def _gate_on_suite(tracker: Tracker, asked: Asked, suite: str, **further: object) -> SuiteGateResult:
     """Return what the gate decided on a suite, whose slices are its datasets (InputError for other slices)."""
     given = dict(asked.named)
-    by, slice_margin = given.pop("by", None), given.get("slice_margin")
-    if given.get("margin", "auto") == "auto":
-        raise InputError("--suite needs --margin X: the allowed drop of the macro mean")
-    if by not in (None, "dataset"):
-        raise InputError(f"--by {by} does not go with --suite", advice="give --by dataset, or leave it out")
-    if (by is None) != (slice_margin is None) or ("strict_slices" in given and by is None):
-        raise InputError(
-            "--by dataset, --slice-margin and --strict-slices go together",
-            advice="give the allowed drop of a dataset: --by dataset --slice-margin 0.05",
-        )
+    refuse("complete gate", given)
+    given.pop("by", None)
     renamed = {"slice_margin": "dataset_margin", "strict_slices": "strict_datasets"}
     on_suite: SuiteGateResult = replace(asked, named=given).on_suite(tracker.gate_suite, suite, renamed, **further)
     return on_suite

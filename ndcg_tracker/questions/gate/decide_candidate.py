@@ -32,6 +32,7 @@ from ndcg_tracker.questions.gate.decide import (
 )
 from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Gated, GateFacts, drift_since_pin
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
 from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Kind, Note, carry_command, command_line, sentence
@@ -54,7 +55,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     decision = with_limits(decision, checks)
     fallen = _fallen_slices(facts) if _names_slices(question, decision) else ()
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
-    covered = {"ties", "unjudged_open", *(["retraining"] if basis.learned is not None else [])}
+    covered = {"ties", "unjudged_open", "judge_unchecked", *(["retraining"] if basis.learned is not None else [])}
     covered |= set() if results.unreached is None else {results.unreached.kind, "unjudged_zero"}
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)
@@ -156,11 +157,7 @@ def _of_parts(question: GateQuestion, facts: GateFacts, gains: Sample, rules: Ru
             advice=f"use {argument('scope', 'set')}, which judges the stored means of these groups",
             joint=": ",
         )
-    if rules.max_harm is not None and results.weights is not None:
-        raise InputError(
-            f"{argument('max_harm')} counts all groups equally, but {question.metric} weighs them",
-            advice="leave one out",
-        )
+    refuse("gate", {"max_harm": rules.max_harm, "weights": results.weights is not None})
     found = decide(gains, rules, levels)
     return with_parts(
         found, gains, [] if facts.by is None else list(gains.slices(results.counted(facts.by.values))), levels

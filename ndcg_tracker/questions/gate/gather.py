@@ -22,6 +22,7 @@ from ndcg_tracker.compare.arms import (
     without_checkpoints,
 )
 from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair
+from ndcg_tracker.compare.gather_drawn import judge_alone
 from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
@@ -43,9 +44,9 @@ from ndcg_tracker.questions.gate.result import (
 )
 from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.storage.marks import finite_or_none
-from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import shown
 
@@ -163,11 +164,7 @@ def basis_of(
     runs = runs_of(tx, question)
     question.refuse_incomplete()
     baseline, alias = runs.baseline.run, question.alias
-    if question.margin == "auto" and runs.is_repeated:
-        raise InputError(
-            f"{argument('margin', 'auto')} learns from repeats of a single run, but a test of arms has repeats in it",
-            advice="give a margin in absolute points, such as 0.01",
-        )
+    refuse("gate", {"margin": question.margin, "arms": runs.is_repeated})
     decisions = tx.decisions.all(baseline.dataset_id)
     earlier = tuple(of_gate(decisions, str(question.metric), alias))
     judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
@@ -190,20 +187,13 @@ def basis_of(
             for of in earlier
             if until is None or of.id < until
         ),
-        judge if runs.checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
+        judge_alone(tx, runs),
         look_of_runs(runs, decisions),
         policy,
         restarted(tx, policy),
         "" if policy is not None else outside_policy(tx, [runs]),
         1 + n_looks,
     )
-
-
-def is_unchecked(tx: ReadTransaction, dataset_id: int, judge: str) -> bool:
-    """Return whether labels are of a named judge who does not check other judges."""
-    if not judge or judge in NO_LABELS_HERE:
-        return False
-    return judge not in {design.checked_by for design in tx.designs.all(dataset_id)}
 
 
 def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:

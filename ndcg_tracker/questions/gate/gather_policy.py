@@ -14,6 +14,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.question import GateQuestion, SuiteGateQuestion, read_parts
 from ndcg_tracker.questions.gate.result import Look
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.texts import short_name
 
@@ -67,10 +68,9 @@ def policy_set(
         for name, value in given.items()
         if name in ("metric", "margin") or (value is not None and value not in ([], {}, _DEFAULTS.get(name)))
     }
+    refuse("policy set", rules)
     if "budget" in rules:
         look_level(1, rules["budget"], rules.get("looks"))
-    elif "looks" in rules:
-        raise InputError(f"{argument('looks')} says how many looks share {argument('budget')}", advice="give both")
     if isinstance(limits := rules.get("limits"), Mapping):
         rules["limits"] = [f"{name}={change}" for name, change in limits.items()]
     _with_rules(GateQuestion("", f"@{pinned.name}", _DEFAULTS["metric"]), rules).refuse_incomplete()
@@ -216,13 +216,7 @@ def look_of(
     """
     if policy is None or "budget" not in policy.rules:
         return None
-    for option, is_given in {"dry_run": dry_run, "scope": question.scope == "set"}.items():
-        if is_given:
-            raise InputError(
-                f"{argument(option)} does not go with the budget of @{policy.alias}: each decision is a look that "
-                "counts",
-                advice="leave it out, or see the difference with: ndcg-track compare",
-            )
+    refuse("gate", {"dry_run": dry_run, "scope": question.scope, "budget_of_policy": True})
     earlier = counted_looks(tx, policy.dataset_id, policy.alias)
     return look_after(
         [of for of in earlier if until is None or of.id < until], policy.rules["budget"], policy.rules.get("looks")

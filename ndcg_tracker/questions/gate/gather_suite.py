@@ -16,7 +16,7 @@ from ndcg_tracker.compare.sample import Strata
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import UNBOUNDED, Decision, Levels, Rules, Ways, between, decide, with_limits
 from ndcg_tracker.questions.gate.decide_candidate import advisable, barred, with_parts
-from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, is_unchecked, with_acknowledgement
+from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, with_acknowledgement
 from ndcg_tracker.questions.gate.gather_policy import outside_policy, refuse_policy
 from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
 from ndcg_tracker.questions.gate.result import SuiteGated, decided_and_recorded, question_digest
@@ -103,6 +103,7 @@ def _decided(
     tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
 ) -> SuiteGated:
     pairs = compared_pairs(tx, question.systems, basis.pairs, question.options, with_other_ids=True)
+    (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     results = {dataset: pair.results[0] for dataset, pair in pairs.items()}
     for dataset, paired in results.items():
         if paired.no_inference is not None:
@@ -131,7 +132,7 @@ def _decided(
     unreached = next((paired.unreached for paired in results.values() if paired.unreached is not None), None)
     if unreached is not None and not decision.is_identical:
         decision = barred(decision, unreached)
-    judge_alone = _judge_alone(tx, basis.pairs)
+    judge_alone = comparison.macro.about.judge_alone
     if judge_alone and not decision.is_identical and unreached is None:
         decision = replace(decision, barred=Note("judge_unchecked", {"judge": judge_alone}), ways=Ways())
     checks = [
@@ -140,10 +141,9 @@ def _decided(
         for check in checked_limits(question.limits, *(arm.tags for arm in both.arms))
     ]
     decision = with_limits(decision, tuple(checks))
-    (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     decision = advisable(decision, sum(on.found.baseline or 0.0 for on in comparison.deltas) / len(comparison.deltas))
     is_turned = decision.of_zero not in (None, decision.decision)
-    covered = {"equal_values", *(() if is_turned else ("unjudged_open",))}
+    covered = {"equal_values", "judge_unchecked", *(() if is_turned else ("unjudged_open",))}
     covered |= set() if decision.barred is None else {decision.barred.kind, "unjudged_zero"}
     comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
@@ -154,12 +154,6 @@ def _decided(
         judge_alone=judge_alone,
         outside=basis.outside,
     )
-
-
-def _judge_alone(tx: ReadTransaction, pairs: Mapping[str, RunPair]) -> str:
-    """Return the first named judge whose labels decide on a dataset and whom nobody checks, "" for none."""
-    judges = [(both.dataset_id, both.baseline.label_set.judge) for both in pairs.values()]
-    return next((judge for dataset_id, judge in judges if is_unchecked(tx, dataset_id, judge)), "")
 
 
 def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, outcome: SuiteGated) -> SuiteGated:

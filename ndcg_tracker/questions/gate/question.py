@@ -16,6 +16,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rules import given_of, refuse
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence
 
@@ -55,44 +56,16 @@ class GateQuestion:
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
-        self._refuse_unchecked()
+        refuse("gate", given_of(self))
         if self.unjudged not in get_args(Unjudged):
             raise InputError(f"unknown unjudged {self.unjudged!r}", advice="choose range or zero", joint=": ")
         if self.metric.shown_only is not None:
             raise InputError(f"a gate cannot decide on {self.metric}: {sentence(Note(self.metric.shown_only))}")
         if self.scope not in get_args(Scope):
             raise InputError(f"unknown scope {self.scope!r}", advice="choose population or set", joint=": ")
-        if self.scope == "set" and self.margin is not None:
-            raise InputError(
-                f"{argument('margin')} needs {argument('scope', 'population')}, because {argument('scope', 'set')} "
-                "compares two means without a test",
-                advice=f"give {argument('tolerance')} instead",
-            )
-        if self.scope != "set" and self.tolerance is not None:
-            raise InputError(
-                f"{argument('tolerance')} belongs to {argument('scope', 'set')}; {argument('scope', 'population')} "
-                f"takes {argument('margin')}"
-            )
         if isinstance(self.margin, str) and self.margin != "auto":
             advice = "give one in absolute points, such as 0.01, or auto"
             raise InputError(f"margin {self.margin!r} is not a number", advice=advice)
-        if self.margin == "auto" and self.repeats and self.aa is not None:
-            raise InputError(
-                f"{argument('repeats')} and {argument('aa')} both name the repeats",
-                advice="give one of them",
-            )
-        if self.margin != "auto" and (self.repeats or self.aa is not None):
-            auto = argument("margin", "auto")
-            raise InputError(
-                f"{argument('repeats')} and {argument('aa')} name the runs that {auto} learns from",
-                advice=f"add {auto}",
-            )
-        asked = ((self.by, "by"), (self.cluster, "cluster"), (self.max_harm, "max_harm"))
-        for given, name in asked:
-            if given is not None and self.scope == "set":
-                raise InputError(
-                    f"{argument(name)} belongs to {argument('scope', 'population')}", advice="leave it out"
-                )
         if self.slice_margin is not None:
             checked_margin(self.slice_margin, "the margin of slices")
         margin = self.margin if isinstance(self.margin, int | float) else None
@@ -100,18 +73,7 @@ class GateQuestion:
 
     def refuse_incomplete(self) -> None:
         """Refuse a question that lacks a margin or its slices (InputError), which a policy may have; called last."""
-        if self.by is None and (self.slice_margin is not None or self.strict_slices):
-            name = "strict_slices" if self.slice_margin is None else "slice_margin"
-            raise InputError(
-                f"{argument(name)} needs slices",
-                advice=f"name the attribute that makes them with {argument('by')}",
-                joint=": ",
-            )
-        if self.by is not None and self.slice_margin is None:
-            raise InputError(
-                f"{argument('by')} needs {argument('slice_margin')}: the allowed drop of a slice, in absolute points, "
-                f"such as {argument('slice_margin', 0.05)}"
-            )
+        refuse("complete gate", given_of(self))
         if self.margin is None and self.scope == "population":
             name = familiar_name(str(self.metric), self.metric.requested_as)
             raise InputError(
@@ -123,28 +85,12 @@ class GateQuestion:
                 ),
             )
 
-    def _refuse_unchecked(self) -> None:
-        """Refuse options that drawn answers cannot decide on (InputError)."""
-        if self.check_with is None:
-            return
-        given = {
-            "scope": (self.scope == "set", "set", "drawn queries involve chance, but this is exact arithmetic"),
-            "max_harm": (self.max_harm is not None, None, "drawn queries do not show how much each group loses"),
-            "margin": (self.margin == "auto", "auto", "it learns how runs vary from the labels that are checked"),
-            "unjudged": (self.unjudged != "range", self.unjudged, "people grade what nobody judged"),
-        }
-        for name, (is_given, value, why) in given.items():
-            if is_given:
-                asked = argument(name) if value is None else argument(name, value)
-                what = f"{asked} does not go with {argument('check_with')}: {why}"
-                raise InputError(what, advice="leave one out")
-
     @property
     def options(self) -> CompareOptions:
         """The options of the comparison that the decision uses."""
         asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
         asked |= {"judge": self.judge, "check_with": self.check_with, "ids_are_stable": self.ids_are_stable}
-        asked |= {"fresh": self.fresh}
+        asked |= {"fresh": self.fresh, "trust_judge": self.trust_judge}
         asked |= {"fills_holes": self.scope == "population" and self.max_harm is None and self.margin != "auto"}
         return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
@@ -226,11 +172,7 @@ def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -
             f"{argument('acknowledge')} needs a reason, for the record",
             advice=f"write for example {argument('acknowledge', 'known bug 42')}",
         )
-    if dry_run:
-        raise InputError(
-            f"{argument('acknowledge')} records an override, but {argument('dry_run')} records nothing",
-            advice="leave one out",
-        )
+    refuse("gate", {"acknowledge": reason, "dry_run": dry_run})
     return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
 
 
@@ -257,15 +199,11 @@ class SuiteGateQuestion:
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
+        refuse("complete gate", given_of(self))
         check_suite_metric(self.metric)
         checked_margin(self.margin, "the margin")
         if self.dataset_margin is not None:
             checked_margin(self.dataset_margin, "the margin of datasets")
-        elif self.strict_datasets:
-            raise InputError(
-                f"{argument('strict_datasets')} needs {argument('dataset_margin')}: the allowed drop of a dataset, in "
-                f"absolute points, such as {argument('dataset_margin', 0.05)}"
-            )
         refuse_any_drop(self.metric, self.max_harm, margin=self.margin, dataset_margin=self.dataset_margin)
 
     @property

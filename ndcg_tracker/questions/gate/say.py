@@ -53,6 +53,8 @@ from ndcg_tracker.words.texts import (
     short_name,
     shown,
     shown_margin,
+    unit,
+    units,
 )
 
 if TYPE_CHECKING:
@@ -129,6 +131,7 @@ def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool 
         gated,
         lambda: [gate_report(gated, spelled, with_groups=with_groups)],
         lambda: Table.of_rows([picked(_CSV_COLUMNS, _with_metric(gated))]),
+        dataset=gated.comparison.dataset,
     )
 
 
@@ -230,7 +233,8 @@ def delta_words(decision: Decision) -> str:
     sides, delta = Sides(decision), f"delta {points(decision.delta, signed=True)}"
     if decision.scope == "set":
         needed = f"PASS needs it to be {sides.least} {sides.allowed(decision.margin)}"
-        return f"{delta} on {'this query' if decision.n == 1 else f'these {queries(decision.n)}'}; {needed}"
+        which = f"this {unit('query')}" if decision.n == 1 else f"these {queries(decision.n)}"
+        return f"{delta} on {which}; {needed}"
     end = "lower" if sides.is_higher else "upper"
     needed = f"PASS needs the {end} end {sides.better} {sides.allowed(decision.margin)}"
     return "; ".join(filter(None, (delta, allowed_words(decision), "" if decision.is_identical else needed)))
@@ -270,7 +274,7 @@ def _only_reason(decision: Decision) -> str:
     elif few := few_words(decision.check):
         only = f"open: {few}"
     elif decision.delta is None:
-        only = "no query has a result in both runs"
+        only = f"no {unit('query')} has a result in both runs"
     elif decision.is_identical and decision.decision == "pass":
         only = f"identical on {'all ' if decision.n > 1 else 'the '}{queries(decision.n)}"
     else:
@@ -300,9 +304,9 @@ def _few_words(decision: Decision) -> str:
         return ""
     facts: Mapping[str, Any] = low.facts
     if low.kind == "low_information" and facts.get("n_nonzero") is not None and not facts.get("of_labels"):
-        units = "clusters" if facts.get("of_clusters") else "queries"
+        who = "clusters" if facts.get("of_clusters") else units("query")
         of = "" if facts["n_nonzero"] >= facts["n"] else f" of {facts['n']:,}"
-        few = f"only {facts['n_nonzero']:,}{of} {units} differ"
+        few = f"only {facts['n_nonzero']:,}{of} {who} differ"
         return f"{few} (the safer bound does not cover repeats)" if decision.told.of_repeats else few
     return sentence(low)
 
@@ -465,7 +469,7 @@ def _of_slices(decision: Decision) -> str:
         of_datasets = rules.by == "dataset"
         of_what = "dataset" if of_datasets else f"slice by {rules.by}"
         needed = f", but strict {'datasets' if of_datasets else 'slices'} need one" if rules.is_strict else ""
-        clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} queries, so none was judged{needed}")
+        clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} {units('query')}, so none was judged{needed}")
     fails, is_open = ([part for part in judged if part.status == status] for status in ("fails", "open"))
     if fails:
         bounds = ", ".join(
@@ -499,7 +503,11 @@ def harm_words(decision: Decision) -> str:
     if limit is None or not parts:
         return ""
     share, of_clusters = f"{limit.share * 100:g}%", parts[0].of_clusters
-    lose = "of clusters like these have a query that loses" if of_clusters else "of queries like these lose"
+    lose = (
+        f"of clusters like these have a {unit('query')} that loses"
+        if of_clusters
+        else f"of {units('query')} like these lose"
+    )
     lose += f" more than {limit.loss:g}"
     whole, slices = parts[0], parts[1:]
     if whole.status == "within":
@@ -512,7 +520,7 @@ def harm_words(decision: Decision) -> str:
     else:
         most = f"{(whole.upper or 0.0) * 100:.2g}%"
         clauses = [f"not shown that at most {share} {lose}: {_counts(whole)} do, so up to {most} may"]
-    who = "clusters" if of_clusters else "queries"
+    who = "clusters" if of_clusters else units("query")
     for status, words in (
         ("fails", f"but more than {share} of the {who} {{}} do"),
         ("open", f"not shown for {who} {{}}"),
@@ -547,7 +555,7 @@ def slice_tables(decision: Decision, title: str = "slices") -> list[Table]:
         legend.append("open: neither is shown; if information is low, bounds allow for rare, large differences")
     if n_small := len(decision.slices) - len(judged):
         small = counted(n_small, title.removesuffix("s"))
-        legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} queries not judged")
+        legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} {units('query')} not judged")
     columns = (
         Column("value", decision.rules.by or "", "id", of=lambda row: NO_VALUE if row.value is None else row.value),
         Column("n", "n", "count"),
@@ -624,8 +632,12 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         *by_t_alone(gated.decision),
         *unjudged_fact(gated.decision),
         ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
-        *([] if gated.learned_margin is None else [("bounds", "cover other groups and another training of each run")]),
-        ("groups", groups),
+        *(
+            []
+            if gated.learned_margin is None
+            else [("bounds", f"cover other {units()} and another training of each run")]
+        ),
+        (units(), groups),
     ]
     pairs += [*facts(gated.comparison, spelled), *check_facts(gated.comparison), *requests(gated.comparison)]
     pairs += [

@@ -137,7 +137,7 @@ def history_answer(
     from ndcg_tracker.metrics.language.dialects import familiar_name
     from ndcg_tracker.questions.history.say import history_said, new_steps_said
 
-    rows, notes = result.rows, result.history.notes
+    rows, notes, dataset = result.rows, result.history.notes, result.history.dataset
     name = familiar_name(rows[0]["metric"], rows[-1].get("requested_as", ""))
 
     def shown(of_rows: Sequence[HistoryRow]) -> list[HistoryRow]:
@@ -145,9 +145,11 @@ def history_answer(
 
     if new_only:
         new = result.new_steps or ()
-        return replace(history_said(new), reports=new_steps_said(shown(new), shown(rows)[-1], notes).reports)
+        return replace(
+            history_said(new), dataset=dataset, reports=new_steps_said(shown(new), shown(rows)[-1], notes).reports
+        )
     for_people = history_said(shown(rows), notes=notes, newest_first=newest_first)
-    return replace(history_said(rows), reports=for_people.reports)
+    return replace(history_said(rows), dataset=dataset, reports=for_people.reports)
 
 
 def refuse_nothing(of_dataset: History, metric: str, wanted: HistoryFilter) -> None:

@@ -44,7 +44,6 @@ def history(
 
     metric, dataset = asked.named.get("metric", DEFAULT_METRIC), asked.named.get("dataset", DEFAULT_DATASET)
     wanted = HistoryFilter(**asked.part(HistoryFilter))
-    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset="dataset" in asked.named)
     new_steps = "new_steps" in asked.named
     searched = new_steps or exit_code
     with options.tracker() as tracker:

@@ -28,6 +28,7 @@ from ndcg_tracker.words.texts import (
     percent_span,
     points,
     sparkline,
+    units,
 )
 
 if TYPE_CHECKING:
@@ -285,19 +286,15 @@ def _report(metric: str, rows: Sequence[HistoryRow], newest_first: bool) -> Repo
     if span is not None and not is_apart and span.least < 1:
         facts.append((_judged(rows[-1]), percent_span(span.least, span.greatest)))
     suite, judge = rows[-1].get("suite"), rows[-1].get("judge")
+    steps = [row["run"] for row in rows if row.get("step")][-MOST_CHANGES:]
+    stepped = f"stepped at {', '.join(steps)}" if steps else ""
     return Report(
         (metric if suite is None else f"macro {metric} on suite {suite}") + (f" (judge {judge!r})" if judge else ""),
-        asides=list(filter(None, (_line(rows), _asked_for(metric, rows), _stepped(rows, sentences)))),
+        asides=list(filter(None, (_line(rows), _asked_for(metric, rows), stepped))),
         sentences=sentences[:MOST_SENTENCES],
         tables=[history_table(rows, heads)],
         facts=facts,
     )
-
-
-def _stepped(rows: Sequence[HistoryRow], sentences: Sequence[str]) -> str:
-    """Return the latest runs at which a metric stepped; "" if the sentences tell of something else."""
-    steps = [row["run"] for row in rows if row.get("step")]
-    return f"stepped at {', '.join(steps[-MOST_CHANGES:])}" if steps else "" if sentences else "no step"
 
 
 def _judged(row: HistoryRow) -> str:
@@ -398,7 +395,7 @@ def step_sentence(row: HistoryRow) -> str:
     if row.get("step_or_drift"):
         sentence += "; a slow drift explains it at least as well"
     sentence += _with_judged(row)
-    sentence = f"perhaps {sentence}; too few groups, or too few that moved, to be sure" if is_possible else sentence
+    sentence = f"perhaps {sentence}; too few {units()}, or too few that moved, to be sure" if is_possible else sentence
     return f"{moved}: {sentence}" if (moved := vanished(row)) else sentence
 
 

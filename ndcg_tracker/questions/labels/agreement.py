@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import without_checkpoints
+from ndcg_tracker.compare.gather_drawn import answers_to
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.run_pair import label_set_ref
 from ndcg_tracker.errors import InputError, argument
@@ -20,7 +21,6 @@ from ndcg_tracker.questions.labels.decide import DrawnAnswers, JudgesAgreement, 
 from ndcg_tracker.rankings import Mask
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import judged, matching_rows
-from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.runs.labels import judges_of, numbered_labels
 from ndcg_tracker.statistics.similarity import signed_error, weighted_kappa
@@ -40,19 +40,6 @@ def _designs(tx: ReadTransaction, dataset_id: int, two: Sequence[str]) -> tuple[
         for judge, other in (two, two[::-1])
     ]
     return max(found, key=lambda entry: len(entry[1]))
-
-
-def _answers(tx: ReadTransaction, designs: Sequence[DesignRecord]) -> tuple[LabelLists, int]:
-    """Return the answers to some designs as labels, and how many items still wait for one."""
-    grade_of: dict[tuple[int, str], float | None] = {}
-    for item in (item for design in designs for item in tx.designs.items(design.id)):
-        pair = item.group_id, item.item_key
-        grade_of[pair] = grade_of.get(pair) if item.grade is None else item.grade
-    answered = {pair: grade for pair, grade in grade_of.items() if grade is not None}
-    ids = np.array([group_id for group_id, _ in answered], dtype=np.int64)
-    keys = tx.groups.keys(designs[0].dataset_id, ids), Keys.from_strings([item for _, item in answered])
-    grades = np.array(list(answered.values()), dtype=np.float64)
-    return LabelLists.from_rows(*keys, grades), len(grade_of) - len(answered)
 
 
 def judges_agreement(
@@ -75,7 +62,7 @@ def judges_agreement(
     answers, sides = None, []
     for judge in two:
         if designs and judge == answering:
-            lists, n_open = _answers(tx, designs)
+            lists, _, n_open = answers_to(tx, designs)
             sides.append((LabelSetRef(0, "", judge), lists))
             numbers = tuple(design.number for design in designs)
             answers = DrawnAnswers(in_doubt, judge, numbers, lists.n_items, n_open)
@@ -100,7 +87,7 @@ def judges_agreement(
         at = _first_ranks(tx, run, metric, first)[rows]
         of_run = signed_error((one - other)[at], groups[at])
         errors.append(RunError(run.name, of_run.n, of_run.error, of_run.ci))
-    names = first.group_keys.take(groups).to_list(), first.item_keys.take(rows).to_list()
+    names = [keys.to_list() for keys in first.keys_of(rows)]
     return JudgesAgreement(
         labels_diff(dataset.name, (ref, other_ref), first, second, top=top),
         weighted_kappa(*grades, groups),

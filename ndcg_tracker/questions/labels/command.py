@@ -15,6 +15,7 @@ from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed, labels_sample
 from ndcg_tracker.questions.labels.carry import carry_labels
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import counted
 
@@ -92,6 +93,7 @@ def add_labels(
 
     Example: ndcg-track labels add qrels.txt --dataset shop --rescore
     """
+    refuse("labels add", locals())
     from ndcg_tracker.api.evaluation import labels_of_judges
     from ndcg_tracker.cli.input_files import labels_by_judge
     from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, header_of
@@ -103,10 +105,8 @@ def add_labels(
     chosen, meant = Pairs("--where")(where or ()), options.or_the_only_one(dataset)
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
     if design is not None:
-        others = {"--extend": extend, "--rescore": rescore, "--added-by": added_by, "--from-runs": from_runs}
-        others |= {"--replace": replace, "--model": model, "--prompt": prompt, "--item-to-document": item_to_document}
         answers = labels_of_judges(by_judge, judge, file, chosen)
-        _add_answers(file, answers, meant, design, judge, others)
+        _add_answers(file, answers, meant, design, judge)
         return
     shown = [run.strip() for runs in from_runs or () for run in runs.split(",")]
     with options.tracker() as tracker:
@@ -152,13 +152,8 @@ def _add_answers(
     dataset: str,
     design: int,
     judge: str | None,
-    others: Mapping[str, object],
 ) -> None:
     """Store answers to a design, and print how many answers are still missing."""
-    for option, given in others.items():
-        if given:
-            what = f"{option} is for versions of labels, and answers to a design do not make a version"
-            raise InputError(what, advice="leave it out")
     if len(by_judge) > 1:
         raise InputError("answers to a design are of one person", advice="name one with --judge NAME")
     (given,) = by_judge.values()

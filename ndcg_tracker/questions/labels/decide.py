@@ -76,21 +76,13 @@ class GradeChange:
 
 @dataclass(frozen=True, slots=True)
 class SetSizes:
-    """How many things two sets have: in each, in both, and in only one."""
+    """How many things two sets have: in each, in both, only in the first (``gone``), and only in the second."""
 
     first: int
     second: int
     in_both: int
-
-    @property
-    def gone(self) -> int:
-        """How many only the first has."""
-        return self.first - self.in_both
-
-    @property
-    def new(self) -> int:
-        """How many only the second has."""
-        return self.second - self.in_both
+    gone: int
+    new: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +92,7 @@ class LabelsDiff:
     ``labels``: pairs of group and item. ``n_equal``: pairs with the same grade in both. ``grades``: how often each
     grade of the first met each grade of the second, by grade, unlabelled last. ``changes``: labels whose grade differs,
     the largest difference first. ``gone_groups`` and ``new_groups``: some of the groups that only one set has.
+    ``agreement``: the share of the labels in both with the same grade; None if no pair is in both.
     """
 
     dataset: str
@@ -110,13 +103,9 @@ class LabelsDiff:
     n_equal: int
     grades: tuple[GradeCount, ...]
     changes: tuple[GradeChange, ...]
-    gone_groups: tuple[str, ...] = ()
-    new_groups: tuple[str, ...] = ()
-
-    @property
-    def agreement(self) -> float | None:
-        """The share of the labels in both with the same grade; None if no pair is in both."""
-        return self.n_equal / self.labels.in_both if self.labels.in_both else None
+    gone_groups: tuple[str, ...]
+    new_groups: tuple[str, ...]
+    agreement: float | None
 
 
 def labels_diff(
@@ -137,16 +126,18 @@ def labels_diff(
     differs = np.flatnonzero(before != after)
     gone = np.flatnonzero(places_of(first.group_keys, second.group_keys) < 0)
     new = np.flatnonzero(places_of(second.group_keys, first.group_keys) < 0)
+    n_both, n_equal = int(rows.size), int(rows.size - differs.size)
     return LabelsDiff(
         dataset,
         *sets,
-        SetSizes(first.n_groups, second.n_groups, first.n_groups - gone.size),
-        SetSizes(first.n_items, second.n_items, rows.size),
-        int(rows.size - differs.size),
+        SetSizes(first.n_groups, second.n_groups, first.n_groups - gone.size, gone.size, new.size),
+        SetSizes(first.n_items, second.n_items, n_both, first.n_items - n_both, second.n_items - n_both),
+        n_equal,
         _grade_counts(first.grades, second.grades, rows, others),
         _changes(first, rows[differs], before[differs], after[differs], top),
         _named(first.group_keys, gone),
         _named(second.group_keys, new),
+        n_equal / n_both if n_both else None,
     )
 
 
@@ -167,9 +158,8 @@ def _grade_counts(first: Floats, second: Floats, rows: Index, others: Index) -> 
 def _changes(first: LabelLists, rows: Index, before: Floats, after: Floats, top: int) -> tuple[GradeChange, ...]:
     """Return the labels that changed most; equal changes keep their order."""
     most = np.argsort(-np.abs(after - before), kind="stable")[:top]
-    groups = first.group_keys.take(np.searchsorted(first.offsets, rows[most], "right") - 1).to_list()
-    items, grades = first.item_keys.take(rows[most]).to_list(), (before[most].tolist(), after[most].tolist())
-    return tuple(map(GradeChange, groups, items, *grades))
+    names = (keys.to_list() for keys in first.keys_of(rows[most]))
+    return tuple(map(GradeChange, *names, before[most].tolist(), after[most].tolist()))
 
 
 def _named(keys: Keys, places: Index) -> tuple[str, ...]:
@@ -193,22 +183,24 @@ class VersionVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The verdicts on a metric of a candidate under each version of the labels, by judge, the oldest first."""
+    """The verdicts on a metric of a candidate under each version of the labels, by judge, the oldest first.
+
+    ``changes``: whether one version gives another verdict than the others (see ``concluded``).
+    ``turns_between_judges``: whether the latest labels of one judge give another verdict than those of the others.
+    """
 
     candidate: str
     metric: str
     verdicts: tuple[VersionVerdict, ...]
+    changes: bool
+    turns_between_judges: bool
 
-    @property
-    def turns_between_judges(self) -> bool:
-        """Whether the latest labels of one judge give another verdict than those of the others (see ``concluded``)."""
-        newest = {of_version.judge: concluded(of_version.verdict) for of_version in self.verdicts}
-        return len(set(newest.values())) > 1
-
-    @property
-    def changes(self) -> bool:
-        """Whether one version of the labels gives another verdict than the others (see ``concluded``)."""
-        return len({concluded(of_version.verdict) for of_version in self.verdicts}) > 1
+    @classmethod
+    def of(cls, candidate: str, metric: str, verdicts: Sequence[VersionVerdict]) -> Conclusion:
+        """Return the conclusion from some verdicts."""
+        newest = {of.judge: concluded(of.verdict) for of in verdicts}
+        turns = len({concluded(of.verdict) for of in verdicts}) > 1, len(set(newest.values())) > 1
+        return cls(candidate, metric, tuple(verdicts), *turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +227,7 @@ class VersionsComparison:
                     of = comparison.label_set
                     facts = metric.has_low_information, of.judge, metric.is_open
                     told.append(VersionVerdict(of.version, metric.verdict, *facts))
-        return tuple(Conclusion(*of, tuple(verdicts)) for of, verdicts in verdicts_of.items())
+        return tuple(Conclusion.of(*of, verdicts) for of, verdicts in verdicts_of.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import groupby, product
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -52,9 +53,9 @@ from ndcg_tracker.questions.labels.say_items import NeededFormat, needed_said, s
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.designs import LARGEST_BUDGET, new_design, person_of, same_design, seed_of
+from ndcg_tracker.runs.designs import LARGEST_BUDGET, design_of, person_of
 from ndcg_tracker.runs.groups import texts_of
-from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, NO_LABELS, chosen_judges, judges_of, numbered_labels
+from ndcg_tracker.runs.labels import NO_LABELS, chosen_judges, judges_of, label_source, numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -64,7 +65,7 @@ from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
-    from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
+    from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
@@ -79,44 +80,25 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
     n_runs = tx.evaluations.runs_by_label_set(dataset.id)
     versions = []
     for label_set in tx.labels.sets(dataset.id, judge):
-        if label_set.judge in NO_LABELS_HERE:
-            continue
-        n_items, grades = _contents(tx, label_set)
-        sizes = label_set.n_groups, n_items, label_set.n_labels, grades, n_runs.get(label_set.id, 0), label_set.judge
-        versions.append(
-            LabelVersion(
-                dataset.name,
-                label_set.version,
-                label_set.digest,
-                label_set.created_at_utc,
-                label_set.source,
-                *sizes,
-                label_set.extends,
-                label_set.added_by,
-                tuple((label_set.from_runs or {}).get("runs", ())),
-                *("".join((label_set.from_runs or {}).get(name, ())) for name in ("model", "prompt")),
-            )
-        )
+        if label_set.judge not in NO_LABELS_HERE:
+            n_items, grades = _contents(tx, label_set)
+            origin = label_set.from_runs or {}
+            facts: dict[str, Any] = {of.name: getattr(label_set, of.name, None) for of in fields(LabelVersion)}
+            facts |= {"dataset": dataset.name, "n_items": n_items, "grades": grades}
+            facts |= {"n_runs": n_runs.get(label_set.id, 0), "from_runs": tuple(origin.get("runs", ()))}
+            facts |= {name: "".join(origin.get(name, ())) for name in ("model", "prompt")}
+            versions.append(LabelVersion(**facts))
     return versions
 
 
 def _contents(tx: ReadTransaction, label_set: LabelSetRecord) -> tuple[int, tuple[GradeFrequency, ...]]:
     """Return how many different items have labels, and how often each grade was given."""
     items, grades = np.empty(0, dtype=np.uint64), Counter[float]()
-    for lists in _blocks(tx, label_set):
+    for lists in label_source(tx, label_set)().rest():
         items = np.union1d(items, lists.item_keys.hashes())
         levels, counts = np.unique(lists.grades, return_counts=True)
         grades.update(dict(zip(levels.tolist(), counts.tolist(), strict=True)))
     return items.size, tuple(GradeFrequency(grade, grades[grade]) for grade in sorted(grades))
-
-
-def _blocks(tx: ReadTransaction, label_set: LabelSetRecord) -> Iterator[LabelLists]:
-    if label_set.n_labels <= HELD_LABELS:
-        yield tx.labels.lists(label_set.id)
-        return
-    ids = tx.labels.group_ids(label_set.id)
-    for first in range(0, ids.size, GROUPS_AT_ONCE):
-        yield tx.labels.lists(label_set.id, ids[first : first + GROUPS_AT_ONCE])
 
 
 def label_sets_diff(
@@ -275,30 +257,28 @@ def compared_versions(
     of_run = arms[baseline].runs[0]
     judges = chosen_judges(tx, of_run.dataset_id, of_run.dataset, options.judge)
     judge_of = {of.version: judge for judge in judges for of in tx.labels.sets(of_run.dataset_id, judge)}
-    newest = {judge: version for version, judge in judge_of.items()} if options.labels == "newest" else {}
     found: dict[tuple[str, int], Comparison] = {}
     lacking: list[tuple[str, int]] = []
-    for (version, judge), name in product(reversed(judge_of.items()), names):
-        if newest and any(of == name and judge_of[other] == judge for of, other in found):
-            continue
-        try:
-            (pair,) = compared(tx, baseline, [name], replace(options, labels=version, judge=judge))
+    for name, judge in product(names, judges):
+        missed = []
+        for version in [version for version, of in reversed(judge_of.items()) if of == judge]:
+            try:
+                (pair,) = compared(tx, baseline, [name], replace(options, labels=version, judge=judge))
+            except NotComparableError:
+                missed.append((name, version))
+                continue
             found[name, version] = pair.comparison
-        except NotComparableError:
-            lacking.append((name, version))
+            if options.labels == "newest":  # of labels without evaluations, only the latest are reported
+                missed = []
+                break
+        lacking += missed[:1] if options.labels == "newest" else reversed(missed)
     if not found:
         compared(tx, baseline, candidates, replace(options, labels=None, judge=judges[0]))  # raises the reason
-    places = {version: place for place, version in enumerate(judge_of)}
-    in_order = sorted(found, key=lambda of: (names.index(of[0]), places[of[1]]))
     for version in judge_of:
-        beside = [of for of in in_order if of[1] == version]
+        beside = [(name, version) for name in names if (name, version) in found]
         if len(beside) > 1:
             found |= zip(beside, adjusted_jointly([found[of] for of in beside]), strict=True)
-    every = [found[of] for of in in_order]
-    if newest:  # of labels without evaluations, only the latest are reported
-        has = {(name, judge_of[version]) for name, version in found}
-        lacking = [of for of in lacking if of[1] in newest.values() and (of[0], judge_of[of[1]]) not in has]
-    lacking.sort(key=lambda of: (names.index(of[0]), places[of[1]]))
+    every = [found[of] for of in product(names, judge_of) if of in found]
     metrics = list({metric.metric: metric.requested_as for of in every for metric in of.metrics}.values())
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
@@ -360,18 +340,17 @@ def labels_sample(
         raise InputError("queries are drawn for single runs, not for an arm", advice="name its runs")
     runs = tx.runs.resolve_all([baseline, candidate], dataset)
     check_one_dataset(runs[0], runs[1], "drawn from together")
+    names, dataset = [run.name for run in runs], runs[0].dataset
     if runs[0].id == runs[1].id:
-        raise InputError(f"run {runs[0].name!r} cannot differ from itself", advice="name two runs")
+        raise InputError(f"run {names[0]!r} cannot differ from itself", advice="name two runs")
     tx.keep_creators_out()
     both = _checkable(tx, [Arm.of(run) for run in runs], metric, judge)
     (metric,), label_set = both.metrics, both.baseline.label_set
     aim: Aim = "holes" if judge is None else "judge"
-    fixed = seed_of(tx, label_set, seed, runs[0].dataset)
-    design = same_design(tx, label_set, runs, str(metric), aim)
-    person = person_of(tx, label_set, design) or "" if aim == "judge" else ""
-    nothing = Answers(aim, person, (), fixed, NO_LABELS, NO_LABELS)
-    whose = person if aim == "judge" else label_set.judge
-    answers = nothing if aim == "judge" and not person else answers_of(tx, both.dataset_id, aim, whose) or nothing
+    design = design_of(tx, label_set, runs, str(metric), aim, seed, budget)
+    person = person_of(tx, design) if aim == "judge" else label_set.judge
+    nothing = Answers(aim, "", (), design.seed, NO_LABELS, NO_LABELS)
+    answers = nothing if person is None else answers_of(tx, both.dataset_id, aim, person) or nothing
     ids = paired_results(tx, both, metric, "error").pairing.group_ids
     pair = DrawnPair.of(tx, (runs[0], runs[1]), label_set.id, metric, ids, answers)
     standing, pool = pair.standing, pair.pool
@@ -379,7 +358,7 @@ def labels_sample(
     order = np.concatenate([waiting, standing.order])
     if not order.size:
         raise InputError(
-            f"nothing is open for {runs[1].name!r} and {runs[0].name!r} under {metric}: people labelled it, or the "
+            f"nothing is open for {names[1]!r} and {names[0]!r} under {metric}: people labelled it, or the "
             "lists are the same",
             advice="compare them",
         )
@@ -389,48 +368,31 @@ def labels_sample(
         what = f"the first query has {counted(int(costs[0]), 'open item')}, more than the budget of {budget}"
         raise InputError(what, advice=f"raise {argument('budget')}")
     place_of = {group: place for place, group in enumerate(order[:n_drawn].tolist())}
-    names = pool.items.to_list()
-    asked = [row for row in np.flatnonzero(standing.to_ask).tolist() if int(pool.groups[row]) in place_of]
-    asked.sort(key=lambda row: (place_of[int(pool.groups[row])], names[row]))
-    pairs = [(int(ids[pool.groups[row]]), names[row]) for row in asked]
-    design = design or new_design(tx, label_set, runs, str(metric), aim, fixed, budget)
-    tx.write.designs.ask(design, pairs, budget)
-    items_of: dict[int, list[str]] = {}
-    for group_id, item in pairs:
-        items_of.setdefault(group_id, []).append(item)
-    texts, keys = texts_of(tx, both.dataset_id, items_of), pair.keys.to_list()
+    keys, items = pair.keys.to_list(), pool.items.to_list()
+    rows = zip(pool.groups[standing.to_ask].tolist(), np.flatnonzero(standing.to_ask).tolist(), strict=True)
+    asked = sorted((place_of[group], items[row], group) for group, row in rows if group in place_of)
+    design = design if design.id else tx.write.designs.insert(design)
+    tx.write.designs.ask(design, [(int(ids[group]), item) for _, item, group in asked], budget)
+    items_of = {int(ids[group]): [item for _, item, _ in of] for group, of in groupby(asked, itemgetter(2))}
+    texts = texts_of(tx, both.dataset_id, items_of)
     least = min(LEAST_DRAWN + waiting.size, order.size)
     of_judge = ("--judge", label_set.judge) if aim == "judge" else ()
-    at = ("--metric", metric.requested_as, "--dataset", runs[0].dataset)
-    n_ungraded, both_names = int(np.isnan(pool.numbers(pair.labels)).sum()), [run.name for run in runs]
+    at = ("--metric", metric.requested_as, "--dataset", dataset)
+    n_ungraded = int(np.isnan(pool.numbers(pair.labels)).sum())
     notes = []
     if of_judge and n_ungraded:
         facts: dict[str, Fact] = {"judge": label_set.judge, "n": n_ungraded}
-        notes.append(Note("ungraded", facts, ("ndcg-track", "labels", "needed", *both_names, *of_judge, *at, "--all")))
+        notes.append(Note("ungraded", facts, ("ndcg-track", "labels", "needed", *names, *of_judge, *at, "--all")))
     if not asked:
-        checked = (*of_judge, "--check-with", person) if person else ()
-        notes.append(Note("all_answered", {}, ("ndcg-track", "compare", *both_names, *checked, *at)))
-    n_items = int(costs[n_drawn - 1])
+        checked = (*of_judge, "--check-with", person) if of_judge and person else ()
+        notes.append(Note("all_answered", {}, ("ndcg-track", "compare", *names, *checked, *at)))
+    n_items, refs = int(costs[n_drawn - 1]), [RunRef(run.name, run.id) for run in runs]
     return LabelsSample(
-        design.number,
-        runs[0].dataset,
-        RunRef(runs[0].name, runs[0].id),
-        RunRef(runs[1].name, runs[1].id),
-        label_set_ref(label_set),
-        judge,
-        str(metric),
-        budget,
-        ids.size,
-        int((~standing.known).sum()),
-        n_drawn,
-        n_items,
-        n_items - len(asked),
+        *(design.number, dataset, refs[0], refs[1], label_set_ref(label_set), judge, str(metric), budget),
+        *(ids.size, int((~standing.known).sum()), n_drawn, n_items, n_items - len(asked)),
         (int(least), int(costs[least - 1])),
         _half_width(pair, order[:n_drawn]),
-        tuple(
-            ItemToGrade.of(keys[pool.groups[row]], names[row], texts.get(group_id))
-            for row, (group_id, _) in zip(asked, pairs, strict=True)
-        ),
+        tuple(ItemToGrade.of(keys[group], item, texts.get(int(ids[group]))) for _, item, group in asked),
         tuple(notes),
     )
 

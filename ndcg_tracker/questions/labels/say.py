@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Unpack
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef
 from ndcg_tracker.compare.say import (
@@ -33,16 +33,14 @@ from ndcg_tracker.render.report import (
     Report,
     Table,
     columns,
-    heading,
     kinds,
-    to_the_second,
+    read_by_people,
 )
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, percent
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, percent, units
 
 MOST_GRADES = 12
 """With more grades than this, their number is shown instead of each grade."""
-_DIGEST = 12
 _VERSION_COLUMNS = ("version", "digest", "created_at_utc", "source", "n_groups", "n_items", "n_labels", "n_runs")
 _SPARE = ("digest", "source")
 _ORIGIN_COLUMNS = ("extends", "added_by", "from_runs", "model", "prompt")
@@ -55,33 +53,29 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper:
         return json_text(as_object(tuple(versions)))
     if format == "csv":
         names = ["dataset", *_VERSION_COLUMNS, "judge", "grades", *_ORIGIN_COLUMNS]
-        return csv_text(names, [[_cell(version, name, "=", " ") for name in names] for version in versions])
+        return csv_text(names, Table.of([Column(name, of=_CELLS.get(name, "")) for name in names], versions).rows)
     told = [name for name in ("judge", *_ORIGIN_COLUMNS) if any(getattr(version, name) for version in versions)]
-    names = [*_VERSION_COLUMNS, *told, "grades"]
+    cells = _CELLS | {"digest": lambda version: version.digest[:12], "grades": _few_grades}
     heads = [
-        Column(name, heading(name), right=name == "version" or name.startswith("n_"), is_spare=name in _SPARE)
-        for name in names
+        replace(of, of=cells.get(of.key, ""), kind="count" if of.key[:2] == "n_" else None, is_spare=of.key in _SPARE)
+        for of in read_by_people(*_VERSION_COLUMNS, *told, "grades")
     ]
-    rows = [[_shown(name, _cell(version, name, ": ", ", ", MOST_GRADES)) for name in names] for version in versions]
-    return rows_as(format, heads, rows, **paper)
+    return rows_as(format, heads, Table.of(heads, versions).rows, **paper)
 
 
-def _cell(version: LabelVersion, name: str, equals: str, between: str, most: int | None = None) -> Any:
-    """Return the cell of a version in a column, which may contain several runs or grades."""
-    value, grades = getattr(version, name), version.grades
-    if name != "grades":
-        return " ".join(value) if name == "from_runs" else value
-    if most is not None and len(grades) > most:
+def _grades(version: LabelVersion, equals: str = "=", between: str = " ") -> str:
+    return between.join(f"{frequency.grade:g}{equals}{frequency.n}" for frequency in version.grades)
+
+
+def _few_grades(version: LabelVersion) -> str:
+    """Return how often each grade was given, or how many grades there are."""
+    grades = version.grades
+    if len(grades) > MOST_GRADES:
         return f"{len(grades):,} from {grades[0].grade:g} to {grades[-1].grade:g}"
-    return between.join(f"{frequency.grade:g}{equals}{frequency.n}" for frequency in grades)
+    return _grades(version, ": ", ", ")
 
 
-def _shown(name: str, value: Any) -> object:
-    if name == "created_at_utc":
-        return to_the_second(value)
-    if name == "digest":
-        return value[:_DIGEST]
-    return f"{value:,}" if isinstance(value, int) else value
+_CELLS: dict[str, Callable[[LabelVersion], str]] = {"grades": _grades, "from_runs": lambda of: " ".join(of.from_runs)}
 
 
 def labels_diff_said(diff: LabelsDiff) -> Said:
@@ -92,15 +86,6 @@ def labels_diff_said(diff: LabelsDiff) -> Said:
 def _grade_table(diff: LabelsDiff) -> Table:
     of_both = (diff.dataset, diff.first.version, diff.second.version)
     return Table(columns(*_GRADE_COLUMNS), [(*of_both, of.first, of.second, of.n) for of in diff.grades])
-
-
-@shape_of(LabelsDiff)
-def _diff_shape(diff: LabelsDiff) -> dict[str, object]:
-    sizes = {
-        name: fields_of(size) | {"gone": size.gone, "new": size.new}
-        for name, size in (("groups", diff.groups), ("labels", diff.labels))
-    }
-    return fields_of(diff) | sizes | {"agreement": diff.agreement}
 
 
 def labels_diff_report(diff: LabelsDiff) -> Report:
@@ -115,14 +100,14 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
     sides = {"first": first, "second": second, "in_both": "in both", "gone": "gone", "new": "new"}
     of_sides = (Column("", title, "count", of=f"1.{key}") for key, title in sides.items())
     heads = (Column("", BLANK, "id", of="0"), *of_sides)
-    sizes = Table.of(heads, [("groups", diff.groups), ("labels", diff.labels)])
+    sizes = Table.of(heads, [(units(), diff.groups), ("labels", diff.labels)])
     tables = [sizes, *_grade_tables(diff)]
     if diff.changes:
         rows = [[change.group, change.item, f"{change.first:g}", f"{change.second:g}"] for change in diff.changes]
         title = f"labels whose grade changed most ({len(rows)} of {n_changed:,})"
         tables.append(Table(columns("group", "item", f">{first}", f">{second}"), rows, title, names=(0, 1)))
     gone, new = (diff.gone_groups, diff.groups.gone), (diff.new_groups, diff.groups.new)
-    moved = [f"{name} groups: {_listed(*of)}" for name, of in (("gone", gone), ("new", new)) if of[1]]
+    moved = [f"{name} {units()}: {_listed(*of)}" for name, of in (("gone", gone), ("new", new)) if of[1]]
     return Report(f"labels of {diff.dataset}, {second} against {first}: {agreement}", sentences=moved, tables=tables)
 
 
@@ -156,7 +141,12 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
     """Return the output for two judges; CSV has a row per pair of grades."""
-    return Said(agreement, lambda: [_agreement_report(agreement)], lambda: _grade_table(agreement.diff))
+    return Said(
+        agreement,
+        lambda: [_agreement_report(agreement)],
+        lambda: _grade_table(agreement.diff),
+        dataset=agreement.diff.dataset,
+    )
 
 
 @shape_of(JudgesAgreement)
@@ -187,14 +177,14 @@ def _agreement_report(agreement: JudgesAgreement) -> Report:
             sentence += f" ({answers.n - n_pairs:,} of them for items without a grade of {judge_words(answers.judge)})"
         sentence += f": {percent(diff.agreement)} have the same grade" if n_pairs else ""
     tables = [*_grade_tables(diff, of_pairs=True), *labels.tables[1 + len(_grade_tables(diff)) :]]
-    legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
+    legend = [f"weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over {units()}"]
     if n_pairs:
         title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
         heads = kinds("run id, n count labels, error delta, ci interval 95% interval")
         total = agreement.signed_error
         of_all = {"run": "all labels", "n": total.n, "error": total.error, "ci": total.ci}
         tables.append(Table.of(heads, [*agreement.signed_errors, of_all], title))
-        legend.append("error: the mean among the first ranks of a run; 95% interval: t over groups")
+        legend.append(f"error: the mean among the first ranks of a run; 95% interval: t over {units()}")
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
         sentences=[sentence],
@@ -210,19 +200,16 @@ def versions_said(versions: VersionsComparison) -> Said:
         versions,
         lambda: versions_reports(versions),
         lambda: Table.of_rows([row for comparison in versions.comparisons for row in metric_rows(comparison)]),
+        dataset=versions.comparisons[0].dataset,
     )
 
 
 @shape_of(VersionsComparison)
 def _versions_shape(versions: VersionsComparison) -> dict[str, object]:
-    conclusions = [
-        as_object(conclusion) | {"changes": conclusion.changes, "turns_between_judges": conclusion.turns_between_judges}
-        for conclusion in versions.conclusions
-    ]
     names = ("candidate", "version", "judge")
     return {
         "versions": versions.comparisons,
-        "conclusions": conclusions,
+        "conclusions": versions.conclusions,
         "not_evaluated": [dict(zip(names, of, strict=True)) for of in versions.not_evaluated],
         "notes": versions.notes,
     }

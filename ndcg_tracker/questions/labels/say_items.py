@@ -13,7 +13,7 @@ from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Report, Table, kinds
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted
+from ndcg_tracker.words.texts import counted, units
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
 _LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
@@ -128,11 +128,13 @@ def sample_words(sample: LabelsSample) -> str:
     """Return how many queries and items a sample has, and what they will be able to say."""
     from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``_report``
 
-    words = f"{sample.n_drawn:,} of {sample.n_open:,} queries with open items, {counted(sample.n_items, 'item')}"
+    words = (
+        f"{sample.n_drawn:,} of {sample.n_open:,} {units('query')} with open items, {counted(sample.n_items, 'item')}"
+    )
     words += f", {sample.n_answered:,} of them graded already" if sample.n_answered else ""
     n_needed, n_items = sample.needed
     if sample.n_drawn < n_needed:
-        return f"{words}; a verdict needs {n_needed:,} queries with {n_items:,} items"
+        return f"{words}; a verdict needs {n_needed:,} {units('query')} with {n_items:,} items"
     if sample.half_width is None:
         return words
     return f"{words}; {familiar_name(sample.metric)} to about ±{sample.half_width:.2g} or better"

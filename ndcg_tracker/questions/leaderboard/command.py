@@ -31,12 +31,8 @@ def leaderboard(
 
     Example: ndcg-track leaderboard -m ndcg@10 -m map --dataset shop
     """
-    from ndcg_tracker.errors import InputError
     from ndcg_tracker.questions.leaderboard.say import leaderboard_said, suite_tables_said
 
-    if asked.positional and all:
-        raise InputError("--all and RUN are both given", advice="leave one out")
-    options.belongs_to_one_dataset(suite, by_tag=by_tag)
     with options.tracker() as tracker:
         if suite is not None:
             tables = asked.on_suite(tracker.suite, suite, by_tag=by_tag).tables

@@ -43,6 +43,7 @@ from ndcg_tracker.questions.leaderboard.decide import (
 )
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.rules import given_of, refuse
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
@@ -92,14 +93,7 @@ class LeaderboardQuestion:
         for metric in self.metrics:
             if metric.shown_only is not None or metric.summary != "mean":
                 raise InputError(f"{metric} is only shown, not tested", advice="rank by another metric")
-        unchecked = {"by": self.by is not None, "test": self.test != "t", "suite": self.suite is not None}
-        for name in (name for name, given in unchecked.items() if given and self.check_with is not None):
-            raise InputError(f"{argument(name)} does not go with {argument('check_with')}", advice="leave it out")
-        of_one = {"dataset": self.dataset, "by": self.by, "measures": self.measures, "test": self.test != "t"}
-        for name in (name for name, given in of_one.items() if given and self.suite is not None):
-            raise InputError(
-                f"{argument(name)} belongs to one dataset, but a suite has several", advice="leave out one of them"
-            )
+        refuse("leaderboard", given_of(self))
 
 
 def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leaderboard:
@@ -290,9 +284,7 @@ def _arms(tx: ReadTransaction, question: LeaderboardQuestion) -> list[Arm]:
     """Return the arms if the question names any, else none (InputError for a run in two arms)."""
     if not any(reference.startswith(ARM) for reference in question.references):
         return []
-    if question.test != "t" or question.tags:
-        name = "tags" if question.tags else "test"
-        raise InputError(f"{argument(name)} takes single runs, not arms", advice="leave it out")
+    refuse("leaderboard", {**given_of(question), "arms": True})
     arm_of: dict[int, str] = {}
     arms = list({arm.name: arm for arm in arms_of(tx, question.references, question.dataset)}.values())
     for arm in arms:

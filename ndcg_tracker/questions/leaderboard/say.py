@@ -10,15 +10,15 @@ from typing import Any, Literal
 
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.compare.say_tables import labels_text
-from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing, SuiteRow, SuiteTable
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.latex import EMPHASIS, latex_text, table_latex
 from ndcg_tracker.render.report import BLANK, Column, Report, Table, columns, unseen
 from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import UNDEFINED, counted, percent_span, points, queries
+from ndcg_tracker.words.texts import UNDEFINED, counted, percent_span, points, queries, units
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26
@@ -27,7 +27,6 @@ _TESTS = {
     "t": "two-sided paired t-test, Holm-corrected over all pairs of runs of a metric",
     "permutation": "sign flips, corrected over all pairs of runs of a metric by the largest t",
 }
-_OF_ARMS = "two-sided t-test over groups and runs, crossed, Holm-corrected over all pairs of arms of a metric"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +197,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
     groups = [f"{metric.n:,} by {name}" for metric, name in zip(board.metrics, names, strict=True)]
     facts = [
         ("labels", labels_text(board.labels)),
-        ("groups", ", ".join(groups) if len(numbers) > 1 else " ".join(f"{n:,}" for n in numbers)),
+        (units(), ", ".join(groups) if len(numbers) > 1 else " ".join(f"{n:,}" for n in numbers)),
         ("test", f"{_test(board)}; p < 0.05"),
     ]
     if first.judged is not None and not first.judged.is_apart:
@@ -213,7 +212,8 @@ def leaderboard_report(board: Leaderboard) -> Report:
 def _test(board: Leaderboard) -> str:
     """Return the test of the pairs; no test applies to runs with equal results."""
     any_equal = any(pair.p_value is None for metric in board.metrics for pair in metric.pairs)
-    test = _OF_ARMS if any(run.runs for run in board.runs) else _TESTS[board.test]
+    of_arms = f"two-sided t-test over {units()} and runs, crossed, Holm-corrected over all pairs of arms of a metric"
+    test = of_arms if any(run.runs for run in board.runs) else _TESTS[board.test]
     return test + (", without pairs of equal results" if any_equal else "")
 
 
@@ -257,13 +257,12 @@ def _slice_cell(standing: Standing) -> Painted:
 
 def leaderboard_latex(board: Leaderboard) -> str:
     """Return a table for a paper: booktabs, the best mean bold, the second underlined, letters as superscripts."""
-    if board.attribute is not None:
-        what = f"a table for a paper has no slices, but {argument('by', board.attribute)} asks for them"
-        raise InputError(what, advice="leave it out, or take another format")
+    refuse("leaderboard", {"by": board.attribute, "paper": True})
     n = [str(metric.n) for metric in board.metrics]
-    n_queries = f"$n = {n[0]}$ queries" if len({*n}) == 1 else f"$n = {', '.join(n)}$ queries, in the order of columns"
+    several = "" if len({*n}) == 1 else ", in the order of columns"
+    n_queries = f"$n = {', '.join(n) if several else n[0]}$ {units('query')}{several}"
     is_zero = any(note.kind in ("in_no_run", "groups_lacking") and note.command for note in board.notes)
-    zero = " Queries missing from a run count as 0." if is_zero else ""
+    zero = f" {units('query').capitalize()} missing from a run count as 0." if is_zero else ""
     caption = (
         f"Means on {latex_text(board.dataset)} ({n_queries}). {EMPHASIS} A superscript "
         f"names the runs that a run is significantly better than ({_test(board)}, $p < 0.05$).{zero}"

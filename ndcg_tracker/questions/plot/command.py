@@ -14,7 +14,6 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
-from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.explain import explain as ask_explain
 from ndcg_tracker.questions.history import history as ask_history
 
@@ -77,7 +76,9 @@ def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[
             option("width", default=None, annotation=Width),
             option("theme", default="light", annotation=Theme),
         ]
-        with_options = takes(function, but=but)(with_parameters(command, parameters, chart_of))
+        with_options = takes(function, but=but, rules=f"plot {chart_of.__name__}")(
+            with_parameters(command, parameters, chart_of)
+        )
         app.command(chart_of.__name__, help=inspect.getdoc(chart_of))(with_options)
 
     return decorate
@@ -109,12 +110,8 @@ def compare(
 
     Example: ndcg-track plot compare bm25 dense -o compare.svg
     """
-    options.belongs_to_one_dataset(suite, by_tag=by_tag, by=by)
     if suite is None:
         return asked.of(tracker.compare, top=0).plot(kind or "every", by=by)
-    if kind not in (None, "forest"):
-        advice = "name it with --dataset instead of --suite, or choose forest"
-        raise InputError(f"--kind {kind} shows the groups of one dataset", advice=advice)
     return asked.on_suite(
         tracker.compare_suite, suite, by_tag=by_tag, metric=asked.named.get("metrics", DEFAULT_METRIC)
     ).plot()
@@ -161,7 +158,6 @@ def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_ta
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
-    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset="dataset" in asked.named)
     metric, wanted = asked.named.get("metric", DEFAULT_METRIC), HistoryFilter(**asked.part(HistoryFilter))
     if suite is not None:
         return tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted).plot()

@@ -16,8 +16,8 @@ from ndcg_tracker.compare.options import (
     MissingGroups,
     Test,
 )
-from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.report.gather import ReportResult
@@ -63,11 +63,7 @@ def report(
     from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.questions.report.gather import ReportResult, runs_report, suite_report
 
-    given = {"dataset": dataset is not None, "check_with": check_with is not None}
-    for name in (name for name, is_given in given.items() if is_given and suite is not None):
-        raise InputError(f"{argument(name)} does not go with {argument('suite')}", advice="leave out one of them")
-    if by_tag is not None and suite is None:
-        raise InputError(f"{argument('by_tag')} belongs to {argument('suite')}", advice="name a suite, or leave it out")
+    refuse("report", {"dataset": dataset, "check_with": check_with, "suite": suite, "by_tag": by_tag})
     options = CompareOptions(
         tuple(parse_metrics(metrics)),
         dataset,

@@ -22,7 +22,7 @@ def report(
     output: Annotated[
         str, options.everyday("--output", "-o", metavar="FILE", help="File of the page.")
     ] = "report.html",
-    all_runs: Annotated[bool, options.everyday("--all", help="Compare the baseline with all other runs.")] = False,
+    all: Annotated[bool, options.everyday("--all", help="Compare the baseline with all other runs.")] = False,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
 ) -> None:
@@ -40,12 +40,9 @@ def report(
     from ndcg_tracker.errors import InputError, worded
     from ndcg_tracker.render.whole_file import whole_file
 
-    if all_runs and candidates:
-        raise InputError("--all already compares with all other runs", advice="leave out the candidates, or --all")
-    options.belongs_to_one_dataset(suite, by_tag=by_tag, all=all_runs)
     runs, dataset = [*asked.positional, *(candidates or ())], asked.named.get("dataset")
     with options.tracker() as tracker, whole_file(output, "--output") as write:
-        if all_runs:
+        if all:
             others, left_out = tracker.comparable_others(*runs, **asked.part(tracker.comparable_others))
             for run, why in left_out:
                 options.say(f"note: left out {run.name}: {worded(why.message, options.as_option)}")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import REPRO_EVAL_P, AnyDataset, Everyday, Judge, MetricTexts, Option, RboP
 from ndcg_tracker.compare.options import LabelsVersion, MissingGroups
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metrics
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.reproduce.gather import ReproductionResult
@@ -64,6 +65,7 @@ def reproduce(
     ReferenceNotFoundError; InputError for one of two arguments that belong together, for a number that the metric
     cannot have, and for groups in only one run; NotComparableError, with the command that fixes it.
     """
+    refuse("reproduce", locals())
     from ndcg_tracker.questions.reproduce.gather import (
         ReproduceOptions,
         ReproductionResult,
@@ -72,16 +74,8 @@ def reproduce(
     )
 
     parsed, baselines = tuple(parse_metrics(metrics)), (baseline_original, baseline_reproduced)
-    both = f"{argument('baseline_original')} and {argument('baseline_reproduced')}"
     if published is None and reproduced is None:
         raise InputError("there is nothing to reproduce", advice="give a second run, or a published mean")
-    if (baseline_original is None) != (baseline_reproduced is None):
-        raise InputError("a single baseline gives no effect to compare", advice=f"give {both}, or neither")
-    if published is not None and reproduced is not None:
-        what = "a published mean replaces the original run"
-        raise InputError(what, advice="leave one of them out")
-    if published is not None and baseline_original is not None:
-        raise InputError("a published mean has no baseline", advice=f"leave out {both}")
     if published is not None and len(parsed) > 1:
         raise InputError(f"a published mean needs one metric, not {len(parsed)}", advice="name one")
     with self.store().read() as tx:

@@ -11,7 +11,7 @@ from ndcg_tracker.render.formats import Said, fields_of, shape_of
 from ndcg_tracker.render.report import Column, Report, Table, kinds, unseen
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted, percent, points
+from ndcg_tracker.words.texts import counted, percent, points, unit, units
 
 _PUBLISHED = unseen(
     "run=run.name run_id=run.run_id dataset label_set_version metric requested_as published mean delta ci_low=ci.0 "
@@ -63,7 +63,7 @@ def _of_published(beside: PublishedMean) -> Report:
         tables=[Table.of((_metric_column(names), *heads), [beside])],
         facts=[
             ("labels", labels_text(LabelSetRef(beside.label_set_version, "", beside.judge))),
-            ("groups", f"{beside.n:,}"),
+            (units(), f"{beside.n:,}"),
         ],
     )
 
@@ -98,7 +98,7 @@ def _of_run(reproduction: Reproduction) -> Report:
         if n
     ]
     facts.append(("labels", labels_text(reproduction.label_set)))
-    facts.append(("groups", f"{reproduction.n:,} paired"))
+    facts.append((units(), f"{reproduction.n:,} paired"))
     return Report(
         _finding(reproduction, names),
         sentences=[", ".join(alone)] if alone else [],
@@ -130,7 +130,7 @@ def _finding(reproduction: Reproduction, names: Mapping[str, str]) -> str:
         "" if reproduction.same_lists is None else f"{percent(reproduction.same_lists)} of {of_both} are identical; "
     )
     how_far = f"{names[first.metric]} differs by {points(first.delta, signed=True)}"
-    of_groups = "" if first.rmse is None else f", and by {points(first.rmse)} per group (RMSE)"
+    of_groups = "" if first.rmse is None else f", and by {points(first.rmse)} per {unit()} (RMSE)"
     return f"{runs.format('not the same as')}: {lists}{how_far}{of_groups}"
 
 

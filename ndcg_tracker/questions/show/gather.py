@@ -13,7 +13,7 @@ from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.run_pair import adding_words, known_metric
 from ndcg_tracker.compare.shares import Evaluated
 from ndcg_tracker.compare.slices import attribute_values
-from ndcg_tracker.errors import InputError, MetricError, NotComparableError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import InputError, MetricError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import aggregated
 from ndcg_tracker.metrics.kernel.values import group_results, values_with_bounds
 from ndcg_tracker.metrics.language.dialects import DIALECTS, differences
@@ -32,6 +32,7 @@ from ndcg_tracker.questions.show.decide import (
 )
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.ranking import GroupWeights
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import depends_on_sort, stored_weights
@@ -312,9 +313,7 @@ def listed_runs(
     judge: str | None,
 ) -> ListedRuns:
     """Return the requested runs (see ``list_runs``)."""
-    if metric is None and sort == "mean":
-        of_metric = argument("metric", "ndcg@10")
-        raise InputError(f"{argument('sort', 'mean')} needs its metric", advice=f"add for example {of_metric}")
+    refuse("runs list", {"sort": sort, "metric": metric})
     with holder.store().read() as tx:
         every = tx.runs.chosen((), dataset)
     chosen = [run for run in every if run.has_tags(tags)][-(limit or 0) :]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ndcg_tracker.compare.say_tables import NO_VALUE
@@ -26,7 +27,7 @@ from ndcg_tracker.render.report import (
     unseen,
 )
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import commit_text, interval, percent, points, queries
+from ndcg_tracker.words.texts import commit_text, interval, percent, points, queries, units
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.show.gather import ListedRuns
@@ -86,7 +87,7 @@ def group_tables(shown: ShownRun) -> list[Table]:
         has_texts = any(of.query is not None for of in shown.hardest)
         query = [Column("query", "query", "id", of=lambda of: query_cell(of.query))] * has_texts
         heads = (*kinds("group id"), *query, replace(mean, key="value"))
-        tables.append(Table.of(heads, shown.hardest, "hardest groups", titles=(1,) * has_texts))
+        tables.append(Table.of(heads, shown.hardest, f"hardest {units()}", titles=(1,) * has_texts))
     return tables
 
 
@@ -95,7 +96,8 @@ def shown_said(shown: ShownRun) -> Said:
     judge = "judge " if any(evaluation.judge for evaluation in shown.evaluations) else ""
     means = unseen(f"metric label_set_version {judge}mean n_groups n_missing n_undefined requested_as")
     lines = {"ir-metadata": lambda: "\n".join(metadata_lines(shown)) + "\n"}
-    return Said(lambda: show_object(shown), lambda: [_report(shown)], lambda: Table.of(means, shown.evaluations), lines)
+    table = partial(Table.of, means, shown.evaluations)
+    return Said(lambda: show_object(shown), lambda: [_report(shown)], table, lines, dataset=shown.dataset)
 
 
 def _report(shown: ShownRun) -> Report:

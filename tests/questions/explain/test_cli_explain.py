@@ -29,9 +29,8 @@ def test_why_a_group_changed(shop: CommandLine) -> None:
         "a         1  2 → 1  0.2398  0.3801  +0.1403  rose\n"
         "... and 1 item that changed nothing\n"
         "\n"
-        "before, after: what the item adds to the group's value; change: its part of the difference\n"
-        "\n"
         "note: unjudged items among the first 10: 1 in the baseline, 0 in the candidate\n"
+        "more: -v details\n"
     )
 
 
@@ -65,7 +64,7 @@ def test_the_command_for_the_worst_group_works(shop: CommandLine) -> None:
     text = shop.done("explain", "bm25", "dense")
     assert text.startswith("dense against bm25 on shop: ndcg@10 0.")
     assert "no difference detected), split by" in text.splitlines()[0]
-    command = text.splitlines()[-1].strip()
+    command = text.splitlines()[-2].strip()
     program, *words = shlex.split(command)
     assert program == "ndcg-track"
     assert shop.done(*words).startswith(

@@ -43,9 +43,9 @@ d2               2  12 → 2  0.0000  0.2500  +0.2500  rose, into the top 10
 (no item)        -       -       -       -  +0.0005  rounding or convention
 ... and 2 items that changed nothing
 
-before, after: what the item adds to the group's value; change: its part of the difference
-
 note: unjudged items among the first 10: 1 in the baseline, 2 in the candidate
+
+before, after: what the item adds to the group's value; change: its part of the difference
 """
 RUNS = """\
 dense against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300, no difference detected), split by item
@@ -54,6 +54,22 @@ by what happened to the item
 what happened      n   change
 rose           1,200  +0.0500
 left the list      3  -0.0200
+
+items that gained most
+item  group        grade   rank     change
+d1    in 2 groups      -      -  +0.000400
+d3    q2               -  - → 3  +0.000100
+
+note: 1 group has a result in one run only: left out
+note: to see the group that lost most:
+      ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q17
+
+change: part of the difference between the means over 1,234 groups; n: items whose contribution
+changed
+
+items that cost most
+item  group  grade    rank     change
+d2    q1         3  1 → 12  -0.000200
 
 by the grade of the item
 grade         n   change
@@ -67,22 +83,6 @@ rank         n   change
 2-3         90  +0.0200
 from 1001    6  +0.0200
 not listed   1  +0.0000
-
-items that cost most
-item  group  grade    rank     change
-d2    q1         3  1 → 12  -0.000200
-
-items that gained most
-item  group        grade   rank     change
-d1    in 2 groups      -      -  +0.000400
-d3    q2               -  - → 3  +0.000100
-
-change: part of the difference between the means over 1,234 groups; n: items whose contribution
-changed
-
-note: 1 group has a result in one run only: left out
-note: to see the group that lost most:
-      ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q17
 """
 PARTS = """\
 dense (labels version 2) against bm25 (labels version 1) on shop: ndcg@10 0.5000 → 0.7500 (+0.2500)
@@ -119,8 +119,13 @@ dense (labels version 2) against bm25 (labels version 1) on shop
 
 ... and 6 more items: +0.1250, and 2 items that changed nothing
 
-- before, after: what the item adds to the group's value; change: its part of the difference
 - note: unjudged items among the first 10: 1 in the baseline, 2 in the candidate
+
+<details><summary>details</summary>
+
+- before, after: what the item adds to the group's value; change: its part of the difference
+
+</details>
 """
 
 

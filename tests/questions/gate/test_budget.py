@@ -253,7 +253,7 @@ def test_after_the_last_look_every_decision_is_open(pinned: nt.Tracker, ready_ur
 
 
 DRY = (
-    "dry_run= does not go with the budget of @prod: each decision is a look that counts; leave it out, or see the "
+    "dry_run= does not go with the budget of a policy: each decision is a look that counts; leave it out, or see the "
     "difference with: ndcg-track compare"
 )
 
@@ -261,7 +261,7 @@ DRY = (
 def test_a_dry_run_is_refused(owned: nt.Tracker, ready_url: str) -> None:
     assert refusal(owned, "noisy", dry_run=True) == DRY
     unrecorded, recorded = NdcgGate(ready_url, []), NdcgGate(ready_url, [], record=True)
-    with pytest.raises(pytest.fail.Exception, match=r"^dry_run= does not go with the budget of @prod"):
+    with pytest.raises(pytest.fail.Exception, match=r"^dry_run= does not go with the budget of a policy"):
         unrecorded.check("same", baseline="@prod")
     assert decisions(owned) == []
     found = recorded.check("same", baseline="@prod").gated.look
@@ -277,7 +277,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"budget": 0.5}, f"a budget must lie between 0 and 0.5, not at 0.5; {POSITIVE}"),
     ({"budget": 0}, f"a budget must lie between 0 and 0.5, not at 0; {POSITIVE}"),
     ({"budget": float("nan")}, f"a budget must lie between 0 and 0.5, not at nan; {POSITIVE}"),
-    ({"budget": None}, "looks= says how many looks share budget=; give both"),
+    ({"budget": None}, "looks= needs budget=: they share it; give budget=, or leave out looks="),
 ]
 
 
@@ -341,7 +341,7 @@ def test_what_the_commands_print(typed: CommandLine) -> None:
     assert "1 of 1, level 0.05 of a budget of 0.05\n" in typed(*GATE).out
     spent = typed(*GATE, "--margin", ".05")
     assert (spent.code, "the budget of 1 look is spent" in " ".join(spent.out.split())) == (4, True)
-    assert typed.refused(*GATE, "--dry-run").startswith("--dry-run does not go with the budget of @prod: each ")
+    assert typed.refused(*GATE, "--dry-run").startswith("--dry-run does not go with the budget of a policy: each ")
     reset = ("gate", "reset", "--baseline", "@prod")
     assert typed.refused(*reset) == "gate reset needs --reason REASON; say why earlier looks no longer count"
     assert typed.refused(*reset, "--reason", " ") == "--reason is empty; say why earlier looks no longer count"

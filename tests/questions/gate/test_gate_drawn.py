@@ -60,7 +60,7 @@ def test_under_a_judge_whom_nobody_checks_nothing_is_decided(tracker: nt.Tracker
     gated = tracker.gate("B", baseline="A", margin=0.5, **call)
     assert (gated.decision, gated.reason) == (
         "inconclusive",
-        "nobody has checked judge 'llama', on whose labels it would rest",
+        "nobody has checked judge 'llama', whose labels decide",
     )
     tracker.set_alias("prod", "A", dataset="shop")
     rules = ("--margin", "0.5", "--judge", "llama", "--trust-judge", "--dataset", "shop")
@@ -133,3 +133,21 @@ def test_arms_are_refused(tracker: nt.Tracker) -> None:
     call = store(tracker, JUDGED, "shop")
     told = refusal_of(nt.NdcgTrackerError, tracker.labels_sample, "A", "tag:system=b", budget=9, **call)
     assert told == "queries are drawn for single runs, not for an arm; name its runs"
+
+
+def test_a_comparison_under_a_judge_whom_nobody_checks_is_open(tracker: nt.Tracker, command: CommandLine) -> None:
+    call = store(tracker, JUDGED, "shop")
+    compared = tracker.compare("A", "B", **call).comparisons[0]
+    assert compared.metrics[0].open == "judge not checked"
+    told = command("compare", "A", "B", "--judge", "llama", "--dataset", "shop")
+    asking = "ndcg-track labels sample A B --judge llama --budget N --dataset shop"
+    assert f"\n? nobody has checked judge 'llama', whose labels decide:  {asking}\n" in told.out
+    assert [note.kind for note in compared.notes if note.kind in ("judge_unchecked", "unjudged_open")] == [
+        "judge_unchecked"
+    ]
+    tracker.set_alias("prod", "A", dataset="shop")
+    tracker.set_policy("prod", margin=0.5, judge="llama", trust_judge=True, dataset="shop")
+    trusted = tracker.gate("B", baseline="@prod", dataset="shop").gated
+    assert (trusted.metric.open, trusted.judge_alone) == (None, "llama")
+    ask(tracker, JUDGED, 300, call, seed="s")
+    assert tracker.compare("A", "B", check_with="ann", **call).comparisons[0].metrics[0].open != "judge not checked"

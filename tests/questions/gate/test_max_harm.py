@@ -180,7 +180,7 @@ def test_too_few_groups_and_what_does_not_go_together(pinned: nt.Tracker) -> Non
         "or more, or leave it out"
     )
     assert refusal(pinned, "noisy", scope="set", max_harm=".3:2%") == (
-        "max_harm= belongs to scope='population'; leave it out"
+        "max_harm= does not go with scope='set': it compares two means without a test; leave one out"
     )
     pinned.set_groups(
         {"group": [f"q{place:04}" for place in range(N_GROUPS)], "weight": [2.0] * N_GROUPS}, dataset="shop"
@@ -188,7 +188,7 @@ def test_too_few_groups_and_what_does_not_go_together(pinned: nt.Tracker) -> Non
     weighted = "ndcg(weights=group)@10"
     pinned.rescore(["base", "noisy"], metrics=weighted, dataset="shop")
     assert refusal(pinned, "noisy", metric=weighted, margin=0.01, max_harm=".3:2%").startswith(
-        "max_harm= counts all groups equally, but ndcg("
+        "max_harm= does not go with a metric with weights: it counts all groups equally"
     )
     assert decisions(pinned) == []
 

@@ -204,7 +204,7 @@ def test_the_history_says_who_when_and_what(owned: nt.Tracker) -> None:
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"margin": -1.0}, "the margin must be a number 0 or more, not -1.0"),
     ({"by": "half"}, "by= needs slice_margin=: the allowed drop of a slice"),
-    ({"slice_margin": 0.1}, "slice_margin= needs slices: name the attribute that makes them with by="),
+    ({"slice_margin": 0.1}, "slice_margin= needs by=: the attribute makes the slices"),
     ({"max_harm": "2%"}, "max_harm='2%' is not LOSS:SHARE%"),
     ({"limits": ["ms"]}, "limit='ms' is not a limit"),
     ({"unjudged": "none"}, "unknown unjudged 'none': choose range or zero"),

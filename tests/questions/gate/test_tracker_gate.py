@@ -99,7 +99,7 @@ def test_an_override_is_on_the_record(pinned: nt.Tracker) -> None:
     asked: dict[str, Any] = {"margin": 0.01}
     assert refusal(pinned, "drop", **asked, acknowledge="  ").startswith("acknowledge= needs a reason, for the record")
     assert refusal(pinned, "drop", **asked, acknowledge="x", dry_run=True).startswith(
-        "acknowledge= records an override, but dry_run= records nothing"
+        "acknowledge= does not go with dry_run=: a dry run records nothing"
     )
 
 
@@ -186,11 +186,10 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
         "to decide for these groups only"
     )
     assert refusal(pinned, "drop", scope="set", margin=0.01) == (
-        "margin= needs scope='population', because scope='set' compares two means without a test; "
-        "give tolerance= instead"
+        "margin= does not go with scope='set': it compares two means without a test; give tolerance= instead"
     )
     assert refusal(pinned, "drop", margin=0.01, tolerance=0.0) == (
-        "tolerance= belongs to scope='set'; scope='population' takes margin="
+        "tolerance= needs scope='set': else margin= is the allowed drop; give scope='set', or leave out tolerance="
     )
     assert refusal(pinned, "drop", scope="groups") == "unknown scope 'groups': choose population or set"
     assert refusal(pinned, "drop", margin=-1.0) == (

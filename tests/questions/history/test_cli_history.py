@@ -30,9 +30,10 @@ def test_the_formats(shop: CommandLine) -> None:
     assert "dense (1 of 5)" in " ".join(printed.split())
     text = printed.splitlines()
     assert text[0] == "ndcg@10  █▁"
-    assert text[2].split() == ["run", "created", "(UTC)", "mean", "95%", "interval", "change", "judged@10"]
-    assert text[4].startswith("dense ")
-    assert text[4].split()[-2:] == [f"{MEANS[1] - MEANS[0]:+.4f}", "75.0%"]
+    heads = [line for line in text if line.startswith("run ")]
+    assert heads[0].split() == ["run", "created", "(UTC)", "mean", "95%", "interval", "change", "judged@10"]
+    (dense,) = [line for line in text if line.startswith("dense ") and "%" in line]
+    assert dense.split()[-2:] == [f"{MEANS[1] - MEANS[0]:+.4f}", "75.0%"]
     asked = shop("history", "--dataset", "shop", "--format", "csv")
     table = list(csv.DictReader(io.StringIO(asked.out)))
     assert asked.err.startswith("note: ndcg@10 counts the groups missing from a run as 0")
@@ -72,7 +73,8 @@ def test_one_run(shop: CommandLine) -> None:
     lines = shop.done("history", "--dataset", "shop").splitlines()
     assert lines[0] == "ndcg@10  ▄"
     assert lines[2].split()[-2:] == ["95%", "interval"]  # and no change, of a single run
-    assert lines[4:] == ["", "judged@10: 73.3%"]
+    assert lines[4:] == ["", "more: -v details"]
+    assert shop.done("history", "--dataset", "shop", "-v").splitlines()[5:] == ["judged@10  73.3%"]
 
 
 def test_a_mean_that_is_undefined(command: CommandLine, folder: Path) -> None:
@@ -123,10 +125,10 @@ def test_a_step_in_every_format(command: CommandLine, folder: Path) -> None:
     change = f"{row['delta']:+.4f} [{row['step_ci'][0]:+.4f}, {row['step_ci'][1]:+.4f}]"
     sentence = f"stepped down at night06 (run 6, commit abc1234, lr 0.1 → 0.3): {change}, p <1e-4"
     text = command.done("history")
-    assert " ".join(text.split("\n\n")[-1].split()) == sentence
+    assert " ".join(text.partition("\n\n")[0].split()).endswith(f"  stepped at night06 {sentence}".strip())
     assert [line.split()[0] for line in text.splitlines() if line.endswith("step")] == ["night06"]
     markdown = command.done("history", "--format", "markdown")
-    assert "- stepped down at night06 (run 6" in markdown
+    assert "\n\nstepped down at night06 (run 6" in markdown
     table = list(csv.DictReader(io.StringIO(command.done("history", "--format", "csv"))))
     assert [line["run"] for line in table if line["step"] == "true"] == ["night06"]
     assert table[5]["step_parameters"] == "lr=0.1->0.3"
@@ -147,9 +149,9 @@ def test_a_new_step_ends_with_its_exit_code(command: CommandLine, folder: Path) 
         rows = command("history", "--new-steps", "--format", "json")
         assert (rows.code, [row["run"] for row in json.loads(rows.out)]) == (0, ["night06"] if night == 6 else [])
         if night == 6:
-            assert " ".join(shown.out.split()).startswith("ndcg@10 stepped down at night06 (run 6): -0.")
+            assert " ".join(shown.out.split()).startswith("ndcg@10: stepped down at night06 (run 6): -0.")
         else:
-            assert shown.out.splitlines()[2] == f"no new step at night{night:02d} (run {night})"
+            assert shown.out.splitlines()[0] == f"ndcg@10: no new step at night{night:02d} (run {night})"
 
 
 def test_the_newest_steps_first(command: CommandLine, folder: Path) -> None:
@@ -166,7 +168,9 @@ def test_the_newest_steps_first(command: CommandLine, folder: Path) -> None:
     assert command("ingest", *nights).code == 0
 
     def told(*options: str) -> list[str]:
-        return [line.split()[3] for line in command.done("history", *options).splitlines() if "stepped" in line]
+        return [
+            line.split()[3] for line in command.done("history", *options).splitlines() if line.startswith("stepped")
+        ]
 
     assert told() == ["night3", "night5"]
     assert told("--newest-first") == ["night5", "night3"]

@@ -2,13 +2,14 @@
 
 import json
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndcg_tracker.cli.options import as_option
 from ndcg_tracker.questions.history.say import HistoryRow, history_said, new_steps_said
+from ndcg_tracker.render.report import Detail
 from ndcg_tracker.words.texts import means_of_blocks, sparkline
 
 
@@ -24,7 +25,7 @@ ROWS = [row("r1", 0.6), row("r22", 0.61), row("r333", None), row("r4444", 0.7, s
 
 def test_text() -> None:
     assert history_said(ROWS).in_format("text") == (
-        "ndcg@10  ▁▁ █\n"
+        "ndcg@10  ▁▁ █  stepped at r4444\n"
         "\n"
         "run    created (UTC)          mean      95% interval   change\n"
         "r1     2025-01-31 09:30:59  0.6000  [0.5900, 0.6100]        -\n"
@@ -52,10 +53,10 @@ def test_markdown() -> None:
 
 def test_new_steps() -> None:
     newest = ROWS[3]
-    assert new_steps_said([], newest).in_format("text") == "ndcg@10\n\nno new step at r4444 (run 5)\n"
-    assert new_steps_said([], newest).in_format("markdown") == "### ndcg@10\n\n- no new step at r4444 (run 5)\n"
+    assert new_steps_said([], newest).in_format("text") == "ndcg@10: no new step at r4444 (run 5)\n"
+    assert new_steps_said([], newest).in_format("markdown") == "### ndcg@10: no new step at r4444 (run 5)\n"
     assert new_steps_said([], newest).in_format("json") == "[]\n"
-    assert "\n\nstepped down at r17 (run 3" in new_steps_said([STEP], newest).in_format("text")
+    assert "ndcg@10: stepped down at r17 (run 3" in new_steps_said([STEP], newest).in_format("text")
     assert [one["run"] for one in json.loads(new_steps_said([STEP], newest).in_format("json"))] == ["r17"]
     assert new_steps_said([STEP], newest).in_format("csv") == history_said([STEP]).in_format("csv")
 
@@ -168,11 +169,11 @@ STEP: HistoryRow = {
 )
 def test_the_sentence_of_a_step(changes: HistoryRow, sentence: str) -> None:
     one: HistoryRow = {**STEP, **changes}
-    *_, found = history_said([one]).in_format("text").split("\n\n")
+    _, _, found = history_said([one]).in_format("text").partition("\n\n")[0].partition("\n")
     assert " ".join(found.split()) == sentence
-    *_, listed = history_said([one]).in_format("markdown").split("\n\n")
+    listed = history_said([one]).in_format("markdown").split("\n\n")[1]
     assert [line for line in listed.splitlines() if "stepped" in line] == listed.splitlines()[:1]
-    assert listed.startswith(f"- {sentence.split(':')[0].split(',')[0]}")
+    assert listed.startswith(sentence.split(":")[0].split(",")[0])
 
 
 def test_new_labels_break_the_line_and_are_named() -> None:
@@ -198,28 +199,32 @@ def test_a_block_of_a_long_history_has_runs_under_the_same_labels() -> None:
     assert first == f"ndcg@10  {'▁' * 25}┊{'█' * 25}  200 runs, 4 per block  ┊ labels 2 from r100"
 
 
-def test_a_sentence_is_wrapped_below_its_first_word() -> None:
-    *_, found = history_said([STEP]).in_format("text").split("\n\n")
-    assert found == (
-        "stepped down at r17 (run 3, commit abc1234, lr 0.1 → 0.3, layers not given → 2): -0.0123 [-0.0156,\n"
-        "        -0.0090], p <1e-4\n"
+def test_a_step_is_told_before_the_table() -> None:
+    assert (
+        history_said([STEP])
+        .in_format("text")
+        .startswith(
+            "ndcg@10  ▄  stepped at r17\n"
+            "stepped down at r17 (run 3, commit abc1234, lr 0.1 → 0.3, layers not given → 2): -0.0123 [-0.0156,\n"
+            "-0.0090], p <1e-4\n"
+            "\n"
+            "run "
+        )
     )
 
 
 def test_a_long_history_shows_its_newest_runs_and_every_step() -> None:
     rows: list[HistoryRow] = [{**row(f"r{n}", n / 1000), "label_set_version": 2} for n in range(500)]
     rows[17] = {**STEP, "run": "r17"}
-    lines = history_said(rows, spelled=as_option).in_format("text").split("\n")
+    lines = history_said(rows).in_format("text", more="-v").split("\n")
     blocks, width = means_of_blocks([one["mean"] for one in rows], 60)
-    assert lines[0] == f"ndcg@10  {sparkline(blocks)}  500 runs, {width} per block"
-    assert [line.split(" ")[0] for line in lines[3:43]] == [f"r{n}" for n in range(460, 500)]
-    assert lines[3].endswith("  +0.0010")
-    assert lines[43:45] == ["", "the latest 40 of 500 runs; --last N shows N, --format csv all"]
-    assert lines[46].startswith("stepped down at r17 (")
-    assert len(history_said(rows, n_shown=500).in_format("text").splitlines()) == 508
-    markdown = history_said(rows).in_format("markdown")
-    assert "\n- the latest 40 of 500 runs; last=N shows N, format='csv' all\n" in markdown
-    assert markdown.count("\n| r") == 41
+    assert lines[0] == f"ndcg@10  {sparkline(blocks)}  500 runs, {width} per block  stepped at r17"
+    assert lines[1].startswith("stepped down at r17 (")
+    assert [line.split(" ")[0] for line in lines[5:20]] == [f"r{n}" for n in range(485, 500)]
+    assert lines[5].endswith("  +0.0010")
+    assert lines[20:] == ["the latest 15 of 500 rows", "", "more: -v details", ""]
+    everything = history_said(rows).in_format("text", detail="all")
+    assert len(re.findall("^r[0-9]+ ", everything, re.MULTILINE)) == 500
     assert (
         len(json.loads(history_said(rows).in_format("json")))
         == len(history_said(rows).in_format("csv").splitlines()) - 1
@@ -238,9 +243,8 @@ DRIFT: HistoryRow = {
 
 def test_a_drift_is_told_in_one_sentence() -> None:
     text = history_said([DRIFT]).in_format("text")
-    assert text.splitlines()[3].split()[-1] == "drift"
-    *_, found = text.split("\n\n")
-    assert " ".join(found.split()) == (
+    assert text.splitlines()[4].split()[-1] == "drift"
+    assert text.splitlines()[1] == (
         "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps"
     )
     both = history_said(
@@ -248,12 +252,12 @@ def test_a_drift_is_told_in_one_sentence() -> None:
     ).in_format("text")
     assert "falls by 0.0310 [0.0275, 0.0345] over 400 runs" in both
     assert "stepped down at r9" in both
-    assert [line.split()[-1] for line in both.splitlines()[3:4]] == ["step"]
+    assert [line.split()[-1] for line in both.splitlines() if line.startswith("r9 ")] == ["step"]
     line = history_said([DRIFT]).in_format("csv").splitlines()[1]
     assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400,,,,,,,,,improved")
 
 
-def test_the_largest_steps_come_first_and_ten_are_told() -> None:
+def test_the_largest_steps_come_first_and_a_screen_tells_five() -> None:
     """What is only possible comes after what is sure; time decides on request."""
     sizes = [0.01 * n * (-1) ** n for n in range(1, 13)]
     rows: list[HistoryRow] = [
@@ -263,25 +267,22 @@ def test_the_largest_steps_come_first_and_ten_are_told() -> None:
     rows[11] = {**rows[11], "step": False, "step_possible": True}
     rows[3] = {**rows[3], "step": False, "step_between": None, **{key: DRIFT[key] for key in DRIFT if "drift" in key}}
 
-    def told(newest_first: bool = False) -> list[str]:
-        *_, found = history_said(rows, newest_first=newest_first, spelled=as_option).in_format("text").split("\n\n")
-        return [line for line in found.splitlines() if not line.startswith(" ")]
+    def told(newest_first: bool = False, detail: Detail = "all") -> list[str]:
+        text = history_said(rows, newest_first=newest_first).in_format("text", detail=detail)
+        lines = [line.removeprefix("also").strip() for line in text.splitlines()]
+        return [line for line in lines if line.startswith(("stepped ", "rises ", "perhaps stepped "))]
 
     assert [line.split(" (")[0] for line in told()[:8]] == [
         *(f"stepped {way} at r{place}" for place, way in zip(range(10, 3, -1), ["down", "up"] * 4, strict=False)),
         "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps",
     ]
-    assert told()[10:] == ["2 more; --format json shows all"]
+    assert len(told()) == 12
+    assert told(detail="screen") == told()[:5]
     assert [line.split(" (")[0] for line in told(newest_first=True)[:3]] == [
         "perhaps stepped up at r11",
         "stepped down at r10",
         "stepped up at r9",
     ]
-    assert told(newest_first=True)[10:] == ["2 more; --format json shows all"]
-    assert "2 more; format='json' shows all" in history_said(rows).in_format("markdown")
-    assert len(json.loads(history_said(rows).in_format("json"))) == 12
-    rows[:] = rows[:10]
-    assert len(told()) == 10
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=300), st.integers(1, 70))

@@ -52,11 +52,10 @@ def test_a_file_of_ids_that_the_refusal_names(renamed: CommandLine) -> None:
         "stored as version 2 of dataset 'shop'\n"
         "carried 1 labelled item; 1 unclear, 0 without another id\n"
         "1 row of the mapping without a label\n"
+        "unclear: its grade stays with its own id; read the texts, and label the others yourself\n"
         "\n"
         "unclear  may be\n"
         "c        cc, ccc\n"
-        "\n"
-        "unclear: its grade stays with its own id; read the texts, and label the others yourself\n"
     )
     told = json.loads(renamed.done("labels", "carry", "mapping.csv", "--dataset", "shop", "--format", "json"))
     assert (told["version"], told["is_new"], told["unclear"]) == (2, False, [{"item": "c", "others": ["cc", "ccc"]}])
@@ -112,4 +111,4 @@ def test_an_item_is_its_text(command: CommandLine, folder: Path) -> None:
     assert sorted(row["text"] for row in command.rows("texts", "list")) == passages
     assert command.refused(
         "ingest", "run.jsonl", "--items", "contexts", "--group", "query", "--item-is-text", "--item-to-document", "#.*"
-    ) == ("--item-is-text does not go with --item-to-document; leave one out")
+    ) == ("--item-is-text does not go with --item-to-document: each text is its own document; leave one out")

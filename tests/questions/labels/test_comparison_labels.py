@@ -65,8 +65,8 @@ def test_a_conclusion_changes_where_one_verdict_differs() -> None:
         VersionVerdict(2, "improved", True),
         VersionVerdict(2, "regressed"),
     )
-    assert Conclusion("dense", "AP", (one, other)).changes
-    assert not Conclusion("dense", "AP", (one, same)).changes
+    assert Conclusion.of("dense", "AP", (one, other)).changes
+    assert not Conclusion.of("dense", "AP", (one, same)).changes
     equal, unclear = VersionVerdict(1, "identical"), VersionVerdict(2, "no_difference_detected")
-    assert not Conclusion("dense", "AP", (equal, unclear)).changes
-    assert Conclusion("dense", "AP", (equal, other)).changes
+    assert not Conclusion.of("dense", "AP", (equal, unclear)).changes
+    assert Conclusion.of("dense", "AP", (equal, other)).changes

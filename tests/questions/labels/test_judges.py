@@ -215,7 +215,7 @@ def test_of_several_named_judges_one_is_to_be_named(tracker: nt.Tracker) -> None
     assert tracker.labels_agreement().diff.first.judge == "gpt"
     with pytest.raises(nt.InputError) as several:
         tracker.rescore(labels=1, judge=["gpt", "human"])
-    assert str(several.value) == "labels=1 belongs to one judge; leave it out, or leave out judge="
+    assert str(several.value) == "labels= does not go with several judges: a version has one judge; leave one out"
 
 
 def test_labels_that_come_with_a_run_are_of_the_judge_that_is_named(tracker: nt.Tracker) -> None:

@@ -159,7 +159,7 @@ def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
     tracker.add_labels(labels_of({"q": {"b": 1}}), judge="human")
     found = tracker.labels_agreement()
     assert (found.kappa, found.signed_error.error, found.signed_errors) == (None, None, ())
-    assert agreement_said(found).in_format("text").splitlines() == [
+    assert agreement_said(found).in_format("text", detail="all").splitlines() == [
         "human against llama on default: weighted kappa is undefined",
         "labels of default, version 2 of judge 'human' against version 1 of judge 'llama': they have no label",
         "in common",
@@ -172,11 +172,11 @@ def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
         "   1",
         "1  0",
         "",
-        "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
-        "",
         "note: no pair of group and item has a grade from both judges; to draw some for the other judge to",
         "      grade:",
         "      ndcg-track labels sample A B --judge llama --budget N --dataset default",
+        "",
+        "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
     ]
 
 
@@ -238,8 +238,8 @@ def test_answers_to_items_that_the_judge_did_not_label(tracker: nt.Tracker) -> N
 def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path) -> None:
     answered(judged, "stylish", 150)
     ask = ("labels", "agreement", "llama", "human", "--top", "0")
-    text = command.done(*ask)
-    assert text == command.done("labels", "agreement", "--judge", "llama", "--judge", "human", *ask[4:])
+    text = command.done(*ask, "-v")
+    assert text == command.done("labels", "agreement", "--judge", "llama", "--judge", "human", *ask[4:], "-v")
     found = command.rows(*ask)
     lines = text.splitlines()
     assert lines[0].startswith("human against llama on default: weighted kappa ")

@@ -18,12 +18,14 @@ DIFF = LabelsDiff(
     "shop",
     LabelSetRef(2, "ab" * 16),
     LabelSetRef(5, "cd" * 16, "gpt\x1b[2J"),
-    SetSizes(3, 1200, 3),
-    SetSizes(5, 1204, 4),
+    SetSizes(3, 1200, 3, 0, 1197),
+    SetSizes(5, 1204, 4, 1, 1200),
     3,
     (GradeCount(0.0, 0.0, 3), GradeCount(1.0, 2.0, 1), GradeCount(1.0, None, 1), GradeCount(None, 2.0, 1200)),
     (GradeChange("<b>q\u202e", "a", 1.0, 2.0),),
-    new_groups=tuple(f"n{number}" for number in range(10)),
+    (),
+    tuple(f"n{number}" for number in range(10)),
+    0.75,
 )
 NOTES = (Note("agreement_without_items", {"n": 1, "first": "c"}),)
 AGREEMENT = JudgesAgreement(
@@ -45,7 +47,7 @@ def test_many_groups_are_counted() -> None:
 
 
 def test_what_is_left_out_is_told_last() -> None:
-    assert agreement_said(AGREEMENT).in_format("text").splitlines()[-2:] == [
+    assert agreement_said(AGREEMENT).in_format("text", more="").splitlines()[-2:] == [
         "note: left out: 1 run without stored items, such as c; without its items, nothing is known about the",
         "      errors in its first ranks",
     ]

@@ -208,7 +208,7 @@ def test_where_all_is_judged_nothing_is_asked(tracker: Tracker) -> None:
         tracker.ingest(rows(kept), labels=labelled({"q3": LABELS["q3"]}), name=name)
     needed = tracker.labels_needed("old", "new")
     assert needed.to_frame().to_dict("list") == {"group": [], "item": [], "could_move": []}
-    assert str(needed).startswith("new against old on default: no label could move ndcg@10\n")
+    assert str(needed).startswith("new against old on default: no label could move ndcg@10\n\nmore: ")
 
 
 def test_a_named_judge_is_asked_for_what_that_judge_has_not_seen(shop: Tracker, tmp_path: Path) -> None:

@@ -28,26 +28,32 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_what_people_see(shop: CommandLine) -> None:
-    assert shop.done("leaderboard").splitlines() == [
-        "2 runs on shop: bm25 leads by ndcg@10; no difference detected to dense",
+    screen, everything = (shop.done("leaderboard", *detail).splitlines() for detail in ((), ("-v",)))
+    assert screen == [
+        "2 runs on shop (5 queries): bm25 leads by ndcg@10; no difference detected to dense",
         "",
         "   run    ndcg@10      95% interval     ranks  judged@10",
-        *shop.done("leaderboard").splitlines()[3:5],
-        "",
-        "ranks: the places that it could hold, given the tests (95%, all together)",
-        "~ no difference detected",
-        "",
-        *shop.done("leaderboard").splitlines()[9:12],
+        *screen[3:5],
         "",
         "note: ndcg@10 counts the groups missing from a run as 0: dense (1 of 5); to leave them out:",
         "      ndcg-track leaderboard --dataset shop --metric ndcg@10 --missing intersect",
         "note: 73.3% to 75.0% of the first 10 are judged, and the others count as not relevant, which could",
         "      change the order; to see by how much for the first two runs:",
         "      ndcg-track compare bm25 dense --dataset shop --metric ndcg@10",
+        "more: -v details",
     ]
+    assert everything[: len(screen)] == [*screen[:-1], ""]
+    assert everything[len(screen) :][:3] == [
+        "ranks: the places that it could hold, given the tests (95%, all together)",
+        "~ no difference detected",
+        "",
+    ]
+    assert [line.split()[0] for line in everything[len(screen) + 3 :]] == ["labels", "groups", "test"]
     markdown = shop.done("leaderboard", "--format", "markdown")
     assert "|  | run | ndcg@10 | 95% interval |  | ranks | judged@10 |" in markdown
-    assert shop.done("leaderboard", "--format", "html").startswith("<div><p><strong>2 runs on shop: bm25 leads")
+    assert shop.done("leaderboard", "--format", "html").startswith(
+        "<div><p><strong>2 runs on shop (5 queries): bm25 leads"
+    )
 
 
 def test_what_programs_read(shop: CommandLine) -> None:
@@ -72,7 +78,7 @@ def test_runs_by_mean(shop: CommandLine) -> None:
     assert len(shop.rows("runs", "list", "-m", "ndcg@10", "--sort", "mean", "--top", "1")) == 1
     assert (
         shop.refused("runs", "list", "--sort", "mean")
-        == "--sort mean needs its metric; add for example --metric ndcg@10"
+        == "--sort mean needs --metric: the mean is of a metric; give --metric, or leave out --sort mean"
     )
 
 
@@ -95,7 +101,9 @@ def test_runs_of_several_datasets_and_without_the_metric(shop: CommandLine, fold
 
 
 def test_what_is_refused(shop: CommandLine) -> None:
-    assert shop.refused("leaderboard", "bm25", "--all") == "--all and RUN are both given; leave one out"
+    assert (
+        shop.refused("leaderboard", "bm25", "--all") == "RUN does not go with --all: all runs are ranked; leave one out"
+    )
     assert shop.refused("leaderboard", "bm25") == (
         "a leaderboard needs two runs or more with ndcg@10, but there is 1; see the runs with: ndcg-track runs list"
     )
@@ -136,7 +144,7 @@ def test_means_that_look_alike_share_the_mark() -> None:
     told = "bold: the best run by ndcg@10, and those with no difference detected to it; coloured: the best mean"
     assert f"<li>{told}</li>" in page
     assert "bold" not in leaderboard_said(board_of([0.5, 0.4])).in_format("text")
-    assert "bold: the best run" in leaderboard_said(board_of([0.5, 0.4])).in_format("text", color=True)
+    assert "bold: the best run" in leaderboard_said(board_of([0.5, 0.4])).in_format("text", color=True, detail="all")
     assert "bold" not in leaderboard_said(board_of([0.5, 0.4])).in_format("markdown")
 
 
@@ -170,9 +178,7 @@ def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
     sliced = Leaderboard("shop", LabelSetRef(1, "0"), runs, (board,), "t", "kind")
     with pytest.raises(InputError) as refused:
         leaderboard_said(sliced).in_format("latex")
-    assert str(refused.value) == (
-        "a table for a paper has no slices, but by='kind' asks for them; leave it out, or take another format"
-    )
+    assert str(refused.value) == ("by= does not go with a table for a paper: it has no slices; leave one out")
 
 
 @pytest.mark.parametrize("asked", [("leaderboard",), ("history",)])
@@ -189,7 +195,9 @@ def test_what_is_advised_where_runs_lack_groups_works_as_it_is_typed(
     assert command("evaluate", "half.csv", "--labels", "labels.csv", "--metric", metric).code == 0
     answer = command(*asked, "--dataset", "shop", "--format", "json")
     rows = json.loads(answer.out)
-    notes = rows["notes"] if isinstance(rows, dict) else command(*asked, "--dataset", "shop").out.split("note: ")[1:]
+    notes = (
+        rows["notes"] if isinstance(rows, dict) else command(*asked, "--dataset", "shop", "-v").out.split("note: ")[1:]
+    )
     found = [" ".join(note.split()) for note in notes]
     of_groups = [note for note in found if "the groups missing from a run" in note or note.startswith("after that")]
     typed = [note[note.index("ndcg-track ") :] for note in of_groups]

@@ -340,10 +340,10 @@ def test_a_run_without_a_group_of_the_labels_is_not_ranked(ten: nt.Tracker) -> N
 
 
 def test_equal_runs_are_told_apart_from_tested_pairs(ten: nt.Tracker) -> None:
-    assert "over all pairs of runs of a metric; p < 0.05" in " ".join(str(ten.leaderboard()).split())
+    assert "over all pairs of runs of a metric; p < 0.05" in " ".join(ten.leaderboard().to_text(verbose=True).split())
     ten.ingest(frame_of(3), name="again", dataset="shop", metrics=["ndcg@10"])
     found = ten.leaderboard()
-    assert "of a metric, without pairs of equal" in " ".join(str(found).split())
+    assert "of a metric, without pairs of equal" in " ".join(found.to_text(verbose=True).split())
     assert "over all pairs of runs of a metric, without pairs of equal results, $p < 0.05$" in found.to_latex()
 
 

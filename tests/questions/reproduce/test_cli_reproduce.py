@@ -44,6 +44,6 @@ def test_what_is_refused(shop: CommandLine) -> None:
     )
     assert (
         shop.refused("reproduce", "bm25", "dense", "--baseline-reproduced", "bm25")
-        == "a single baseline gives no effect to compare; give --baseline-original and "
-        "--baseline-reproduced, or neither"
+        == "--baseline-reproduced needs --baseline-original: a single baseline gives no effect to compare; give "
+        "--baseline-original, or leave out --baseline-reproduced"
     )

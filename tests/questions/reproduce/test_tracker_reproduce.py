@@ -211,16 +211,16 @@ def test_frames_and_reports(tracker: nt.Tracker) -> None:
         ),
         (
             lambda tracker: tracker.reproduce("original", "reproduced", published=0.5),
-            "a published mean replaces the original run; leave one of them out",
+            "reproduced= does not go with published=: it stands for the original run alone; leave one out",
         ),
         (
             lambda tracker: tracker.reproduce("original", "reproduced", baseline_original="base"),
-            "a single baseline gives no effect to compare; give baseline_original= and baseline_reproduced=, or "
-            "neither",
+            "baseline_original= needs baseline_reproduced=: a single baseline gives no effect to compare; give "
+            "baseline_reproduced=, or leave out baseline_original=",
         ),
         (
             lambda tracker: tracker.reproduce("original", published=0.5, **BASELINES),
-            "a published mean has no baseline; leave out baseline_original= and baseline_reproduced=",
+            "baseline_original= does not go with published=: it stands for the original run alone; leave one out",
         ),
         (
             lambda tracker: tracker.reproduce("original", metrics=["P@5", "RR"], published=0.5),

@@ -45,7 +45,7 @@ def two(
 def test_from_the_names_to_the_verdict(two: CommandLine) -> None:
     assert two.said("suite", "create", "both", "shop", "books") == ("suite 'both' has 2 datasets: shop, books\n")
     assert [row["dataset"] for row in two.rows("suite", "list")] == ["shop", "books"]
-    text = two.done("leaderboard", "--suite", "both")
+    text = two.done("leaderboard", "--suite", "both", "-v")
     assert text.startswith("2 systems on suite both (2 datasets): ")
     assert "\nmacro: each dataset counts once\n" in text
     with Tracker(two.url) as tracker:
@@ -150,18 +150,26 @@ def test_what_a_page_and_a_picture_of_a_suite_do_not_take(two: CommandLine) -> N
     two.said("suite", "create", "both", "shop", "books")
     pair = ("bm25", "dense", "--suite", "both", "--output", "x.svg")
     for words, told in (
-        (("report", *pair, "--dataset", "shop"), "--dataset does not go with --suite; leave out one of them"),
-        (("report", *pair, "--check-with", "ann"), "--check-with does not go with --suite; leave out one of them"),
-        (("plot", "compare", *pair, "--by", "kind"), "--by does not go with --suite; leave out one of them"),
+        (
+            ("report", *pair, "--dataset", "shop"),
+            "--dataset does not go with --suite: a suite has several datasets; leave one out",
+        ),
+        (
+            ("report", *pair, "--check-with", "ann"),
+            "--check-with does not go with --suite: a suite has several datasets; leave one out",
+        ),
+        (
+            ("plot", "compare", *pair, "--by", "kind"),
+            "--by does not go with --suite: a suite has several datasets; leave one out",
+        ),
         (
             ("plot", "compare", *pair, "--kind", "scatter"),
-            "--kind scatter shows the groups of one dataset; name it with --dataset instead of --suite, or choose "
-            "forest",
+            "--kind does not go with --suite: it shows the groups of one dataset; leave one out",
         ),
     ):
         assert two.refused(*words) == told
     with Tracker(two.url) as tracker:
-        told = "by_tag= belongs to suite=; name a suite, or leave it out"
+        told = "by_tag= needs suite=: it names the systems of a suite; give suite=, or leave out by_tag="
         assert refusal_of(InputError, tracker.report, "bm25", "dense", by_tag="system") == told
 
 
@@ -229,29 +237,38 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (("compare", "bm25", "dense", "--by-tag", "x"), "--by-tag belongs to --suite; leave it out, or name a suite"),
+        (
+            ("compare", "bm25", "dense", "--by-tag", "x"),
+            "--by-tag needs --suite: it names the systems of a suite; give --suite, or leave out --by-tag",
+        ),
         (
             ("compare", "bm25", "dense", "--suite", "both", "--dataset", "shop"),
-            "--dataset does not go with --suite; leave out one of them",
+            "--dataset does not go with --suite: a suite has several datasets; leave one out",
         ),
         (
             ("compare", "bm25", "dense", "--suite", "both", "--labels", "all"),
-            "--labels all takes one dataset; name a version, or newest, with --suite",
+            "--labels all does not go with --suite: a suite has several datasets; name one version or judge",
         ),
         (
             ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", "auto"),
-            "--suite needs --margin X: the allowed drop of the macro mean",
+            "--margin auto does not go with --suite: a suite has several datasets; leave one out",
         ),
         (
             ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", ".1", "--by", "device"),
-            "--by device does not go with --suite; give --by dataset, or leave it out",
+            "--by does not go with --suite: its slices are its datasets; give --by dataset",
         ),
         (
             ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", ".1", "--strict-slices"),
-            "--by dataset, --slice-margin and --strict-slices go together; give the allowed drop of a dataset",
+            "--strict-slices needs --by: the attribute makes the slices; give --by, or leave out --strict-slices",
         ),
-        (("leaderboard", "--suite", "both", "--by", "device"), "--by does not go with --suite; leave out one of them"),
-        (("report", "bm25", "--suite", "both", "--all"), "--all does not go with --suite; leave out one of them"),
+        (
+            ("leaderboard", "--suite", "both", "--by", "device"),
+            "--by does not go with --suite: a suite has several datasets; leave one out",
+        ),
+        (
+            ("report", "bm25", "--suite", "both", "--all"),
+            "--all does not go with --suite: a suite has several datasets; leave one out",
+        ),
         (
             ("report", "bm25", "--suite", "both"),
             "a report needs a candidate: name one after the baseline, or give --all",

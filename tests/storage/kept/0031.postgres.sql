@@ -60,13 +60,15 @@ COMMENT ON COLUMN public.alias_moves.created_at_utc IS 'When the alias was moved
 CREATE TABLE public.datasets (
     id bigint NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
-    created_at_utc text NOT NULL COLLATE pg_catalog."C"
+    created_at_utc text NOT NULL COLLATE pg_catalog."C",
+    word text COLLATE pg_catalog."C"
 )
 WITH (autovacuum_analyze_threshold='0', autovacuum_analyze_scale_factor='0');
 COMMENT ON TABLE public.datasets IS 'One row per dataset: a named set of groups with their labels.';
 COMMENT ON COLUMN public.datasets.id IS 'Number of the dataset.';
 COMMENT ON COLUMN public.datasets.name IS 'Name of the dataset, unique.';
 COMMENT ON COLUMN public.datasets.created_at_utc IS 'When the dataset was first written to, ISO 8601 in UTC.';
+COMMENT ON COLUMN public.datasets.word IS 'What a group is: query, user or session; NULL, said as query, where no file said.';
 CREATE VIEW public.alias_history AS
  SELECT dataset,
     alias,
@@ -1142,13 +1144,13 @@ COMMENT ON COLUMN public.texts.text IS 'Text of the query, or of the item; NULL 
 COMMENT ON COLUMN public.texts.title IS 'Title; NULL where none was given.';
 COMMENT ON COLUMN public.texts.url IS 'Where to find it, as it was given; NULL where nothing was given.';
 INSERT INTO public.alias_moves VALUES
-	(1, 1, 'baseline', 1, 'bm25', '2026-11-28T23:34:47.592978Z'),
-	(2, 1, 'prod', 1, 'bm25', '2026-11-28T23:34:48.621741Z');
+	(1, 1, 'baseline', 1, 'bm25', '2026-11-29T00:13:09.681313Z'),
+	(2, 1, 'prod', 1, 'bm25', '2026-11-29T00:13:10.814836Z');
 INSERT INTO public.aliases VALUES
-	(1, 'baseline', 1, '2026-11-28T23:34:47.586896Z', '2026-11-28T23:34:47.586896Z'),
-	(1, 'prod', 1, '2026-11-28T23:34:48.606887Z', '2026-11-28T23:34:48.606887Z');
+	(1, 'baseline', 1, '2026-11-29T00:13:09.674092Z', '2026-11-29T00:13:09.674092Z'),
+	(1, 'prod', 1, '2026-11-29T00:13:10.802004Z', '2026-11-29T00:13:10.802004Z');
 INSERT INTO public.budget_resets VALUES
-	(1, 1, 'bm25', '{}', 'é', 'ada', 3, '2026-11-28T23:34:48.933058Z', 'prod');
+	(1, 1, 'bm25', '{}', 'é', 'ada', 3, '2026-11-29T00:13:11.216237Z', 'prod');
 INSERT INTO public.coverages VALUES
 	(1, 1, 10, 0.5625),
 	(1, 1, 0, 0.5625),
@@ -1169,18 +1171,18 @@ INSERT INTO public.coverages VALUES
 	(10, 11, 10, 0.5),
 	(11, 11, 10, 0.5);
 INSERT INTO public.datasets VALUES
-	(1, 'shop', '2026-11-28T23:34:46.624810Z'),
-	(2, 'books', '2026-11-28T23:34:47.080069Z'),
-	(3, 'rows', '2026-11-28T23:34:47.176316Z'),
-	(4, 'clicks', '2026-11-28T23:34:48.292594Z'),
-	(5, 'halved', '2026-11-28T23:34:49.232895Z'),
-	(6, 'chunks', '2026-11-28T23:34:49.759992Z'),
-	(7, 'lists', '2026-11-28T23:34:49.841591Z');
+	(1, 'shop', '2026-11-29T00:13:08.489032Z', NULL),
+	(2, 'books', '2026-11-29T00:13:09.067791Z', NULL),
+	(3, 'rows', '2026-11-29T00:13:09.167747Z', NULL),
+	(4, 'clicks', '2026-11-29T00:13:10.347033Z', NULL),
+	(5, 'halved', '2026-11-29T00:13:11.533994Z', NULL),
+	(6, 'chunks', '2026-11-29T00:13:12.117899Z', NULL),
+	(7, 'lists', '2026-11-29T00:13:12.326327Z', NULL);
 INSERT INTO public.decisions VALUES
-	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta -0.1550; the data allow -0.921 to +1.000; PASS needs the lower end above -0.5; only 2 of 4 queries differ, and 36% of the top 10 is unjudged (baseline 36%); to decide: at most about 300 queries like these (PASS)', NULL, NULL, '2026-11-28T23:34:47.393550Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, '1b4932fe33491cfe3928aa3280658f03'),
-	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 queries', NULL, NULL, '2026-11-28T23:34:47.485592Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, '3c6ed83e5274c61479a71500f4c12ec7'),
-	(3, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta -0.1550; the data allow -1.000 to +1.000; PASS needs the lower end above -0.5; only 2 of 4 queries differ; to decide: at most about 1,336 queries like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-28T23:34:48.894313Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '40499f77a383043cb579d87aeb0d9429'),
-	(4, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta -0.1550; the data allow -1.000 to +1.000; PASS needs the lower end above -0.25; only 2 of 4 queries differ; to decide: at most about 1,336 queries like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-28T23:34:49.194581Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '6d10d1c529de7e45e2389e5eabbdab6f');
+	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta -0.1550; the data allow -0.921 to +1.000; PASS needs the lower end above -0.5; only 2 of 4 queries differ, and 36% of the top 10 is unjudged (baseline 36%); to decide: at most about 300 queries like these (PASS)', NULL, NULL, '2026-11-29T00:13:09.443045Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, '1b4932fe33491cfe3928aa3280658f03'),
+	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 queries', NULL, NULL, '2026-11-29T00:13:09.583445Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, '3c6ed83e5274c61479a71500f4c12ec7'),
+	(3, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta -0.1550; the data allow -1.000 to +1.000; PASS needs the lower end above -0.5; only 2 of 4 queries differ; to decide: at most about 1,336 queries like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-29T00:13:11.174887Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '40499f77a383043cb579d87aeb0d9429'),
+	(4, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta -0.1550; the data allow -1.000 to +1.000; PASS needs the lower end above -0.25; only 2 of 4 queries differ; to decide: at most about 1,336 queries like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-29T00:13:11.508219Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '6d10d1c529de7e45e2389e5eabbdab6f');
 INSERT INTO public.design_runs VALUES
 	(1, 0, 1, 'bm25'),
 	(1, 1, 2, 'dense'),
@@ -1188,8 +1190,8 @@ INSERT INTO public.design_runs VALUES
 	(2, 1, 2, 'dense'),
 	(2, 2, NULL, 'deleted');
 INSERT INTO public.designs VALUES
-	(1, 1, 1, 5, 'zoë', 'ndcg@10', 9, 'é', '2026-11-28T23:34:48.489257Z', 8, 6, 1, 1, 9, false, NULL, 'judge'),
-	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-28T23:34:48.489257Z', 8, 6, 5, 2, 20, true, 4, 'items');
+	(1, 1, 1, 5, 'zoë', 'ndcg@10', 9, 'é', '2026-11-29T00:13:10.585336Z', 8, 6, 1, 1, 9, false, NULL, 'judge'),
+	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-29T00:13:10.585336Z', 8, 6, 5, 2, 20, true, 4, 'items');
 INSERT INTO public.drawn_items VALUES
 	(1, 2, 'a\b"c', 1, NULL, NULL, NULL),
 	(1, 2, '日本語', 1, NULL, NULL, NULL),
@@ -1197,31 +1199,31 @@ INSERT INTO public.drawn_items VALUES
 	(1, 1, 'b', 1, NULL, NULL, NULL),
 	(1, 1, 'c', 1, NULL, NULL, NULL),
 	(1, 1, 'd', 1, NULL, NULL, NULL),
-	(1, 2, '''; DROP TABLE runs; --', 1, 1, '2026-11-28T23:34:48.562436Z', 8),
-	(2, 1, 'a', 0.30000000000000004, 4, '2026-11-28T23:34:48.489257Z', NULL),
+	(1, 2, '''; DROP TABLE runs; --', 1, 1, '2026-11-29T00:13:10.727896Z', 8),
+	(2, 1, 'a', 0.30000000000000004, 4, '2026-11-29T00:13:10.585336Z', NULL),
 	(2, 1, 'b', 1, NULL, NULL, NULL),
-	(2, 1, '日本語', NULL, 1, '2026-11-28T23:34:48.489257Z', NULL);
+	(2, 1, '日本語', NULL, 1, '2026-11-29T00:13:10.585336Z', NULL);
 INSERT INTO public.evaluations VALUES
-	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T23:34:46.772499Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-28T23:34:46.727822Z', 1, 1),
-	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-28T23:34:46.791699Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-28T23:34:46.727822Z', 1, 1),
-	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-28T23:34:46.805693Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-28T23:34:46.727822Z', 1, 1),
-	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T23:34:46.935644Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-28T23:34:46.899153Z', 1, 1),
-	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-28T23:34:46.938137Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-28T23:34:46.899153Z', 1, 1),
-	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-28T23:34:46.940881Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-28T23:34:46.899153Z', 1, 1),
-	(19, 9, 9, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T23:34:49.807672Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-28T23:34:49.798838Z', 6, 1),
-	(16, 7, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-28T23:34:48.314378Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T23:34:48.305656Z', 4, 1),
-	(20, 10, 10, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-28T23:34:49.891348Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-28T23:34:49.871121Z', 7, 1),
-	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T23:34:47.153836Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-28T23:34:47.119053Z', 2, 1),
-	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-28T23:34:47.208556Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-28T23:34:47.184995Z', 3, 1),
-	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-28T23:34:47.794395Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-28T23:34:47.752803Z', 1, 2),
-	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-28T23:34:47.809596Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-28T23:34:47.752803Z', 1, 2),
-	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-28T23:34:47.818672Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-28T23:34:47.752803Z', 1, 2),
-	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-28T23:34:48.271994Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T23:34:46.899153Z', 1, 3),
-	(17, 8, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-28T23:34:48.335041Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-28T23:34:48.327339Z', 4, 1),
-	(18, 1, 5, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-28T23:34:48.430770Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-28T23:34:46.727822Z', 1, 3),
-	(21, 11, 10, 1, 0, 0, 0, NULL, 1, 0, 0, '2026-11-28T23:34:49.959082Z', '\x1100000000000000', '\x0000000000000000', NULL, 'listed again', 'lists', 'ndcg@10', '', '2026-11-28T23:34:49.939403Z', 7, 1),
-	(22, 10, 11, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-28T23:34:50.042313Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-28T23:34:49.871121Z', 7, 2),
-	(23, 11, 11, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-28T23:34:50.068715Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed again', 'lists', 'ndcg@10', '', '2026-11-28T23:34:49.939403Z', 7, 2);
+	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-29T00:13:08.670208Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-29T00:13:08.596633Z', 1, 1),
+	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-29T00:13:08.692155Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-29T00:13:08.596633Z', 1, 1),
+	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-29T00:13:08.717613Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-29T00:13:08.596633Z', 1, 1),
+	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-29T00:13:08.884353Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-29T00:13:08.844414Z', 1, 1),
+	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-29T00:13:08.892367Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-29T00:13:08.844414Z', 1, 1),
+	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-29T00:13:08.900860Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-29T00:13:08.844414Z', 1, 1),
+	(19, 9, 9, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-29T00:13:12.247117Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-29T00:13:12.202004Z', 6, 1),
+	(16, 7, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-29T00:13:10.381290Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-29T00:13:10.370687Z', 4, 1),
+	(20, 10, 10, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-29T00:13:12.420649Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-29T00:13:12.393980Z', 7, 1),
+	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-29T00:13:09.130817Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-29T00:13:09.107975Z', 2, 1),
+	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-29T00:13:09.222139Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-29T00:13:09.195462Z', 3, 1),
+	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-29T00:13:09.840847Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-29T00:13:09.805239Z', 1, 2),
+	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-29T00:13:09.850746Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-29T00:13:09.805239Z', 1, 2),
+	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-29T00:13:09.860104Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-29T00:13:09.805239Z', 1, 2),
+	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-29T00:13:10.312774Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-29T00:13:08.844414Z', 1, 3),
+	(17, 8, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-29T00:13:10.414715Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-29T00:13:10.399934Z', 4, 1),
+	(18, 1, 5, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-29T00:13:10.503873Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-29T00:13:08.596633Z', 1, 3),
+	(21, 11, 10, 1, 0, 0, 0, NULL, 1, 0, 0, '2026-11-29T00:13:12.569482Z', '\x1100000000000000', '\x0000000000000000', NULL, 'listed again', 'lists', 'ndcg@10', '', '2026-11-29T00:13:12.524777Z', 7, 1),
+	(22, 10, 11, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-29T00:13:12.736797Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-29T00:13:12.393980Z', 7, 2),
+	(23, 11, 11, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-29T00:13:12.778893Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed again', 'lists', 'ndcg@10', '', '2026-11-29T00:13:12.524777Z', 7, 2);
 INSERT INTO public.group_results VALUES
 	(1, 1, 0.58688267143572, 2.1309297535714578, 3.6309297535714578, NULL),
 	(1, 2, 0.6199062332840657, 1.6309297535714575, 2.6309297535714578, NULL),
@@ -1332,30 +1334,30 @@ INSERT INTO public.label_lists VALUES
 	(8, 13, '{日本語,"a\\b\"c"}', '{2,1}'),
 	(8, 15, '{y}', '{0}');
 INSERT INTO public.label_sets VALUES
-	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T23:34:46.642848Z', false, '', NULL, NULL, NULL, NULL),
-	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-28T23:34:47.086846Z', false, '', NULL, NULL, NULL, NULL),
-	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-28T23:34:47.179848Z', true, '', NULL, NULL, NULL, NULL),
-	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-28T23:34:47.703649Z', false, '', NULL, NULL, NULL, NULL),
-	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-28T23:34:48.171501Z', false, 'modèle 7b', NULL, NULL, NULL, NULL),
-	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-28T23:34:48.297408Z', NULL, 'sums of other engines', NULL, NULL, NULL, NULL),
-	(9, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T23:34:49.766760Z', false, '', NULL, NULL, NULL, NULL),
-	(8, 5, 1, 'a5d078eaf7f96fc94c516397139ea6cc', 3, 6, NULL, '2026-11-28T23:34:49.235424Z', false, '', NULL, NULL, NULL, NULL),
-	(10, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-28T23:34:49.843336Z', false, '', NULL, NULL, NULL, NULL),
-	(11, 7, 2, '526700f9ecb1aad65dd32641941218d5', 1, 1, NULL, '2026-11-28T23:34:49.998481Z', false, '', 1, NULL, NULL, '{"patterns": [], "labelled_as": {"ß": "b"}}');
+	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-29T00:13:08.502676Z', false, '', NULL, NULL, NULL, NULL),
+	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-29T00:13:09.069699Z', false, '', NULL, NULL, NULL, NULL),
+	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-29T00:13:09.178162Z', true, '', NULL, NULL, NULL, NULL),
+	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-29T00:13:09.771355Z', false, '', NULL, NULL, NULL, NULL),
+	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-29T00:13:10.193645Z', false, 'modèle 7b', NULL, NULL, NULL, NULL),
+	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-29T00:13:10.355009Z', NULL, 'sums of other engines', NULL, NULL, NULL, NULL),
+	(9, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-29T00:13:12.120073Z', false, '', NULL, NULL, NULL, NULL),
+	(8, 5, 1, 'a5d078eaf7f96fc94c516397139ea6cc', 3, 6, NULL, '2026-11-29T00:13:11.539895Z', false, '', NULL, NULL, NULL, NULL),
+	(10, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-29T00:13:12.328556Z', false, '', NULL, NULL, NULL, NULL),
+	(11, 7, 2, '526700f9ecb1aad65dd32641941218d5', 1, 1, NULL, '2026-11-29T00:13:12.635366Z', false, '', 1, NULL, NULL, '{"patterns": [], "labelled_as": {"ß": "b"}}');
 INSERT INTO public.metrics VALUES
 	(1, 'ndcg@10'),
 	(2, 'AP'),
 	(3, 'P@2');
 INSERT INTO public.ndcg_tracker_version VALUES
-	('0030');
+	('0031');
 INSERT INTO public.paired_sums VALUES
 	(17, 7, 4, 0.25, 0.30000000000000004, 0.5, -0.25, 2, 1, 0, 0, 1, '{"slices": [], "cluster": null, "clusters": null, "attribute": "länd"}', '2026-11-20T02:00:00.000000Z');
 INSERT INTO public.policies VALUES
-	(1, 1, 'prod', '{"looks": 40, "budget": 0.05, "margin": 0.5, "metric": "ndcg@10", "unjudged": "zero"}', 'zoë', '2026-11-28T23:34:48.648749Z');
+	(1, 1, 'prod', '{"looks": 40, "budget": 0.05, "margin": 0.5, "metric": "ndcg@10", "unjudged": "zero"}', 'zoë', '2026-11-29T00:13:10.855378Z');
 INSERT INTO public.prunings VALUES
-	(4, '2026-11-28T23:34:47.530110Z', false, '\x0600000000000000', NULL),
-	(7, '2026-11-28T23:34:48.303365Z', true, '\x', 0),
-	(8, '2026-11-28T23:34:48.326297Z', true, '\x', 0);
+	(4, '2026-11-29T00:13:09.630733Z', false, '\x0600000000000000', NULL),
+	(7, '2026-11-29T00:13:10.369607Z', true, '\x', 0),
+	(8, '2026-11-29T00:13:10.399403Z', true, '\x', 0);
 INSERT INTO public.ranked_lists VALUES
 	(1, 1, '{a,b,c,d}', '{3.5,2.25,2.25,-1}'),
 	(1, 2, '{"''; DROP TABLE runs; --","a\\b\"c",日本語}', '{5,0.30000000000000004,1e-300}'),
@@ -1376,24 +1378,24 @@ break"}', '{1,0.5,0.25}'),
 	(6, 5, '{x}', '{-1}'),
 	(6, 4, '{z,y}', '{-1,-2}');
 INSERT INTO public.runs VALUES
-	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T23:34:46.727822Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-28T23:34:49.798838Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL, 'ndcg', NULL),
-	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T23:34:46.899153Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-28T23:34:49.871121Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg', NULL),
-	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-28T23:34:47.119053Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(11, 7, 'listed again', '453793d1412d9b4c5358d75c1eb9bf3d', '2026-11-28T23:34:49.939403Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg', NULL),
-	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-28T23:34:47.184995Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-28T23:34:47.752803Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-28T23:34:48.305656Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-28T23:34:48.327339Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL);
+	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-29T00:13:08.596633Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-29T00:13:12.202004Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL, 'ndcg', NULL),
+	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-29T00:13:08.844414Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-29T00:13:12.393980Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg', NULL),
+	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-29T00:13:09.107975Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(11, 7, 'listed again', '453793d1412d9b4c5358d75c1eb9bf3d', '2026-11-29T00:13:12.524777Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg', NULL),
+	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-29T00:13:09.195462Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-29T00:13:09.805239Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-29T00:13:10.370687Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-29T00:13:10.399934Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL);
 INSERT INTO public.seals VALUES
-	(5, false, NULL, NULL, '{"key": "d4b1b0202b21bb84e60a3d272ecab0db", "share": 0.5, "cluster": null, "other_part": "halved-sealed"}', '2026-11-28T23:34:49.592350Z', NULL, NULL, NULL);
+	(5, false, NULL, NULL, '{"key": "d4b1b0202b21bb84e60a3d272ecab0db", "share": 0.5, "cluster": null, "other_part": "halved-sealed"}', '2026-11-29T00:13:11.906038Z', NULL, NULL, NULL);
 INSERT INTO public.suite_datasets VALUES
-	('löcal', 1, 0, '2026-11-28T23:34:47.875122Z'),
-	('löcal', 2, 1, '2026-11-28T23:34:47.875122Z'),
-	('shöp', 1, 0, '2026-11-28T23:34:47.893894Z');
+	('löcal', 1, 0, '2026-11-29T00:13:09.918415Z'),
+	('löcal', 2, 1, '2026-11-29T00:13:09.918415Z'),
+	('shöp', 1, 0, '2026-11-29T00:13:09.925407Z');
 INSERT INTO public.suite_decisions VALUES
-	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta -0.1550; the data allow -0.921 to +1.000; PASS needs the lower end above -0.5; no dataset has 25 queries, so none was judged; low information: queries of small datasets weigh so much in the macro mean that all 4 queries count as only 2 nonzero differences; below 150, the t interval may be too narrow, and 36% of the top 10 is unjudged (baseline 36%); to decide: about 300 queries like these', NULL, NULL, '2026-11-28T23:34:48.123043Z', 'range', -0.15497655832101642, 0.05970038570274072, '', 'a45f3a0319c9da2dd2392d7b47b71a26');
+	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta -0.1550; the data allow -0.921 to +1.000; PASS needs the lower end above -0.5; no dataset has 25 queries, so none was judged; low information: queries of small datasets weigh so much in the macro mean that all 4 queries count as only 2 nonzero differences; below 150, the t interval may be too narrow, and 36% of the top 10 is unjudged (baseline 36%); to decide: about 300 queries like these', NULL, NULL, '2026-11-29T00:13:10.140213Z', 'range', -0.15497655832101642, 0.05970038570274072, '', 'a45f3a0319c9da2dd2392d7b47b71a26');
 INSERT INTO public.texts VALUES
 	(1, 1, '', 'light ''shoes''
 [2J', NULL, NULL),

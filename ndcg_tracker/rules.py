@@ -1,0 +1,198 @@
+"""The arguments that do not go together: a row says which, why, and what to give instead.
+
+The rows of a command hold at every door: its question checks them where it is made, and the command line before it
+reads anything. The page of the commands lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sized
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from ndcg_tracker.errors import InputError, argument
+
+
+class Rule(NamedTuple):
+    """Arguments of which none goes with any of ``other``, or of which each ``needs`` one of ``other``.
+
+    Both are names as in Python, separated by blanks: NAME, NAME=VALUE or NAME!=VALUE|VALUE, or a name of ``KINDS``.
+    """
+
+    given: str
+    other: str
+    why: str
+    instead: str = ""
+    needs: bool = False
+
+    def sentence(self, given: str, other: str) -> tuple[str, str]:
+        """Return what is wrong if the one is given, and the advice."""
+        if self.needs:
+            return f"{given} needs {other}: {self.why}", self.instead or f"give {other}, or leave out {given}"
+        return f"{given} does not go with {other}: {self.why}", self.instead or "leave one out"
+
+
+KINDS = {
+    "arms": "arms of repeated runs",
+    "several_files": "several files",
+    "weights": "a metric with weights",
+    "budget_of_policy": "the budget of a policy",
+    "paper": "a table for a paper",
+    "two_versions": "two versions of the labels",
+    "several_judges": "several judges",
+    "frame": "a table in memory",
+}
+"""What an argument may not go with that is not an argument."""
+
+_BY_TAG = Rule("by_tag", "suite", "it names the systems of a suite", needs=True)
+_NEWEST = Rule("labels", "check_with", "the judge's newest count")
+_ONE_DATASET = "a suite has several datasets"
+_READ_BY_SPARK = "reader columns items scores stream item_to_document"
+_SPARK = "Spark reads the rows, not this program"
+_ONE_OF_JUDGES = "it shows one version of one judge"
+_NO_LISTS = "it holds values per group, not lists"
+_NO_VERSION = "answers to a design make no version of the labels"
+_EACH_A_LOOK = "each decision is a look that counts"
+_COMPARE = "leave it out, or see the difference with: ndcg-track compare"
+
+RULES: Mapping[str, tuple[Rule, ...]] = {
+    "compare": (
+        Rule("test ci", "check_with", "drawn queries have their own bounds"),
+        Rule("top", "check_with", "drawn queries tell about the mean, not which group is the worst"),
+        _NEWEST,
+        Rule("tie_bounds", "check_with", "it shows groups under the labels of one judge"),
+        Rule("judge=*", "check_with", "a sample checks one judge"),
+        Rule("check_with", "arms", "a sample checks a judge on single runs"),
+        Rule("test ci", "arms cluster", "only t-tests know repeats and clusters"),
+        Rule("cluster tie_bounds", "arms", "it is for single runs"),
+        Rule("by tie_bounds equivalence", "paper", "it has a row per metric"),
+        _BY_TAG,
+        Rule("dataset check_with fresh", "suite", _ONE_DATASET),
+        Rule("labels=all judge=*", "suite", _ONE_DATASET, "name one version or judge"),
+        Rule("labels!=all|newest", "judge=*", "a version has one judge"),
+        Rule("by tie_bounds format=latex", "labels=all judge=*", _ONE_OF_JUDGES),
+    ),
+    "gate": (
+        Rule("margin", "scope=set", "it compares two means without a test", f"give {argument('tolerance')} instead"),
+        Rule("by cluster max_harm", "scope=set", "it compares two means without a test"),
+        Rule("scope=set", "check_with", "drawn queries involve chance, but this is exact arithmetic"),
+        Rule("max_harm", "check_with", "drawn queries do not show how much each group loses"),
+        Rule("margin=auto", "check_with", "it learns how runs vary from the labels that are checked"),
+        _NEWEST,
+        Rule("unjudged=zero", "check_with", "people grade what nobody judged"),
+        Rule("repeats", "aa", "both name the repeats"),
+        Rule("acknowledge", "dry_run", "a dry run records nothing"),
+        Rule("dry_run scope=set", "budget_of_policy", _EACH_A_LOOK, _COMPARE),
+        Rule("max_harm", "weights", "it counts all groups equally"),
+        Rule("margin=auto", "arms", "it learns from repeats of a single run"),
+        _BY_TAG,
+        Rule("suite", "margin", "it is the allowed drop of the macro mean", needs=True),
+        Rule("by!=dataset", "suite", "its slices are its datasets", f"give {argument('by', 'dataset')}"),
+        Rule("dataset check_with fresh top margin=auto repeats aa", "suite", _ONE_DATASET),
+        Rule("scope=set tolerance", "suite", "a suite is decided by a test"),
+    ),
+    "complete gate": (
+        Rule("tolerance", "scope=set", f"else {argument('margin')} is the allowed drop", needs=True),
+        Rule("repeats aa", "margin=auto", "it learns from these runs", needs=True),
+        Rule("slice_margin strict_slices", "by", "the attribute makes the slices", needs=True),
+        Rule("by", "slice_margin", "the allowed drop of a slice, such as 0.05", needs=True),
+        Rule("strict_datasets", "dataset_margin", "the allowed drop of a dataset, such as 0.05", needs=True),
+    ),
+    "leaderboard": (
+        Rule("by test suite", "check_with", "answers tell about means, by their own bounds"),
+        Rule("test tags", "arms", "arms name their runs, and have t-tests alone"),
+        Rule("dataset by measures test", "suite", _ONE_DATASET),
+        _BY_TAG,
+        Rule("runs", "all", "all runs are ranked"),
+        Rule("by", "paper", "it has no slices"),
+    ),
+    "explain": (
+        Rule("labels_baseline labels_candidate", "labels", "it is for both runs"),
+        Rule("group", "by", "slices are of all groups"),
+        Rule("by", "two_versions", "slices are under one version"),
+    ),
+    "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
+    "plot history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
+    "plot compare": (
+        Rule("by dataset check_with fresh", "suite", _ONE_DATASET),
+        Rule("kind!=forest", "suite", "it shows the groups of one dataset"),
+        _BY_TAG,
+    ),
+    "report": (
+        Rule("dataset check_with all", "suite", _ONE_DATASET),
+        _BY_TAG,
+        Rule("candidates", "all", "all other runs are compared"),
+    ),
+    "reproduce": (
+        Rule("reproduced baseline_original baseline_reproduced", "published", "it stands for the original run alone"),
+        Rule("baseline_original", "baseline_reproduced", "a single baseline gives no effect to compare", needs=True),
+        Rule("baseline_reproduced", "baseline_original", "a single baseline gives no effect to compare", needs=True),
+    ),
+    "ingest": (
+        Rule("files labels scores metrics_json item items score label weight columns", "results", _NO_LISTS),
+        Rule("metadata item_to_document collapse sampled engine=spark judge allow", "results", _NO_LISTS),
+        Rule("text item_is_text", "results", _NO_LISTS),
+        Rule("direction range value measure", "results", "it describes values from another engine", needs=True),
+        Rule("scores metrics_json metadata", "several_files", "it is of one run", "ingest them one by one"),
+        Rule(_READ_BY_SPARK, "engine=spark", _SPARK),
+        Rule("item_is_text", "item_to_document", "each text is its own document"),
+    ),
+    "evaluate": (
+        Rule("scores metrics_json", "several_files", "it is of one run", "evaluate them one by one"),
+        Rule(f"{_READ_BY_SPARK} weight judge", "engine=spark", _SPARK),
+        Rule("judge", "labels", "the file names the judges", needs=True),
+        Rule("by", "groups", "the file has the attribute", needs=True),
+        Rule("groups", "by", "slices are by an attribute of the file", needs=True),
+        Rule("by", "per_group engine=spark", "means of slices are computed here, and shown alone"),
+        Rule("reader columns scores", "frame", "it is for files"),
+    ),
+    "policy set": (Rule("looks", "budget", "they share it", needs=True),),
+    "rescore": (Rule("labels", "several_judges", "a version has one judge"),),
+    "runs list": (Rule("sort=mean", "metric", "the mean is of a metric", needs=True),),
+    "labels add": (
+        Rule("extend replace rescore added_by from_runs model prompt item_to_document", "design", _NO_VERSION),
+        Rule("extend", "replace", "one adds to the latest version, the other replaces it"),
+        Rule("item_is_text", "item_to_document", "each text is its own document"),
+    ),
+}
+"""The rules of each command; those of a complete gate are checked when the policy of its alias has added its own."""
+
+
+def refuse(command: str, given: Mapping[str, object]) -> None:
+    """Refuse arguments that do not go together by the rules of a command (InputError); None and empty ones are absent.
+
+    >>> refuse("explain", {"group": None, "by": "device"})
+    """
+    for rule in RULES.get(command, ()):
+        others = _found(rule.other, given)
+        for one in _found(rule.given, given) if bool(others) != rule.needs else ():
+            what, advice = rule.sentence(one, others[0] if others else spelled(rule.other)[0])
+            raise InputError(what, advice=advice)
+
+
+def given_of(question: Any) -> dict[str, object]:
+    """Return the fields of a question that do not have their defaults."""
+    return {of.name: value for of in fields(question) if (value := getattr(question, of.name)) != of.default}
+
+
+def spelled(names: str) -> list[str]:
+    """Return the arguments and kinds that a side of a rule names, as parts of a message."""
+    return [KINDS.get(name) or argument(name, "" if is_other else values) for name, values, is_other in _parts(names)]
+
+
+def _parts(names: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield each name of a side with its values, and whether it is about all other values."""
+    for name in names.split():
+        own, _, values = name.partition("=")
+        yield own.rstrip("!"), values, own.endswith("!")
+
+
+def _found(names: str, given: Mapping[str, object]) -> list[str]:
+    """Return those of the names that are given, as parts of a message."""
+    found = []
+    for shown, (name, values, is_other) in zip(spelled(names), _parts(names), strict=True):
+        value = given.get(name)
+        is_given = value is not None and value is not False and not (isinstance(value, Sized) and len(value) == 0)
+        if is_given and (not values or (str(value) in values.split("|")) != is_other):
+            found.append(shown)
+    return found
