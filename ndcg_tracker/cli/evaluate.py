@@ -35,6 +35,7 @@ def evaluate(
     item: options.ItemColumn = None,
     score: options.ScoreColumn = None,
     label: options.LabelColumn = None,
+    relevant: options.RelevantKey = None,
     weight: options.WeightColumn = None,
     columns: options.Header = None,
     items: options.ResponseItems = None,
@@ -86,6 +87,8 @@ def evaluate(
         documents=documents_given(item_to_document, collapse),
         allow=allow,
         groups_share=groups_share,
+        relevant=relevant,
+        beside=files[0],
     )
     names = run_names(files, name, of_stdin="-")
     metrics = metric or [DEFAULT_METRIC]

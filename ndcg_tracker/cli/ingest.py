@@ -39,6 +39,7 @@ def ingest(
     item: options.ItemColumn = None,
     score: options.ScoreColumn = None,
     label: options.LabelColumn = None,
+    relevant: options.RelevantKey = None,
     weight: options.WeightColumn = None,
     columns: options.Header = None,
     scores: options.Scores = None,
@@ -174,6 +175,8 @@ def ingest(
         documents=documents_given(item_to_document, collapse, item_is_text=item_is_text),
         allow=allow,
         groups_share=groups_share,
+        relevant=relevant,
+        beside=files[0],
     )
     if metadata is not None:
         tags = side_metadata(metadata) | tags

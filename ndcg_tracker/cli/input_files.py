@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -155,11 +155,13 @@ def columns_of(
     documents: Documents | None = None,
     allow: Sequence[str] | None = None,
     groups_share: str | None = None,
+    relevant: str | None = None,
+    beside: str | None = None,
 ) -> tuple[Columns, Columns]:
     """Return the columns of the runs and of the labels file, from the options of a command.
 
     ``metrics``: those asked for, because some metrics use a run's ranks. If the labels have their own file, ``label``
-    is a column of that file, and ``group`` and ``item`` may exist in only one of both files.
+    is a column of that file, and ``group`` and ``item`` may exist in only one of both files. ``beside``: a file of a run.
     """
     from ndcg_tracker.asked import allowed
     from ndcg_tracker.ingest.columns import Columns, header_of
@@ -181,8 +183,12 @@ def columns_of(
         documents=documents,
         allow=allowed(allow or ()),
         groups_share=share,
+        relevant=relevant if labels is None else None,
+        recognised=[],
+        beside=labels,
     )
-    return of_run, Columns(group, item, label=label, is_shared=True, documents=documents, groups_share=share)
+    of_labels = Columns(group, item, label=label, is_shared=True, documents=documents, groups_share=share)
+    return of_run, replace(of_labels, relevant=relevant, recognised=of_run.recognised, beside=beside)
 
 
 def labels_by_judge(

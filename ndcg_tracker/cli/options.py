@@ -159,6 +159,10 @@ Header = Annotated[
     str | None,
     typer.Option("--columns", metavar="NAME,...", help="Names of all columns, for a csv or tsv file without a header."),
 ]
+RelevantKey = Annotated[
+    str | None,
+    typer.Option("--relevant", metavar="KEY", help="Key of the relevant items in a golden set, if it is not clear."),
+]
 WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of the weight.", show_default="weight")]
 ResponseItems = Annotated[
     str | None,

@@ -56,7 +56,9 @@ def known_or_recognised(
     is_one_table = wanted == "results" and bool(found.labels) and not columns.is_shared
     document: Any = found.labels if wanted == "labels" else _one_table(found) if is_one_table else found.ranked
     if not isinstance(given, str):
-        return read({key: [row[key] for row in document] for key in document[0]} if is_one_table else document, plain, {})
+        return read(
+            {key: [row[key] for row in document] for key in document[0]} if is_one_table else document, plain, {}
+        )
     text = "\n".join(map(json.dumps, document)) if is_one_table else json.dumps(document)
     return read("-", plain, {"reader": "jsonl" if is_one_table else "json", "stdin": BytesIO(text.encode())})
 
@@ -98,8 +100,10 @@ def _is_known(value: object) -> bool:
 
 def _ids(given: object, role: Role) -> tuple[Collection[str], Collection[str]]:
     """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read."""
-    from ndcg_tracker.ingest.reading import read_labels, read_run
+    from ndcg_tracker.ingest.reading import fits_into_memory, read_labels, read_run
 
+    if isinstance(given, str) and not fits_into_memory(given):
+        return (), ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is read again, and tells then
         try:

@@ -59,6 +59,7 @@ def add_labels(
     group: options.GroupColumn = None,
     item: options.ItemColumn = None,
     label: options.LabelColumn = None,
+    relevant: options.RelevantKey = None,
     columns: options.Header = None,
     items: options.ResponseItems = None,
     item_to_document: options.ItemToDocument = None,
@@ -95,6 +96,7 @@ def add_labels(
     """
     refuse("labels add", locals())
     from ndcg_tracker.api.evaluation import labels_of_judges
+    from ndcg_tracker.api.storing import store_recognised
     from ndcg_tracker.cli.input_files import labels_by_judge
     from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, header_of
     from ndcg_tracker.ingest.reading import documents_given, texts_given
@@ -102,6 +104,7 @@ def add_labels(
 
     documents = documents_given(item_to_document, item_is_text=item_is_text)
     names = Columns(group=group, item=item, label=label, header=header_of(columns), items=items, documents=documents)
+    names = replace_fields(names, relevant=relevant, recognised=[])
     chosen, meant = Pairs("--where")(where or ()), options.or_the_only_one(dataset)
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
     if design is not None:
@@ -140,6 +143,7 @@ def add_labels(
             if rescore:
                 n_rescored = sum(bool(run.metrics) for run in added.rescored)
                 options.say(f"rescored {n_rescored} of {len(added.rescored)} runs")
+        store_recognised(tracker, names.recognised or (), added.dataset)
         stored = {run.name for run in tracker.runs(added.dataset)} if shown else set()
         unknown = [run for run in shown if run not in stored and not run.startswith("@")]
         if unknown:
