@@ -14,6 +14,7 @@ import numpy as np
 from ndcg_tracker.asked import DEFAULT_METRIC, GROUP, LABEL, SCORE, OwnName, allowed
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.ingest.by_shape import known_or_recognised
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.documents import Collapse, Documents
 from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_frame
@@ -169,6 +170,7 @@ def evaluate(
     label: str = LABEL,
     weight: str | None = None,
     items: str | None = None,
+    relevant: str | None = None,
     labels: object | None = None,
     null_scores: NullScores = "error",
     reader: str | None = None,
@@ -198,6 +200,7 @@ def evaluate(
     ``"response.docs"``; the other names are then dotted paths, such as ``"document.id"``.
     ``labels``: a second table or path with the labels (group, item, label), or the relevant items of each group,
     ``{group: {items}}``; the label column of ``frame`` is then not read.
+    ``relevant``: the key of the relevant items in a golden set, if it is not clear.
     ``item_to_document``: says that items are chunks, and of which documents. It is a pattern for what follows the
     document's id in an item's id, such as ``"#.*"``, a column, a file with one row per item and its document, or a
     dict. The label of a document is the highest label of its chunks. ``collapse``: the score of a document is the
@@ -223,7 +226,16 @@ def evaluate(
         frame,
         labels,
         Names(
-            group, item, score, label, weight, items, documents_given(item_to_document, collapse), allow, groups_share
+            group,
+            item,
+            score,
+            label,
+            weight,
+            items,
+            documents_given(item_to_document, collapse),
+            allow,
+            groups_share,
+            relevant,
         ),
         null_scores,
         reader=reader,
@@ -250,11 +262,12 @@ class Names:
     documents: Documents | None = None
     allow: str | Sequence[str] = ()
     groups_share: str | float | None = None
+    relevant: str | None = None
 
     def columns(self, *roles: str) -> Columns:
         """Return the names that were given for some roles. Raises: InputError for what is not a name."""
         given: dict[str, Any] = {}
-        for role in ("group", "item", "score", "label", "weight", "items"):
+        for role in ("group", "item", "score", "label", "weight", "items", "relevant"):
             name = getattr(self, role)
             if not isinstance(name, str | None) and not (role == "item" and name is False):
                 advice = "give its name"
@@ -283,12 +296,14 @@ class Input:
     def used_by(self, use: Callable[[Iterable[RankedTable], LabelLists | None], T]) -> T:
         """Return the result of a function of the run's blocks and its labels, which may be called twice."""
         labels, names = self._read_labels(), self.names
-        of_run = ("group", "item", "score", "weight", "items", *(("label",) if labels is None else ()))
+        of_run = ("group", "item", "score", "weight", "items", *(("label", "relevant") if labels is None else ()))
         path = path_of(self.frame)
         if path is None:
             refuse("evaluate", {"reader": self.reader, "columns": self.columns, "scores": self.scores, "frame": True})
-            columns = replace(names.columns(*of_run), is_shared=labels is not None, by_rank=self.by_rank)
-            blocks = frame_blocks(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
+            is_apart = labels is not None
+            columns = replace(names.columns(*of_run), is_shared=is_apart, by_rank=self.by_rank, beside=self.labels)
+            read = partial(frame_blocks, labels_apart=is_apart, null_scores=self.null_scores)
+            blocks = known_or_recognised(lambda given, names, _: read(given, names), self.frame, "results", columns)
             return use(blocks, labels)
         if self.null_scores != "error":
             raise InputError(
@@ -301,7 +316,11 @@ class Input:
             lambda blocks: use(blocks, labels),
             reader=self.reader,
             columns=replace(
-                names.columns(*of_run), is_shared=is_shared, header=header_of(self.columns), by_rank=self.by_rank
+                names.columns(*of_run),
+                is_shared=is_shared,
+                header=header_of(self.columns),
+                by_rank=self.by_rank,
+                beside=self.labels,
             ),
             scores_path=None if self.scores is None else os.fspath(self.scores),
             labels_apart=labels is not None,
@@ -316,7 +335,8 @@ class Input:
                 f"{argument('labels')}",
                 advice=f"name the item column with {argument('item')}",
             )
-        return labels_given(self.labels, replace(self.names.columns("group", "item", "label"), is_shared=True))
+        columns = self.names.columns("group", "item", "label", "relevant")
+        return labels_given(self.labels, replace(columns, is_shared=True, beside=self.frame))
 
 
 def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
@@ -332,7 +352,8 @@ def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS, *, are_answ
     names = getattr(labels, "columns", labels if isinstance(labels, Mapping) else ())
     if are_spans(getattr(labels, "column_names", names), columns):
         return span_labels(frame_records(labels), columns)
-    return read_label_frame(labels, columns, are_answers=are_answers)
+    read = partial(read_label_frame, are_answers=are_answers)
+    return known_or_recognised(lambda given, names, _: read(given, names), labels, "labels", columns)
 
 
 def labels_of_judges(

@@ -59,6 +59,7 @@ def ingest(
     label: str = LABEL,
     weight: str | None = None,
     items: str | None = None,
+    relevant: str | None = None,
     null_scores: NullScores = "error",
     reader: str | None = None,
     columns: str | Sequence[str] | None = None,
@@ -80,9 +81,9 @@ def ingest(
 ) -> IngestResult:
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
-    Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``, ``columns``,
-    ``scores``, ``item_to_document``, ``collapse`` and ``groups_share``: see ``evaluate``; labels of the kept groups are
-    added to those stored. ``texts``: texts of items by id, which are stored (see ``add_texts``). ``item_is_text``: the
+    Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``relevant``, ``null_scores``, ``reader``,
+    ``columns``, ``scores``, ``item_to_document``, ``collapse`` and ``groups_share``: see ``evaluate``; labels of the
+    kept groups are added to those stored. ``texts``: texts of items by id, which are stored (see ``add_texts``). ``item_is_text``: the
     items have no ids, and are texts. ``sampled``: for runs that rank the relevant items among sampled negatives: how
     many of how many, such as "100/50000". Their metrics are marked and are compared only with metrics of the same
     sample. ``name``: unique within ``dataset``; by default the name of the file. ``metrics``: one text form or several.
@@ -130,7 +131,7 @@ def ingest(
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight, items, documents, allow, groups_share),
+        Names(group, item, score, label, weight, items, documents, allow, groups_share, relevant),
         null_scores,
         reader=reader,
         columns=columns,
@@ -299,8 +300,8 @@ def add_labels(
 
     ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; with columns ``document``, ``start`` and
     ``end`` instead of items, gold spans. ``group``, ``item``, ``label`` and ``items``: names of its columns.
-    ``relevant``: the key of the relevant items in a golden set, if it is not clear. ``item_to_document``: see ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come
-    from, by default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as
+    ``relevant``: the key of the relevant items in a golden set, if it is not clear. ``item_to_document``: see
+    ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come from, by default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as
     well, those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version.
     ``replace``: replace that version, even if more than a tenth of its groups then have no labels (ConflictError
     without it). ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of the

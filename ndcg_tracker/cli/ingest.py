@@ -137,6 +137,7 @@ def ingest(
         raise InputError("ingest needs a FILE", advice="name one, or give - for standard input")
 
     from ndcg_tracker.api.evaluation import parsed_metrics
+    from ndcg_tracker.api.storing import store_recognised
     from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (
         columns_of,
@@ -244,6 +245,7 @@ def ingest(
                         use=store,
                     )
                 keep(result)
+            store_recognised(tracker, run_columns.recognised or (), dataset)
     finally:  # runs that were stored before an error stay stored and are reported
         if stored:
             options.show("stored" if stored[0].is_sealed else _report(stored, format))

@@ -161,7 +161,8 @@ def columns_of(
     """Return the columns of the runs and of the labels file, from the options of a command.
 
     ``metrics``: those asked for, because some metrics use a run's ranks. If the labels have their own file, ``label``
-    is a column of that file, and ``group`` and ``item`` may exist in only one of both files. ``beside``: a file of a run.
+    is a column of that file, and ``group`` and ``item`` may exist in only one of both files. ``beside``: the
+    file of a run.
     """
     from ndcg_tracker.asked import allowed
     from ndcg_tracker.ingest.columns import Columns, header_of

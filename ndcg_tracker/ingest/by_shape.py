@@ -27,7 +27,7 @@ def known_or_recognised(
     wanted: Role,
     columns: Columns,
 ) -> T:
-    """Return what ``read`` returns: of what was given, or, if it does not know its columns, of what these are taken for.
+    """Return what ``read`` returns for an input or, if it does not know its columns, for what is recognised in it.
 
     ``read``: gets the input, the names of its columns and further options of the readers. Raises: InputError, of the
     reader or of the recogniser.
@@ -92,7 +92,7 @@ def _value(given: object) -> tuple[str, object]:
 
 
 def _is_known(value: object) -> bool:
-    """Return whether records have the columns of our own or of another tool's convention, so that a reader's word holds."""
+    """Return whether records have our own columns or those of a convention, so that a reader's word holds."""
     first = value[0] if isinstance(value, list) and value else value
     keys = set(first) if isinstance(first, Mapping) else set()
     return any({group, item} <= keys for group, item in [("group", "item"), *((c.group, c.item) for c in CONVENTIONS)])

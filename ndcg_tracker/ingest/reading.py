@@ -196,7 +196,7 @@ _UNSURE_VALUE = re.compile(rb'(?i)(:\s*)"unsure"')
 
 
 def read_labels_by_judge(path: str, *, columns: Columns = DEFAULT_COLUMNS, **options: Any) -> dict[str, LabelLists]:
-    """Return the labels of a file by the judge who gave them, as its column ``judge`` says (see ``_known_by_judge``)."""
+    """Return the labels of a file by the judge who gave them (see ``_known_by_judge``)."""
 
     def read(given: object, columns: Columns, further: dict[str, Any]) -> dict[str, LabelLists]:
         return _known_by_judge(str(given), columns=columns, **{**options, **further})

@@ -142,7 +142,7 @@ def parsed(content: bytes, name: str) -> object:
     try:
         text = content.decode("utf-8-sig")
         if ending in (".yaml", ".yml"):
-            import yaml
+            import yaml  # type: ignore[import-untyped]
 
             return yaml.safe_load(text)
         if ending == ".toml":
@@ -376,7 +376,7 @@ class _Table:
         self.weight = int(self.is_told)
         queries = [_bare(str(cell)) for cell in query.cells]
         self.has_rows = len(set(queries)) < len(queries)
-        others = [column for column in self.columns if column not in (query, text)]
+        others = [column for column in self.columns if column not in (query, text) and column not in self.ids]
         for column in others:
             self._grade(column)
         chosen: dict[str, _Column] = {}
@@ -423,6 +423,7 @@ class _Table:
         told = [c for c in ids if _has(c.words, "query") or "qid" in c.last]
         bare = [c for c in ids if not c.parent and c not in told and (c.last == ["id"] or not told)]
         bare.sort(key=lambda c: len(c.last))
+        self.ids = ids = [*told, *bare]
         choices = [*told, *(c for c in whole if c.key == _KEYS), *bare, *texts]
         if self.known.group is not None:
             choices = [c for c in whole if c.key == self.known.group]
