@@ -54,7 +54,7 @@ def known_or_recognised(
         columns.recognised.append(found)
     plain = replace(columns, group=None, items=None, relevant=None)
     is_one_table = wanted == "results" and bool(found.labels) and not columns.is_shared
-    document: Any = found.labels if wanted == "labels" else _one_table(found) if is_one_table else found.ranked
+    document: Any = found.labels if wanted == "labels" else _one_table(found) if is_one_table else found.results
     if not isinstance(given, str):
         return read(
             {key: [row[key] for row in document] for key in document[0]} if is_one_table else document, plain, {}
@@ -66,11 +66,11 @@ def known_or_recognised(
 def _one_table(found: Recognised) -> list[dict[str, Any]]:
     """Return a row for each item of a query that has results or labels."""
     rows = []
-    for query in dict.fromkeys([*found.ranked, *found.labels]):
+    for query in dict.fromkeys([*found.results, *found.labels]):
         labels = found.labels.get(query, {})
-        for rank, item in enumerate(found.ranked.get(query, []), 1):
+        for rank, item in enumerate(found.results.get(query, []), 1):
             rows.append({"group": query, "item": item, "score": -rank, "label": labels.get(item)})
-        rest = labels.keys() - set(found.ranked.get(query, []))
+        rest = labels.keys() - set(found.results.get(query, []))
         rows += [{"group": query, "item": item, "score": None, "label": labels[item]} for item in sorted(rest)]
     return rows
 
@@ -114,7 +114,7 @@ def _ids(given: object, role: Role) -> tuple[Collection[str], Collection[str]]:
             found = recognised(value, name, role)
         except InputError:
             return (), ()
-    held = found.labels if role == "labels" else found.ranked
+    held = found.labels if role == "labels" else found.results
     return {item for items in held.values() for item in items}, held.keys()
 
 

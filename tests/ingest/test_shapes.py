@@ -220,7 +220,7 @@ RESULTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
     ("cells", "r.csv", "question,retrieved_ids\na,d1|d2\nb,d3\n", {"a": ["d1", "d2"], "b": ["d3"]}, {}),
     ("top ids", "r.jsonl", ranked(lambda q, t, r: {"query": t, "top_k": 5, "top_ids": r}), RANKED_BY_TEXT, {}),
     ("empty is not absent", "r.jsonl", '{"query": "a", "hits": [{"id": "d1"}]}\n{"query": "b", "hits": []}\n{"query": "c", "error": "timeout"}', {"a": ["d1"], "b": []}, {}),
-    ("an item again", "r.jsonl", '{"query": "a", "retrieved_ids": ["d1", "d2", "d1", "d3"]}', {"a": ["d1", "d2", None, "d3"]}, {}),
+    ("an item again", "r.jsonl", '{"query": "a", "retrieved_ids": ["d1", "d2", "d1", "d3"]}', {"a": ["d1", "d2", "(again, rank 3)", "d3"]}, {}),
     ("named", "r.jsonl", ranked(lambda q, t, r: {"query": t, "retrieved_ids": r[::-1], "reranked_ids": r}), RANKED_BY_TEXT, {"items": "reranked_ids"}),
 ]  # fmt: skip
 
@@ -260,7 +260,7 @@ def test_what_was_taken_is_said() -> None:
     found = recognised(records, "golden.jsonl", "labels")
     assert str(found) == (
         "golden.jsonl: read 5 queries from 'question' (its text is the id); relevant ids from 'expected_chunk_ids'; "
-        "ids again in a list: 3, counted once; attribute category; 1 without an answer; 1 not labelled, left out"
+        "3 times an id again in a list; attribute category; 1 without an answer; 1 not labelled, left out"
     )
     assert (found.without_answer, found.not_labelled) == (["w 3"], ["?"])
     assert found.attributes["w 1"] == {"category": "b"}
