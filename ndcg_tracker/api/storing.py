@@ -83,21 +83,22 @@ def ingest(
 
     Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``relevant``, ``null_scores``, ``reader``,
     ``columns``, ``scores``, ``item_to_document``, ``collapse`` and ``groups_share``: see ``evaluate``; labels of the
-    kept groups are added to those stored. ``texts``: texts of items by id, which are stored (see ``add_texts``). ``item_is_text``: the
-    items have no ids, and are texts. ``sampled``: for runs that rank the relevant items among sampled negatives: how
-    many of how many, such as "100/50000". Their metrics are marked and are compared only with metrics of the same
-    sample. ``name``: unique within ``dataset``; by default the name of the file. ``metrics``: one text form or several.
-    ``tags`` and ``parameters``: stored with the run. The entries of an ir_metadata header in a file become tags too,
-    and so do those of ``metadata``: a file of ir_metadata next to the run, as tirex-tracker writes it. ``created_at``:
-    when the run was made, by default now: a datetime, or ISO 8601 text, in UTC unless it has a time zone. ``replace``:
-    replace other content under this name. ``judge``: who gave ``labels``, or the labels in the run. Without such
-    labels: whose stored labels count, those of one judge, of several, or "*" for all; by default the unnamed judge's,
-    else those of the only judge. ``allow``: doubtful input to let pass, as the tag ``allowed`` then says: "failed" for
-    responses that are errors, timed out or lack shards, which are left out, so that their queries count as missing;
-    "no-overlap" for a run and labels, or labels and those stored before, that have no group or item in common;
-    "changed-texts" for labelled items with another text than when they were labelled. Returns: what was done. Raises:
-    InputError for a frame that cannot be read, and for what ``allow`` does not let pass; ConflictError if the name is
-    taken by other content, if a label in the run contradicts a stored one, or if more than a tenth of ``labels`` do.
+    kept groups are added to those stored. ``texts``: texts of items by id, which are stored (see ``add_texts``).
+    ``item_is_text``: the items have no ids, and are texts. ``sampled``: for runs that rank the relevant items among
+    sampled negatives: how many of how many, such as "100/50000". Their metrics are marked and are compared only with
+    metrics of the same sample. ``name``: unique within ``dataset``; by default the name of the file. ``metrics``: one
+    text form or several. ``tags`` and ``parameters``: stored with the run. The entries of an ir_metadata header in a
+    file become tags too, and so do those of ``metadata``: a file of ir_metadata next to the run, as tirex-tracker
+    writes it. ``created_at``: when the run was made, by default now: a datetime, or ISO 8601 text, in UTC unless it has
+    a time zone. ``replace``: replace other content under this name. ``judge``: who gave ``labels``, or the labels in
+    the run. Without such labels: whose stored labels count, those of one judge, of several, or "*" for all; by default
+    the unnamed judge's, else those of the only judge. ``allow``: doubtful input to let pass, as the tag ``allowed``
+    then says: "failed" for responses that are errors, timed out or lack shards, which are left out, so that their
+    queries count as missing; "no-overlap" for a run and labels, or labels and those stored before, that have no group
+    or item in common; "changed-texts" for labelled items with another text than when they were labelled. Returns: what
+    was done. Raises: InputError for a frame that cannot be read, and for what ``allow`` does not let pass;
+    ConflictError if the name is taken by other content, if a label in the run contradicts a stored one, or if more than
+    a tenth of ``labels`` do.
     """
     from ndcg_tracker.api.evaluation import Input, Names, path_of
     from ndcg_tracker.ingest.detection import default_run_name
@@ -301,14 +302,15 @@ def add_labels(
     ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; with columns ``document``, ``start`` and
     ``end`` instead of items, gold spans. ``group``, ``item``, ``label`` and ``items``: names of its columns.
     ``relevant``: the key of the relevant items in a golden set, if it is not clear. ``item_to_document``: see
-    ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come from, by default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as
-    well, those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version.
-    ``replace``: replace that version, even if more than a tenth of its groups then have no labels (ConflictError
-    without it). ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of the
-    result has the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge whose
-    version they extend. ``from_runs``: names of the runs that users were shown, whose logs these labels come from.
-    ``model`` and ``prompt``: of a model that gave them; ``change_of_labels`` tells if the judge's version before has
-    others. ``where``: only the rows of a file with these values in these columns.
+    ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come from, by default the path.
+    ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as well, those of a judge count
+    only if you name the judge. ``extend``: add them to the judge's latest version. ``replace``: replace that version,
+    even if more than a tenth of its groups then have no labels (ConflictError without it). ``rescore``: evaluate the
+    dataset's stored runs under them in the same transaction; ``rescored`` of the result has the outcome for each,
+    without pruned runs. ``added_by``: who gave these labels, if not the judge whose version they extend. ``from_runs``:
+    names of the runs that users were shown, whose logs these labels come from. ``model`` and ``prompt``: of a model
+    that gave them; ``change_of_labels`` tells if the judge's version before has others. ``where``: only the rows of a
+    file with these values in these columns.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
     from ndcg_tracker.ingest.columns import Columns

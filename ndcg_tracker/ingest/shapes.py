@@ -15,6 +15,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import isfinite
 from pathlib import PurePath
 from statistics import median
@@ -25,8 +26,8 @@ from ndcg_tracker.words.texts import in_a_row, shown
 
 Role = Literal["labels", "results"]
 
-# Words of a key: each counts by how it begins, and with a dot only whole or in the plural. ``tier``: of one of several
-# lists of labels. ``finer``: than an item. ``filler``: beside the words of a role. ``place``: of ids that may have blanks.
+# Words of a key: each counts by how it begins, and with a dot only whole or in the plural. tier: of one of several
+# lists of labels; finer: than an item; filler: beside the words of a role; place: of ids that may have blanks.
 _WORDS = """
 query query queries question q. prompt input text.
 asked user search
@@ -249,13 +250,13 @@ class _Column:
         self.key, self.parent = key, key.rpartition(".")[0]
         self.cells = [None if cell == "" or cell != cell else cell for cell in cells]
         *above, self.last = map(_words, key.split("."))
-        self.words = [*sum(above, []), *self.last]
+        self.words = _words(key)
         self.is_scalar, self.is_one = all(map(_is_scalar, self.cells)), not self.last or self.last[-1][-1] != "s"
         self.is_named = key in (known.relevant, known.items)
         self.is_relevant, self.is_item = _has(self.words, "relevant"), _has(self.last, "item")
         self.is_never, self.is_result = _has(self.words, "never"), _has(self.words, "results") and not self.is_relevant
         told = [*(part for part in above if _has(part, "relevant")), self.last]
-        self.is_sure = self.is_relevant and self.is_item and _only(sum(told, []), "relevant item results filler")
+        self.is_sure = self.is_relevant and self.is_item and _only(chain(*told), "relevant item results filler")
         self.why, self.doubt, self.grade_doubt, self.graded_by = "", "", "", ""
         self.grades: list[list[float]] | None = None
         try:
@@ -417,11 +418,9 @@ class _Table:
             grades = [[float(one) for one in cell] for cell in cells]
         except (TypeError, ValueError):
             grades = []
-        if list(map(len, grades)) != [len(ids or ()) for ids in column.lists] or not all(
-            map(isfinite, sum(grades, []))
-        ):
+        if list(map(len, grades)) != [len(ids or ()) for ids in column.lists] or not all(map(isfinite, chain(*grades))):
             column.grade_doubt = f"has no number in each {_key(others[0].key)}" if is_row else ""
-        elif not graded and not all(map(float.is_integer, sum(grades, []))):
+        elif not graded and not all(map(float.is_integer, chain(*grades))):
             column.grade_doubt = f"has numbers in {_key(others[0].key)} that may be grades or not"
         else:
             column.grades, column.graded_by = grades, others[0].key
@@ -503,7 +502,7 @@ class _Table:
         return self.refusal(what, role, "KEY" if best.why else best.key)
 
     def _take_labels(self, found: Recognised, queries: Sequence[str], column: _Column, says: Sequence[_Column]) -> None:
-        """Add the labels that a column holds; ``says``: the columns that say of some queries that they have no answer."""
+        """Add the labels that a column holds; ``says``: the columns that say which queries have no answer."""
         n_again = 0
         for place, (query, ids) in enumerate(zip(queries, column.lists, strict=True)):
             said = any(_says_no_answer(c.words, c.cells[place]) for c in says)
