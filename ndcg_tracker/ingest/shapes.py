@@ -27,7 +27,7 @@ from ndcg_tracker.words.texts import in_a_row, shown
 Role = Literal["labels", "results"]
 
 # Words of a key: each counts by how it begins, and with a dot only whole or in the plural. tier: of one of several
-# lists of labels; finer: than an item; filler: beside the words of a role; place: of ids that may have blanks.
+# lists of labels; finer: than an item; filler: next to the words of a role; place: of ids that may have blanks.
 _WORDS = """
 query query queries question q. prompt input text.
 asked user search
@@ -56,7 +56,7 @@ for _name, *_list in map(str.split, _WORDS.strip().splitlines()):
     _LISTED.setdefault(_name, []).extend(f"{word[:-1]}s?$" if word[-1] == "." else word for word in _list)
 _BEGINS = {name: re.compile("|".join(words)) for name, words in _LISTED.items()}
 _WORD = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_FEW = 4  # blanks in a text that is no id
+_FEW = 4  # blanks in a text that is not an id
 _OFTEN = 0.3  # the share of queries with labels in the results that admits a key without a word of relevance
 _NO_ANSWER = re.compile(r"(un|not[ _-]?)answerable|no[ _-]?answer|negative|out[ _-]of[ _-]scope|impossible")
 _ANSWERED = re.compile(r"(is[ _-]?)?answerable|has[ _-]?answer")
@@ -242,7 +242,7 @@ def _is_scalar(cell: object) -> bool:
 class _Column:
     """The values of one key in all records.
 
-    ``lists``: the ids of each record, None for no value. ``why``: why these are no ids, "" if they are. ``doubt``: why
+    ``lists``: the ids of each record, None for no value. ``why``: why it has no ids, "" if it has. ``doubt``: why
     it is not read unless it is named. ``grades``: of the ids, None if there are none; ``graded_by``: the key of these.
     """
 
@@ -325,7 +325,7 @@ def _id(value: object) -> str:
 
 
 class _Table:
-    """Records of queries, by column; ``weight``: how near they are to what is wanted, for which refusal is told."""
+    """Records of queries, by column; ``weight``: how near they are to what is wanted; the nearest is refused."""
 
     def __init__(self, name: str, records: Sequence[Mapping[str, Any]], known: Known) -> None:
         self.name, self.known, self.weight, self.is_told = name, known, 0, False
@@ -406,7 +406,7 @@ class _Table:
         return query, text, [*told, *bare]
 
     def _grade(self, column: _Column) -> None:
-        """Find the numbers that stand beside the ids of a column, in the same objects or records."""
+        """Find the numbers that belong to the ids of a column, in the same objects or records."""
         beside = [c for c in self.columns if c.parent == column.parent and c.is_scalar == column.is_scalar]
         graded = [c for c in beside if _has(c.last, "grade") and _only(c.last, "grade number filler")]
         is_row = bool(column.parent or self.has_rows)
