@@ -18,7 +18,14 @@ from ndcg_tracker.ingest.by_shape import known_or_recognised
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.documents import Collapse, Documents
 from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_frame
-from ndcg_tracker.ingest.reading import JUDGE, documents_given, in_blocks_or_whole, may_have_columns, read_labels
+from ndcg_tracker.ingest.reading import (
+    JUDGE,
+    documents_given,
+    ids_of,
+    in_blocks_or_whole,
+    may_have_columns,
+    read_labels,
+)
 from ndcg_tracker.ingest.records import by_group, frame_records
 from ndcg_tracker.ingest.spans import are_spans, span_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
@@ -303,7 +310,9 @@ class Input:
             is_apart = labels is not None
             columns = replace(names.columns(*of_run), is_shared=is_apart, by_rank=self.by_rank, beside=self.labels)
             read = partial(frame_blocks, labels_apart=is_apart, null_scores=self.null_scores)
-            blocks = known_or_recognised(lambda given, names, _: read(given, names), self.frame, "results", columns)
+            blocks = known_or_recognised(
+                lambda given, names, _: read(given, names), self.frame, "results", columns, ids_of
+            )
             return use(blocks, labels)
         if self.null_scores != "error":
             raise InputError(
@@ -353,7 +362,7 @@ def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS, *, are_answ
     if are_spans(getattr(labels, "column_names", names), columns):
         return span_labels(frame_records(labels), columns)
     read = partial(read_label_frame, are_answers=are_answers)
-    return known_or_recognised(lambda given, names, _: read(given, names), labels, "labels", columns)
+    return known_or_recognised(lambda given, names, _: read(given, names), labels, "labels", columns, ids_of)
 
 
 def labels_of_judges(

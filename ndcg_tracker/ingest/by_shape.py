@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from io import BytesIO
@@ -26,11 +25,12 @@ def known_or_recognised(
     given: object,
     wanted: Role,
     columns: Columns,
+    ids_of: Callable[[object, Role], tuple[Collection[str], Collection[str]]],
 ) -> T:
     """Return what ``read`` returns for an input or, if it does not know its columns, for what is recognised in it.
 
-    ``read``: gets the input, the names of its columns and further options of the readers. Raises: InputError, of the
-    reader or of the recogniser.
+    ``read``: gets the input, the names of its columns and further options of the readers. ``ids_of``: returns the ids
+    of the items and groups of the run or the labels that belong to it. Raises: InputError, of reader or recogniser.
     """
     refusal: InputError | None = None
     if columns.relevant is None:
@@ -44,7 +44,9 @@ def known_or_recognised(
         name, value = _value(given)
         if refusal is not None and _is_known(value):
             raise refusal
-        found = _found(value, name, wanted, columns)
+        other: Role = "results" if wanted == "labels" else "labels"
+        ids = ((), ()) if columns.beside is None else ids_of(columns.beside, other)
+        found = _found(value, name, wanted, columns, *map(frozenset, ids))
     except UnclearError:
         raise
     except InputError as error:
@@ -78,10 +80,7 @@ def _one_table(found: Recognised) -> list[dict[str, Any]]:
 def _value(given: object) -> tuple[str, object]:
     """Return the name and the content of a file, or of a table or object in memory, as plain objects."""
     if not isinstance(given, str):
-        for method, options in (("to_pylist", {}), ("to_dicts", {}), ("to_dict", {"orient": "records"})):
-            if hasattr(given, method):
-                return "the table", getattr(given, method)(**options)
-        return "the table", given
+        return "the table", plain_records(given)
     if given == "-" or not without_compression(given).lower().endswith(_ENDINGS):
         raise InputError("has no ending of a format with keys")
     with Source(given) as source:
@@ -91,39 +90,33 @@ def _value(given: object) -> tuple[str, object]:
         return source.name, parsed(head, without_compression(PurePath(given).name))
 
 
+def plain_records(given: Any) -> list[dict[str, Any]]:
+    """Return the records of a frame or of a list of them (InputError for anything else)."""
+    for method, options in (("to_pylist", {}), ("to_dicts", {}), ("to_dict", {"orient": "records"})):
+        if hasattr(given, method):
+            given = getattr(given, method)(**options)
+    if not isinstance(given, list) or not all(isinstance(record, Mapping) for record in given):
+        raise InputError("is not a list of records")
+    return [{key: one.tolist() if hasattr(one, "tolist") else one for key, one in row.items()} for row in given]
+
+
 def _is_known(value: object) -> bool:
     """Return whether records have our own columns or those of a convention, so that a reader's word holds."""
+    if isinstance(value, Mapping) and any(isinstance(one, Mapping) and "hits" in one for one in value.values()):
+        return True
     first = value[0] if isinstance(value, list) and value else value
     keys = set(first) if isinstance(first, Mapping) else set()
+    inner = first.values() if isinstance(first, Mapping) else ()
+    keys |= {key for one in inner if isinstance(one, Mapping) for key in one}
     return any({group, item} <= keys for group, item in [("group", "item"), *((c.group, c.item) for c in CONVENTIONS)])
 
 
-def _ids(given: object, role: Role) -> tuple[Collection[str], Collection[str]]:
-    """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read."""
-    from ndcg_tracker.ingest.reading import fits_into_memory, read_labels, read_run
-
-    if isinstance(given, str) and not fits_into_memory(given):
-        return (), ()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is read again, and tells then
-        try:
-            if isinstance(given, str):
-                lists = read_labels(given) if role == "labels" else read_run(given, labels_apart=True).ranking
-                return (lists.item_keys.to_list() if lists.item_keys else ()), lists.group_keys.to_list()
-            name, value = _value(given)
-            found = recognised(value, name, role)
-        except InputError:
-            return (), ()
-    held = found.labels if role == "labels" else found.results
-    return {item for items in held.values() for item in items}, held.keys()
-
-
-def _found(value: object, name: str, wanted: Role, columns: Columns) -> Recognised:
+def _found(
+    value: object, name: str, wanted: Role, columns: Columns, item_ids: Collection[str], groups: Collection[str]
+) -> Recognised:
     group = columns.asked("group", (), LABEL_TABLE if wanted == "labels" else RUN_APART)
     items = columns.items if wanted == "results" else None
-    other: Role = "results" if wanted == "labels" else "labels"
-    item_ids, groups = ((), ()) if columns.beside is None else _ids(columns.beside, other)
-    known = Known(group, columns.relevant, items, frozenset(item_ids), frozenset(groups))
+    known = Known(group, columns.relevant, items, False, item_ids, groups)
     try:
         return recognised(value, name, wanted, known)
     except InputError:

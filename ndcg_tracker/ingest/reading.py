@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,7 @@ import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.by_shape import known_or_recognised
+from ndcg_tracker.ingest.by_shape import known_or_recognised, plain_records
 from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
@@ -33,6 +34,7 @@ from ndcg_tracker.ingest.frames import rows_of_spans
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
 from ndcg_tracker.ingest.records import Records, cell_id, opened_records, parquet_records, records_in
 from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.shapes import Role, recognised
 from ndcg_tracker.ingest.source import BOM, Progress, Source
 from ndcg_tracker.ingest.spans import are_spans, span_labels
 from ndcg_tracker.ingest.table import (
@@ -203,7 +205,7 @@ def read_labels_by_judge(path: str, *, columns: Columns = DEFAULT_COLUMNS, **opt
 
     if options.get("reader") is not None:
         return read(path, columns, {})
-    return known_or_recognised(read, path, "labels", columns)
+    return known_or_recognised(read, path, "labels", columns, ids_of)
 
 
 def _known_by_judge(
@@ -482,7 +484,7 @@ def _whole(path: str, **options: Unpack[RunFormat]) -> list[RankedTable]:
     columns = options.get("columns", DEFAULT_COLUMNS)
     if options.get("reader") is not None or options.get("scores_path") is not None:
         return read(path, columns, {})
-    return known_or_recognised(read, path, "results", columns)
+    return known_or_recognised(read, path, "results", columns, ids_of)
 
 
 def is_large(path: str) -> bool:
@@ -491,6 +493,21 @@ def is_large(path: str) -> bool:
         return Path(path).is_file() and Path(path).stat().st_size > BLOCK_ROWS * BYTES_PER_ROW
     except (OSError, ValueError):
         return False
+
+
+def ids_of(given: object, role: Role) -> tuple[Collection[str], Collection[str]]:
+    """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is read again, and warns then
+        try:
+            if isinstance(given, str) and fits_into_memory(given):
+                lists = read_labels(given) if role == "labels" else read_run(given, labels_apart=True).ranking
+                return lists.item_keys.to_list(), lists.group_keys.to_list()
+            found = recognised([] if isinstance(given, str) else plain_records(given), "", role)
+        except InputError:
+            return (), ()
+    held = found.labels if role == "labels" else found.results
+    return {item for items in held.values() for item in items}, held.keys()
 
 
 def fits_into_memory(path: str) -> bool:

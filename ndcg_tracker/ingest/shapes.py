@@ -39,10 +39,10 @@ results retriev result hit. context ctx output match response search ranked rank
 never answer contain text snippet negative mode count score distractor forbid exclu irrelevan not. non. no. wrong
 never unexpected unrelated avoid hard haystack candidate pool min. max. num. number index indices idx position rank.
 never distance similarity
-finer page line. span section paragraph offset start end. quote range sentence
+finer page line. span section paragraph offset start end. quote range sentence index idx
 tier must should require optional primary secondary partial accept alternat additional support related perfect highly
 tier marginal nice best other extra also fallback main maybe
-grade gain grade rating relevance relevant label. judg
+grade gain grade rating relevance relevant label. judg click
 number score weight importance value confidence points
 filler ground list. set. all. context ctx the of for is in ref. retrieval human
 case case test example record row entry sample
@@ -66,11 +66,15 @@ _KEYS, _VALUES = "(its keys)", "(its values)"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known besides a file: the keys that the caller named, and the ids in the file that it belongs to."""
+    """What is known besides a file: the keys that the caller named, and the ids in the file that it belongs to.
+
+    ``bare``: whether a dict of lists may be what is wanted, without a word that says so.
+    """
 
     group: str | None = None
     relevant: str | None = None
     items: str | None = None
+    bare: bool = True
     item_ids: Collection[str] = frozenset()
     queries: Collection[str] = frozenset()
 
@@ -112,6 +116,8 @@ def recognised(content: object, name: str, wanted: Role, known: Known = Known())
     refusals: list[tuple[int, InputError]] = []
     try:
         for path, records in _record_lists(parsed(content, name) if isinstance(content, bytes) else content):
+            if not (known.bare or path) and _VALUES in records[0]:
+                continue
             table = _Table(name, records, known)
             try:
                 found[_VALUES in records[0]].append((path, table.read(wanted)))
@@ -273,6 +279,8 @@ class _Column:
         most = len(self.held) / 2 if self.is_scalar and "source" in self.last else 1
         if blanks and median(blanks) >= (_FEW if _has(self.last, "place") else 1):
             self.why = self.why if self.is_named else "holds texts"
+        elif any("*" in one for ids in self.held for one in ids):
+            self.why = "holds patterns"
         elif self.is_scalar and any(blanks) and not self.is_one:
             self.doubt = _IN_A_CELL
         elif len(self.held) > 2 - any(maps) and len(set(map(tuple, self.held))) <= most:
@@ -411,15 +419,20 @@ class _Table:
         graded = [c for c in beside if _has(c.last, "grade") and _only(c.last, "grade number filler")]
         is_row = bool(column.parent or self.has_rows)
         others = graded or [c for c in beside if is_row and c.last and _only(c.last, "number")]
-        if column.why or column.grades is not None or len(graded) > 1 or not others or column in others:
+        if column.why or column.grades is not None or not others or column in others:
             return
+        truth: dict[object, Any] = {"true": 1, "false": 0}
         try:
-            cells = [cell if isinstance(cell, list) else [] if cell is None else [cell] for cell in others[0].cells]
-            grades = [[float(one) for one in cell] for cell in cells]
+            cells: list[list[Any]] = [
+                c if isinstance(c, list) else [c] if c is not None else [] for c in others[0].cells
+            ]
+            grades = [[float(truth.get(str(one).lower(), one)) for one in cell] for cell in cells]
         except (TypeError, ValueError):
             grades = []
         if list(map(len, grades)) != [len(ids or ()) for ids in column.lists] or not all(map(isfinite, chain(*grades))):
             column.grade_doubt = f"has no number in each {_key(others[0].key)}" if is_row else ""
+        elif len(graded) > 1:
+            column.grade_doubt = f"has no number in each, but several: {_listed(c.key for c in graded)}"
         elif not graded and not all(map(float.is_integer, chain(*grades))):
             column.grade_doubt = f"has numbers in {_key(others[0].key)} that may be grades or not"
         else:
@@ -457,7 +470,7 @@ class _Table:
         """Return the column of ranked items."""
         if self.known.items is not None:
             return self._named(columns, self.known.items, "items")
-        orders = [c for c in self.columns if c.parent and _has(c.last, "rising falling")]
+        orders = [c for c in self.columns if not c.is_scalar and _has(c.last, "rising falling")]
         lists = [c for c in columns if c.is_filled and not (c.is_never or c.is_relevant or c.doubt)]
         lists = [c for c in lists if not c.is_scalar or any(len(ids) > 1 for ids in c.held)]
         lists = [c for c in lists if c.parent != _VALUES or any(o.parent == _VALUES for o in orders)]
@@ -468,9 +481,12 @@ class _Table:
         if len(sure) != 1 and len(reached) != 1:
             raise self._unclear(sure, columns, "items")
         [chosen] = sure if len(sure) == 1 else reached
-        for column in (c for c in orders if c.parent == chosen.parent):
-            lists_of_numbers = [[one for one in cell or () if isinstance(one, (int, float))] for cell in column.cells]
-            if any(one != sorted(one, reverse=_has(column.last, "falling")) for one in lists_of_numbers):
+        for column in (c for c in (*orders, chosen) if c.parent == chosen.parent):
+            cells = [[*cell.values()] if isinstance(cell, dict) else cell or [] for cell in column.cells]
+            numbers = [[one for one in cell if isinstance(one, (int, float))] for cell in cells]
+            is_score = _has(column.last, "falling") or any(isinstance(cell, dict) for cell in column.cells)
+            is_ordered = is_score or _has(column.last, "rising")
+            if is_ordered and any(one != sorted(one, reverse=is_score) for one in numbers):
                 what = f"the lists in {_key(chosen.key)} are not in the order of {_key(column.key)}"
                 raise self.refusal(what, "items", chosen.key)
         return chosen
@@ -480,6 +496,8 @@ class _Table:
         inside = [c for c in columns if c.parent == key and c.is_item and c.is_filled]
         found = inside or [c for c in columns if c.key == key]
         if len(found) == 1 and found[0].is_filled and found[0].doubt != _IN_A_CELL:
+            if role == "relevant" and "no number" in found[0].grade_doubt:
+                raise self.refusal(f"{shown(key)} {found[0].grade_doubt}", role)
             return found[0]
         why = "is not the key of one list of ids" if len(found) != 1 else found[0].why or found[0].doubt or "is empty"
         self.is_told = role == "relevant"

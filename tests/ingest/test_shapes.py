@@ -957,6 +957,41 @@ DOUBTFUL: list[tuple[str, str, str, dict[str, Any], list[str]]] = [
         ["there are queries under 'train' and 'test'"],
     ),
     (
+        "patterns",
+        "a.jsonl",
+        rows(lambda q, t, d: {"question": t, "expected_files": [f"src/*{i}" for i in d]}),
+        {},
+        ["'expected_files' holds patterns"],
+    ),
+    (
+        "places in documents",
+        "a.jsonl",
+        rows(lambda q, t, d: {"question": t, "relevant": [{"doc_id": i, "chunk_index": 3} for i in d]}),
+        {},
+        ["'relevant.chunk_index' makes the labels in 'relevant.doc_id' finer"],
+    ),
+    (
+        "two grades of each, named",
+        "a.csv",
+        "query_id,doc,relevance,gain\nq1,d1,1,2\nq1,d2,0,1\n",
+        {"relevant": "doc"},
+        ["'doc' has no number in each, but several: 'relevance' and 'gain'"],
+    ),
+    (
+        "yes and no, named",
+        "a.csv",
+        "question_id,chunk_id,relevant\nq1,d1,yes\nq1,d5,no\n",
+        {"relevant": "chunk_id"},
+        ["'chunk_id' has no number in each 'relevant'"],
+    ),
+    (
+        "one id or two, named",
+        "a.jsonl",
+        '{"query": "a", "golden_chunk_id": "guide.md|12"}\n{"query": "b", "golden_chunk_id": "guide.md|13"}',
+        {"relevant": "golden_chunk_id"},
+        ["'golden_chunk_id' may hold one id or several"],
+    ),
+    (
         "no such key",
         "a.jsonl",
         rows(lambda q, t, d: {"query": t, "relevant_ids": d}),
@@ -1194,6 +1229,16 @@ NO_RESULTS: list[tuple[str, str, list[str]]] = [
         "before and after",
         ranked(lambda q, t, r: {"query": t, "retrieved_ids": r, "reranked_ids": r[::-1]}),
         ["'retrieved_ids'", "'reranked_ids'"],
+    ),
+    (
+        "an object in another order",
+        ranked(lambda q, t, r: {"query": t, "results": {i: n for n, i in enumerate(r)}}),
+        ["'results' are not in the order of 'results'"],
+    ),
+    (
+        "a list of scores in another order",
+        ranked(lambda q, t, r: {"query": t, "retrieved_ids": r, "scores": list(range(len(r)))}),
+        ["'retrieved_ids' are not in the order of 'scores'"],
     ),
     (
         "a golden set",
