@@ -1,6 +1,7 @@
 """Extensions of griffe for the site: defaults in signatures are values, and parameters are a table below them."""
 
 import importlib
+import inspect
 import re
 import types
 import typing
@@ -9,6 +10,8 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
 import griffe
+
+from ndcg_tracker.asked import Declared, declared
 
 _SECTION = re.compile(r"(?:^|(?<=[.;)]))\s*\b(Parameters|Returns|Raises|Warns):\s*")
 _ENTRY = re.compile(r"(?:^|(?<=[.;]))\s*(?=``\w+``(?:[^.;:`]|``[^`]*``)*:\s)")
@@ -35,6 +38,19 @@ class Values(griffe.Extension):
                 value = _names_in(func.module.path).get(parameter.default.name, griffe)
                 if isinstance(value, _PLAIN):
                     parameter.default = repr(value)
+
+
+class Questions(griffe.Extension):
+    """Shows the fields of a question in the place of ``**keywords``."""
+
+    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
+        """Change the parameters of a function that asks a question."""
+        if any(str(parameter.annotation).startswith("Unpack[") for parameter in func.parameters):
+            *_, keywords = func.parameters
+            del func.parameters[keywords.name]
+            for one in (one for one in _declared(func) if one.name not in func.parameters):
+                kind, default = griffe.ParameterKind.keyword_only, repr(one.default)
+                func.parameters.add(griffe.Parameter(one.name, annotation=one.annotation, kind=kind, default=default))
 
 
 class ParameterTables(griffe.Extension):
@@ -76,16 +92,28 @@ def _entries(text: str, func: griffe.Function) -> Iterator[tuple[str, str]]:
 
 
 def _rows(func: griffe.Function, told: dict[str, str]) -> Iterator[tuple[str, str, str, str]]:
-    known = _names_in(func.module.path)
+    declared_as = {one.name: one for one in _declared(func)}
     for parameter in func.parameters:
         if parameter.name in ("self", "cls"):
             continue
-        annotated = known.get(str(parameter.annotation))
-        helps = [option.help for option in getattr(annotated, "__metadata__", ()) if hasattr(option, "help")]
-        of_type = str(parameter.annotation) if annotated is None else _spelled(annotated)
+        of = declared_as.get(parameter.name)
+        of_type = str(parameter.annotation) if of is None else _spelled(of.type)
         is_needed = parameter.default is None or parameter.kind is griffe.ParameterKind.var_positional
         default = "" if is_needed else f"`{parameter.default}`"
-        yield f"`{parameter.name}`", f"`{of_type}`", default, told.get(parameter.name, helps[0] if helps else "")
+        yield (
+            f"`{parameter.name}`",
+            f"`{of_type}`",
+            default,
+            told.get(parameter.name, "" if of is None else of.option.help),
+        )
+
+
+def _declared(func: griffe.Function) -> list[Declared]:
+    """Return the arguments of a function that are declared, with the fields of the question that it asks."""
+    owner: Any = types.SimpleNamespace(**_names_in(func.module.path))
+    owner = getattr(owner, func.parent.name) if func.parent.is_class else owner
+    function = getattr(owner, func.name, None)
+    return declared(function) if inspect.isfunction(function) else []
 
 
 def _spelled(annotation: Any) -> str:

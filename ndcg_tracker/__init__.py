@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.metrics.language.text import parse_metric
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "ConflictError",

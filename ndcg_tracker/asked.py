@@ -1,16 +1,20 @@
 """Describe how users give an argument, and its default: help, spelling and reader next to its type.
 
-``Annotated[TYPE, Option(...)]`` in the signature of a function of ``Tracker`` becomes the option of the command.
+``Annotated[TYPE, Option(...)]`` as a field of a question (``asks``), or in the signature of a function of ``Tracker``,
+becomes a keyword in Python, the option of the commands, an argument of an agent's tool, and a line of the docs.
 """
 
 from __future__ import annotations
 
+import difflib
 import inspect
+import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Annotated, Any, get_args
+from dataclasses import dataclass, fields, is_dataclass
+from functools import partial, wraps
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from ndcg_tracker.errors import InputError, argument
 
@@ -95,32 +99,173 @@ class Pairs:
         return mapping
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Metadata = TypeVar("_Metadata")
+_Question = TypeVar("_Question")
+_FIRST = ("suite", "by_tag", "dataset", "metric", "metrics")
+"""The fields of a question that come before all others, as in the commands that we print."""
 NOTHING = inspect.Parameter.empty
 """The default of a required argument."""
 
 
 @dataclass(frozen=True)
+class Made:
+    """Marks the field of a question that is made ``by`` a function from what users give.
+
+    ``given``: how users give it, a name of ``Annotated[TYPE, Option(...)]``; ``default``: what they leave out.
+    """
+
+    given: Any
+    by: Callable[[Any], Any]
+    default: Any = None
+
+
+@dataclass(frozen=True)
 class Declared:
-    """An argument of a function, and how users give it; ``is_repeated``: it takes any number of values."""
+    """An argument of a function, and how users give it.
+
+    ``is_repeated``: it takes any number of values. ``made``: makes the field of a question from what is given.
+    ``annotation``: the name of its type.
+    """
 
     name: str
     option: Option
     type: Any
     default: Any
-    is_repeated: bool
+    is_repeated: bool = False
+    made: Callable[[Any], Any] | None = None
+    annotation: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it may have, where these are a few words."""
+        return get_args(self.type) if get_origin(self.type) is Literal else ()
+
+    def of_text(self, text: str) -> Any:
+        """Return the value that a text means (InputError)."""
+        kind = next((one for one in (bool, float, int) if one in (self.type, *get_args(self.type))), str)
+        if self.choices and text not in self.choices:
+            *others, last = self.choices
+            raise InputError(f"{self.name} must be {', '.join(others)} or {last}, not {text[:40]!r}")
+        try:
+            return kind(text)
+        except ValueError:
+            raise InputError(f"{self.name} must be a number, not {text[:40]!r}") from None
 
 
-def declared(function: Callable[..., Any]) -> list[Declared]:
-    """Return the arguments of a function whose annotations are names of declared options."""
+def declared(asked: Callable[..., Any]) -> list[Declared]:
+    """Return the arguments of a function, or the fields of a question, whose types are names of declared options."""
+    if is_dataclass(asked):
+        return _fields(asked)
+    own, question = inspect.unwrap(asked), getattr(asked, "question", None)
     arguments = []
-    for parameter in inspect.signature(function).parameters.values():
-        annotated = function.__globals__.get(parameter.annotation)
-        options_of = [told for told in getattr(annotated, "__metadata__", ()) if isinstance(told, Option)]
-        if options_of:
+    for parameter in inspect.signature(own).parameters.values():
+        annotated = own.__globals__.get(parameter.annotation)
+        option = _metadata(annotated, Option)
+        if option is not None:
             is_repeated = parameter.kind is inspect.Parameter.VAR_POSITIONAL
-            default = () if is_repeated and options_of[0].is_optional else parameter.default
-            arguments.append(Declared(parameter.name, options_of[0], get_args(annotated)[0], default, is_repeated))
-    return arguments
+            default = () if is_repeated and option.is_optional else parameter.default
+            arguments.append(Declared(parameter.name, option, get_args(annotated)[0], default, is_repeated))
+    taken = getattr(asked, "but", ())
+    return [*arguments, *(one for one in ([] if question is None else _fields(question)) if one.name not in taken)]
+
+
+def _metadata(annotated: Any, kind: type[_Metadata]) -> _Metadata | None:
+    return next((told for told in getattr(annotated, "__metadata__", ()) if isinstance(told, kind)), None)
+
+
+def _fields(question: type[Any]) -> list[Declared]:
+    found = []
+    for field in fields(question):
+        owner = next(base for base in question.__mro__ if field.name in inspect.get_annotations(base))
+        names = vars(sys.modules[owner.__module__])
+        annotated, default = names.get(str(field.type)), field.default
+        made = _metadata(annotated, Made)
+        if made is not None:
+            annotated, default = made.given, made.default
+        option = _metadata(annotated, Option)
+        if option is not None:
+            name = next(name for name, value in names.items() if value is annotated)
+            by = None if made is None else made.by
+            found.append(Declared(field.name, option, get_args(annotated)[0], default, made=by, annotation=name))
+    return sorted(found, key=lambda one: _FIRST.index(one.name) if one.name in _FIRST else len(_FIRST))
+
+
+def asks(question: type[Any], *, but: Iterable[str] = (), **defaults: object) -> Callable[[_Function], _Function]:
+    """Give a function the declared fields of a question as keywords, in the place of its last parameter.
+
+    That one is ``**keywords``, typed by the keywords beside the question, from which ``made`` makes the question.
+    ``but``: the fields that it leaves out; ``defaults``: those of its own.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        own = inspect.signature(function)
+        parameters = list(own.parameters.values())[:-1]
+        left_out = {*but, *own.parameters}
+        further = [
+            inspect.Parameter(
+                one.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults.get(one.name, one.default),
+                annotation=one.annotation,
+            )
+            for one in _fields(question)
+            if one.name not in left_out
+        ]
+        signature = own.replace(parameters=[*parameters, *further])
+
+        @wraps(function)
+        def called(*positional: Any, **named: Any) -> Any:
+            for name in named.keys() - signature.parameters.keys():
+                close = difflib.get_close_matches(name, signature.parameters, 1)
+                meant = f"; did you mean {close[0]!r}?" if close else ""
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{meant}")
+            return function(*positional, **{**defaults, **named})
+
+        of = cast("Any", called)
+        of.__signature__, of.question, of.but = signature, question, frozenset(left_out)
+        return cast("_Function", called)
+
+    return decorate
+
+
+def made(question: type[_Question], keywords: Mapping[str, object], **further: object) -> _Question:
+    """Return the question that keywords ask; ``further``: its other fields."""
+    return question(**parts(question, keywords), **further)
+
+
+def parts(question: type[Any], keywords: Mapping[str, object]) -> dict[str, Any]:
+    """Return keywords as the fields of a question."""
+    makers = {one.name: one.made for one in _fields(question)}
+    return {name: value if (by := makers.get(name)) is None else by(value) for name, value in keywords.items()}
+
+
+def words(question: object, *, but: Iterable[str] = ()) -> list[str]:
+    """Return the fields of a question that are not left at their defaults, as words of a command."""
+    said = []
+    for one in _fields(type(question)):
+        value = getattr(question, one.name)
+        if one.name in but or value in (None, (), {}, one.default):
+            continue
+        option = one.option.spelled[0] if one.option.spelled else "--" + one.name.replace("_", "-")
+        pairs = [f"{key}={of}" for key, of in value.items()] if isinstance(value, Mapping) else None
+        for of in pairs or (value if isinstance(value, list | tuple) else [value]):
+            said += [option] if of is True else [option, str(getattr(of, "requested_as", of))]
+    return said
+
+
+def checked_margin(margin: float, name: str, *, zero: bool = True) -> float:
+    """Return a valid margin unchanged; raise InputError if it is not finite, negative, or 0 where that is not allowed.
+
+    >>> checked_margin(0.01, "the margin")
+    0.01
+    """
+    if not math.isfinite(margin) or margin < 0 or (margin == 0 and not zero):
+        least = "0 or more" if zero else "above 0"
+        raise InputError(
+            f"{name} must be a number {least}, not {margin}", advice="give it in absolute points, such as 0.01"
+        )
+    return margin
 
 
 DOUBTS = {
@@ -159,9 +304,13 @@ OnlyTagged = Annotated[
     Mapping[str, str] | None,
     Everyday("key=value: only runs with this tag; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
 ]
+Tags = Annotated[Mapping[str, str], Made(OnlyTagged, lambda tags: dict(tags or {}))]
 Judge = Annotated[
     str | None,
     Everyday("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),
+]
+OnSuite = Annotated[
+    str | None, Option("Use every dataset of this suite, and all together.", ("--suite",), metavar="NAME")
 ]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
 Allow = Annotated[

@@ -199,18 +199,13 @@ def _gate(**arguments: object) -> Callable[[nt.Tracker], object]:
 MARGIN_AUTO = (
     "margin='auto' needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them with "
     "repeats='RUN', or score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, "
-    "and give margin='auto' and aa='NAME'"
+    "and give margin='auto' and repeats='tag:aa=NAME'"
 )
 ASKED = {
-    "margin and set": (
-        _gate(scope="set", margin=0.01),
-        "margin= does not go with scope='set': it compares two means without a test; give tolerance= instead",
-        ["--scope", "set", "--margin", "0.01"],
-    ),
-    "tolerance": (
-        _gate(tolerance=0.01, margin=0.1),
-        "tolerance= needs scope='set': else margin= is the allowed drop; give scope='set', or leave out tolerance=",
-        ["--tolerance", "0.01", "--margin", "0.1"],
+    "auto and set": (
+        _gate(scope="set", margin="auto"),
+        "margin='auto' does not go with scope='set': it compares two means without a test; leave one out",
+        ["--scope", "set", "--margin", "auto"],
     ),
     "no margin": (
         _gate(),
@@ -218,11 +213,6 @@ ASKED = {
         "learn it from repeats of the baseline with margin='auto'; or give scope='set' "
         "to decide for these groups only",
         [],
-    ),
-    "repeats and aa": (
-        _gate(margin="auto", repeats=["bm25"], aa="x"),
-        "repeats= does not go with aa=: both name the repeats; leave one out",
-        ["--margin", "auto", "--repeat", "bm25", "--aa", "x"],
     ),
     "repeats": (
         _gate(margin=0.1, repeats=["bm25"]),
@@ -247,23 +237,17 @@ ASKED = {
     ),
 }
 OPTIONS = {
-    "margin and set": (
-        "--margin does not go with --scope set: it compares two means without a test; give --tolerance instead"
-    ),
-    "tolerance": (
-        "--tolerance needs --scope set: else --margin is the allowed drop; give --scope set, or leave out --tolerance"
-    ),
+    "auto and set": ("--margin auto does not go with --scope set: it compares two means without a test; leave one out"),
     "no margin": (
         "the gate needs --margin: the allowed drop of ndcg@10, in absolute points, such as --margin 0.01; "
         "or learn it from repeats of the baseline with --margin auto; or give --scope set "
         "to decide for these groups only"
     ),
-    "repeats and aa": "--repeat does not go with --aa: both name the repeats; leave one out",
     "repeats": "--repeat needs --margin auto: it learns from these runs; give --margin auto, or leave out --repeat",
     "no tag": (
         "--margin auto needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them "
         "with --repeat RUN, or score the same groups again with the unchanged system, ingest each run with the tag "
-        "aa=NAME, and give --margin auto and --aa NAME"
+        "aa=NAME, and give --margin auto and --repeat tag:aa=NAME"
     ),
     "empty reason": "--acknowledge needs a reason, for the record; write for example --acknowledge 'known bug 42'",
     "dry run": ("--acknowledge does not go with --dry-run: a dry run records nothing; leave one out"),

@@ -13,9 +13,8 @@ from ndcg_tracker.api.evaluation import labels_given, path_of
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, compare_runs
-from ndcg_tracker.compare.estimate import Methods
 from ndcg_tracker.compare.gather import ComparisonResult
-from ndcg_tracker.compare.options import Missing
+from ndcg_tracker.compare.options import Methods, Missing
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.errors import InputError, argument
@@ -308,7 +307,11 @@ def paired(
         RunRef(names[0], None), RunRef(names[1], None), "these values", LabelSetRef(0, "", EXTERNAL_JUDGE)
     )
     comparison = compare_runs(
-        runs, [results], lambda ids: [groups[place] for place in ids.tolist()], methods=Methods(test, ci), top=top
+        runs,
+        [results],
+        lambda ids: [groups[place] for place in ids.tolist()],
+        methods=Methods(test=test, ci=ci),
+        top=top,
     )
     return ComparisonResult((comparison,))
 

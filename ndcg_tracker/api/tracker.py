@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self, Unpack
 
 from ndcg_tracker.api import storing
 from ndcg_tracker.asked import (
@@ -16,32 +16,16 @@ from ndcg_tracker.asked import (
     SEALED_DATABASE,
     SQL_TIMEOUT_SECONDS,
     AnyDataset,
-    Judge,
-    MetricTexts,
     Option,
     Plan,
     Query,
     Texts,
     Timeout,
+    asks,
     database_location,
+    made,
 )
-from ndcg_tracker.compare.options import (
-    Baseline,
-    BySlices,
-    Candidates,
-    CheckWith,
-    Ci,
-    ClusterBy,
-    Equivalence,
-    Fresh,
-    IdsAreStable,
-    LabelsVersion,
-    MissingGroups,
-    Test,
-    TieBounds,
-    Top,
-)
-from ndcg_tracker.metrics.language.text import parse_metrics
+from ndcg_tracker.compare.options import Baseline, Candidates, CompareKeywords, CompareOptions, LabelView, ViewKeywords
 from ndcg_tracker.questions import diff as of_diff
 from ndcg_tracker.questions import explain as of_explain
 from ndcg_tracker.questions import gate as of_gate
@@ -58,7 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.compare.chart import ComparisonChart
-    from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult
+    from ndcg_tracker.compare.gather import ComparisonResult
     from ndcg_tracker.compare.report_facts import PairReports
     from ndcg_tracker.errors import NdcgTrackerError
     from ndcg_tracker.questions.show.gather import Convention
@@ -216,25 +200,9 @@ class Tracker:
     ranked_runs = of_leaderboard.ranked_runs
     show = of_show.show
 
+    @asks(CompareOptions)
     def compare(
-        self,
-        baseline: Baseline,
-        *candidates: Candidates,
-        dataset: AnyDataset = None,
-        metrics: MetricTexts = (),
-        missing: MissingGroups = "error",
-        top: Top = 10,
-        tie_bounds: TieBounds = False,
-        ids_are_stable: IdsAreStable = False,
-        test: Test = "t",
-        ci: Ci = "t",
-        equivalence: Equivalence = None,
-        by: BySlices = None,
-        cluster: ClusterBy = None,
-        labels: LabelsVersion = None,
-        judge: Judge = None,
-        check_with: CheckWith = None,
-        fresh: Fresh = False,
+        self, baseline: Baseline, *candidates: Candidates, **keywords: Unpack[CompareKeywords]
     ) -> ComparisonResult:
         """Compare a baseline with one or more candidates, group by group, under the latest labels that they share.
 
@@ -258,24 +226,9 @@ class Tracker:
         that were answered before the later run was stored. Raises: ReferenceNotFoundError; InputError for
         methods that do not apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.compare.estimate import Methods
-        from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult, compared
+        from ndcg_tracker.compare.gather import ComparisonResult, compared
 
-        options = CompareOptions(
-            metrics=tuple(parse_metrics(metrics)),
-            dataset=dataset,
-            missing=missing,
-            top=top,
-            tie_bounds=tie_bounds,
-            methods=Methods(test, ci, equivalence),
-            by=by,
-            cluster=cluster,
-            labels=labels,
-            judge=judge,
-            ids_are_stable=ids_are_stable,
-            check_with=check_with,
-            fresh=fresh,
-        )
+        options = made(CompareOptions, keywords)
         with self.store().read() as tx:
             comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
         return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
@@ -293,17 +246,18 @@ class Tracker:
                 tx, pairs, n_lists=0, with_cutoffs=kind == "cutoffs", texts=kind in ("every", "scatter")
             )
 
+    @asks(LabelView)
     def conventions(
-        self, reference: str, *, cutoff: int = 10, dataset: str | None = None, judge: str | None = None
+        self, reference: str, *, cutoff: int = 10, dataset: str | None = None, **view: Unpack[ViewKeywords]
     ) -> list[Convention]:
         """Return a run's NDCG as each tool computes it, with the axes that change the value.
 
-        ``judge``: see ``compare``.
+        ``labels``, ``judge``: see ``compare``.
         """
         from ndcg_tracker.questions.show.gather import conventions
 
         with self.store().read() as tx:
-            return conventions(tx, tx.runs.resolve(reference, dataset), cutoff, judge)
+            return conventions(tx, tx.runs.resolve(reference, dataset), cutoff, made(LabelView, view))
 
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the stored runs, oldest first."""
@@ -315,26 +269,17 @@ class Tracker:
         with self.store().read() as tx:
             return tx.runs.chosen(references, dataset)
 
+    @asks(CompareOptions, but=("ids_are_stable", "test", "ci", "equivalence", "by", "tie_bounds", "top"))
     def comparable_others(
-        self,
-        reference: str,
-        *,
-        dataset: AnyDataset = None,
-        metrics: MetricTexts = (),
-        missing: MissingGroups = "error",
-        cluster: ClusterBy = None,
-        labels: LabelsVersion = None,
-        judge: Judge = None,
+        self, reference: str, **keywords: Unpack[CompareKeywords]
     ) -> tuple[list[RunRecord], list[tuple[RunRecord, NdcgTrackerError]]]:
         """Return the other runs of a run's dataset that ``compare`` accepts, oldest first, and why it refuses the rest.
 
         Parameters and raises: see ``compare``.
         """
-        from ndcg_tracker.compare.gather import CompareOptions, comparable_others
+        from ndcg_tracker.compare.gather import comparable_others
 
-        options = CompareOptions(
-            tuple(parse_metrics(metrics)), dataset, missing, top=0, cluster=cluster, labels=labels, judge=judge
-        )
+        options = made(CompareOptions, keywords, top=0)
         with self.store().read() as tx:
             return comparable_others(tx, reference, options)
 

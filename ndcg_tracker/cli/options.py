@@ -73,7 +73,7 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
     which the help shows. ``callback``: reads the value while the command line is parsed.
     """
     option: Option = declared.__metadata__[0]
-    shown = option.default or default not in (None, "", False, ())
+    shown = option.default or (str(default) if default not in (None, "", False, (), asked.NOTHING) else False)
     if option.is_positional:
         return typer.Argument(metavar=option.metavar, help=option.help, show_default=option.default or False)
     return typer.Option(
@@ -90,9 +90,7 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
 Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
 Dataset = Annotated[str, everyday("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
-OnSuite = Annotated[
-    str | None, typer.Option("--suite", metavar="NAME", help="Use every dataset of this suite, and all together.")
-]
+OnSuite = Annotated[str | None, told(asked.OnSuite)]
 ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
 AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
 Metrics = Annotated[asked.Texts, told(asked.MetricTexts, callback=metrics_asked_for)]

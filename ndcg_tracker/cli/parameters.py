@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from ndcg_tracker.asked import NOTHING, Declared, OwnName, Texts, declared
+from ndcg_tracker.asked import NOTHING, Declared, declared
 from ndcg_tracker.cli import options
 from ndcg_tracker.rules import refuse
 
@@ -43,39 +43,24 @@ class Asked:
         self,
         function: Callable[..., Answer],
         suite: str,
-        renamed: Mapping[str, str] | None = None,
         **further: object,
     ) -> Answer:
-        """Call a function on a suite; the rules refuse the arguments that it does not take.
-
-        ``renamed``: the arguments that it takes under other names.
-        """
-        names = {"metrics": "metric", **(renamed or {})}
-        named = {names.get(name, name): value for name, value in self.named.items()}
-        return function(suite, *self.positional, **{**named, **further})
+        """Call a function on a suite; the rules refuse the arguments that it does not take."""
+        return function(suite, *self.positional, **{**self.named, **further})
 
 
 def _as_typer(argument: Declared) -> inspect.Parameter:
     """Return the parameter of the command that typer reads."""
     typed = argument.option.typed or argument.type
     if argument.is_repeated:
-        typed = list[str] if argument.default is NOTHING else list[str] | None
-    if isinstance(argument.default, OwnName):
-        typed = typed | None
-    told = options.told(Annotated[typed, argument.option], options.as_option(argument.name, ""), argument.default)
+        typed = list[str]
     default = argument.default
-    if default == () or typed == Texts or isinstance(default, OwnName):
-        default = None
+    if default is not NOTHING and default is not False:  # an option that is not given is left to the function
+        typed, default = typed | None, None
+    told = options.told(Annotated[typed, argument.option], options.as_option(argument.name, ""), argument.default)
     return inspect.Parameter(
         argument.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[typed, told]
     )
-
-
-def _is_given(argument: Declared, value: Any) -> bool:
-    """Return whether a value was given."""
-    if isinstance(argument.default, OwnName):
-        return value is not None
-    return argument.default is NOTHING or value not in (None, argument.default, [])
 
 
 def _read(argument: Declared, value: Any) -> Any:
@@ -107,7 +92,7 @@ def takes(
             named = {}
             for argument in arguments:
                 value = given.pop(argument.name, None)
-                if not _is_given(argument, value):
+                if argument.default is not NOTHING and (value is None or value is False or value == []):  # not given
                     continue
                 value = _read(argument, value)
                 if argument.is_repeated:

@@ -117,11 +117,7 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
     every = tx.runs.all(dataset) if reference.startswith(ARM) else []
     if not reference.startswith(ARM) or any(run.name == reference for run in every):
         return Arm.of(tx.runs.resolve(reference, dataset))
-    pairs = [text.partition("=") for text in _NEXT_TAG.split(reference.removeprefix(ARM))]
-    tags = {key: value for key, equals, value in pairs if key and equals}
-    if len(tags) < len(pairs):
-        advice = "write tag:KEY=VALUE, such as tag:arm=a, and further tags after a comma, each key once"
-        raise ReferenceNotFoundError(f"{reference!r} is not an arm", advice=advice)
+    tags = tags_of(reference)
     runs, left_out = without_checkpoints(every, tags, of=reference)
     told, (key, value) = list(map("=".join, tags.items())), list(tags.items())[-1]
     if not runs:
@@ -144,6 +140,16 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
             advice="give further trainings this tag, or name the run itself to compare it",
         )
     return Arm(reference, tuple(runs), tuple(left_out))
+
+
+def tags_of(arm: str) -> dict[str, str]:
+    """Return the tags that the runs of an arm have in common (ReferenceNotFoundError for another form)."""
+    pairs = [text.partition("=") for text in _NEXT_TAG.split(arm.removeprefix(ARM))]
+    tags = {key: value for key, equals, value in pairs if key and equals}
+    if len(tags) < len(pairs):
+        advice = "write tag:KEY=VALUE, such as tag:arm=a, and further tags after a comma, each key once"
+        raise ReferenceNotFoundError(f"{arm!r} is not an arm", advice=advice)
+    return tags
 
 
 def named_runs(

@@ -91,7 +91,7 @@ def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[Estimate]]) ->
     for attribute, rows in slices.items():
         for row in rows:
             if row.delta is not None:
-                value = NO_VALUE if row.value is None else row.value
+                value = NO_VALUE if row.about.value is None else row.about.value
                 bars.append(Bar(value, attribute, row.delta, row.ci, row.verdict, row.p_adjusted, row.n))
     return bars
 
@@ -215,7 +215,7 @@ def comparison_chart(kind: ComparisonChart, reports: PairReports, by: str | None
     runs = "" if kind in ("forest", "heatmap") else f"{comparison.candidate.name} against {comparison.baseline.name} "
     spec = _chart_of_kind(kind, reports, by)
     where = f"{runs}on {comparison.dataset}"
-    clusters = comparison.metrics[0].clusters
+    clusters = comparison.metrics[0].about.clusters
     if clusters is not None and kind in _WITH_INTERVALS:
         where += f", clustered by {clusters.attribute}"
     title = spec["title"]

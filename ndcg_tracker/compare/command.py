@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -31,9 +31,6 @@ def compare(
     ] = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
-    top: Annotated[
-        int | None, options.everyday(min=0, help="How many of the worst and best groups to show.", show_default="10")
-    ] = None,
     format: Annotated[CompareFormat, options.everyday("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
@@ -57,37 +54,28 @@ def compare(
 
     Example: ndcg-track compare @baseline dense --by product
     """
-    if suite is not None:
-        from ndcg_tracker.compare.say_suite import suite_comparison_said
+    every = asked.named.get("judge") == EVERY_JUDGE
+    version = None if labels in (None, "all") else labels_version(labels, or_all=True)
+    with options.tracker() as tracker:
+        if suite is not None:
+            from ndcg_tracker.compare.say_suite import suite_comparison_said
 
-        of_top: dict[str, Any] = {} if top is None else {"top": top}
-        with options.tracker() as tracker:
-            on_suite = asked.on_suite(
-                tracker.compare_suite,
-                suite,
-                by_tag=by_tag,
-                **of_top,
-                labels=None if labels is None else labels_version(labels),
-                metric=asked.named.get("metrics", ()),
-            )
-        found = (on_suite.comparisons, on_suite.on_datasets)
-        options.show_answer(suite_comparison_said(*found[0], on_datasets=found[1], spelled=options.as_option), format)
-        return
-    of_every_judge = asked.named.get("judge") == EVERY_JUDGE
-    if labels == "all" or of_every_judge:
-        from ndcg_tracker.questions.labels.say import versions_said
+            found = asked.on_suite(tracker.compare_suite, suite, by_tag=by_tag, labels=version)
+            on_datasets = found.on_datasets
+            said = suite_comparison_said(*found.comparisons, on_datasets=on_datasets, spelled=options.as_option)
+            options.show_answer(said, format)
+            return
+        if labels == "all" or every:
+            from ndcg_tracker.questions.labels.say import versions_said
 
-        with options.tracker() as tracker:
-            versions = asked.of(tracker.compare_versions, newest_only=labels != "all").found
-        comparisons = versions.comparisons
-        options.show_answer(versions_said(versions), format)
-    else:
-        from ndcg_tracker.compare.say import comparison_said
+            of_versions = tracker.compare_versions
+            versions = of_versions(*asked.positional, newest_only=labels != "all", **asked.part(of_versions)).found
+            comparisons, said = versions.comparisons, versions_said(versions)
+        else:
+            from ndcg_tracker.compare.say import comparison_said
 
-        version = None if labels is None else labels_version(labels, or_all=True)
-        with options.tracker() as tracker:
-            comparisons = asked.of(tracker.compare, top=10 if top is None else top, labels=version).comparisons
-        of_pairs = comparison_said(*comparisons, spelled=options.as_option)
-        options.show_answer(of_pairs, format)
+            comparisons = asked.of(tracker.compare, labels=version).comparisons
+            said = comparison_said(*comparisons, spelled=options.as_option)
+    options.show_answer(said, format)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)

@@ -10,7 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas, why_not_drawn
-from ndcg_tracker.compare.estimate import T_TEST, Methods, adjusted, at, estimate, sliced, without_inference
+from ndcg_tracker.compare.estimate import T_TEST, adjusted, at, estimate, sliced, without_inference
+from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.pair import Pairing
 from ndcg_tracker.compare.results import (
     TIED,
@@ -187,14 +188,14 @@ def compare_runs(
         top = 0  # no value says which group is worse: of no quality, or not labelled by people
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
-    has_ties = any(metric.tie_effect is not None and metric.tie_effect.is_open for metric in metrics)
+    has_ties = any(metric.about.tie_effect is not None and metric.about.tie_effect.is_open for metric in metrics)
     runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]
     comparison = Comparison(
         runs.baseline,
         runs.candidate,
         runs.dataset,
         runs.label_set,
-        metrics[0].groups,
+        metrics[0].about.groups,
         metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
@@ -216,17 +217,17 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
     metrics = comparison.metrics
     notes = [note for note in comparison.notes if note.kind not in _OF_METRICS]
     notes += [
-        ties_note(metric.tie_effect, metric.metric)
+        ties_note(metric.about.tie_effect, metric.metric)
         for metric in metrics
-        if metric.ties_could_change_verdict and metric.tie_effect is not None
+        if metric.ties_could_change_verdict and metric.about.tie_effect is not None
     ]
-    unjudged = [metric.metric for metric in metrics if metric.not_comparable == "nothing_judged"]
+    unjudged = [metric.metric for metric in metrics if metric.about.not_comparable == "nothing_judged"]
     if unjudged:
         notes.append(Note("nothing_judged", {"metrics": unjudged}, carry_command(comparison.dataset)))
     same = [metric for metric in metrics if metric.verdict == "identical"]
-    notes += all_one_notes((metric.requested_as or metric.metric, metric.baseline, metric.n) for metric in same)
+    notes += all_one_notes((metric.about.requested_as or metric.metric, metric.baseline, metric.n) for metric in same)
     notes += _of_open(comparison)
-    names = {metric.metric: metric.requested_as or metric.metric for metric in metrics}
+    names = {metric.metric: metric.about.requested_as or metric.metric for metric in metrics}
     return replace(comparison, notes=tuple(typed(note, names) for note in notes))
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import get_args
+from dataclasses import replace
 
 import numpy as np
 
-from ndcg_tracker.compare.options import CiMethod, TestName
+from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.results import ALPHA, TIED, About, Estimate, RareLoss
 from ndcg_tracker.compare.sample import AnySample, Sample, Span
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.statistics.distribution_free import (
-    FLIPS,
     betting_interval,
     bootstrap_interval,
     settled,
@@ -28,43 +26,11 @@ from ndcg_tracker.statistics.t_test import (
     Equivalence,
     Information,
     TTest,
-    checked_margin,
     detectable_delta,
     equivalence_test,
     limited,
 )
 from ndcg_tracker.words.notes import Fact, Note
-
-
-@dataclass(frozen=True, slots=True)
-class Methods:
-    """The methods of inference.
-
-    ``test``: the test that gives p-values: "t" (paired t-test), "permutation" (sign flips) or "wilcoxon". ``ci``: the
-    method of the 95% intervals: "t", "bootstrap" or "betting". ``equivalence``: the margin within which delta counts as
-    no difference, tested by two one-sided t-tests. ``resamples``: the number of sign flips or bootstrap resamples.
-    Raises: InputError for an unknown method.
-
-    >>> Methods(test="permutation").ci
-    't'
-    """
-
-    test: TestName = "t"
-    ci: CiMethod = "t"
-    equivalence: float | None = None
-    resamples: int = FLIPS
-
-    def __post_init__(self) -> None:
-        """Refuse unknown methods (InputError)."""
-        if self.test not in get_args(TestName):
-            raise InputError(f"unknown test {self.test!r}", advice="choose t, permutation or wilcoxon", joint=": ")
-        if self.ci not in get_args(CiMethod):
-            raise InputError(f"unknown interval {self.ci!r}", advice="choose t, bootstrap or betting", joint=": ")
-        if self.equivalence is not None:
-            checked_margin(self.equivalence, "the equivalence margin", zero=False)
-        if self.resamples < 1:
-            raise InputError(f"the number of resamples must be 1 or more, not {self.resamples}")
-
 
 T_TEST, NOTHING_KNOWN = Methods(), About()
 
@@ -170,7 +136,7 @@ def rare_loss(sample: AnySample) -> RareLoss | None:
 def at(found: Estimate, delta: float) -> Estimate:
     """Return an estimate with another mean and the same error, as another order of tied items may cause."""
     error, p_value = found.standard_error, found.p_value
-    if p_value is not None and p_value < 1 and found.delta and (found.test != "t" or not error):
+    if p_value is not None and p_value < 1 and found.delta and (found.about.test != "t" or not error):
         error = abs(found.delta) / two_sided_t(max(p_value, 1e-300), found.df)  # that a t-test would have had
     moved = None if p_value is None or not error else two_sided_p(delta / error, found.df)
     return replace(found, t=replace(found.t, mean=delta), p_value=moved, p_adjusted=moved, others={})
@@ -179,7 +145,7 @@ def at(found: Estimate, delta: float) -> Estimate:
 def adjusted(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
     """Return estimates with p-values corrected over all of them (Holm), each of the others as if it were observed."""
     n_tests = sum(one.p_value is not None for one in found)
-    ps = [one.p_value if one.check is None else one.check.p_value(one.p_value, n_tests) for one in found]
+    ps = [one.p_value if one.about.check is None else one.about.check.p_value(one.p_value, n_tests) for one in found]
 
     def instead(place: int, other: Estimate) -> Estimate:
         return replace(other, p_adjusted=holm([*ps[:place], other.p_value, *ps[place + 1 :]])[place])
@@ -209,14 +175,16 @@ def sliced(sample: Sample, values: Sequence[str | None]) -> tuple[Estimate, ...]
         rows.append(row)
     qs = benjamini_hochberg([row.p_value for row in rows])
     rows = [replace(row, q_value=q) for row, q in zip(adjusted(rows), qs, strict=True)]
-    return tuple(sorted(rows, key=lambda row: (row.gain or 0.0, -row.n, row.value is None, row.value or "")))
+    return tuple(
+        sorted(rows, key=lambda row: (row.gain or 0.0, -row.n, row.about.value is None, row.about.value or ""))
+    )
 
 
 def _p_value(sample: AnySample, test: TTest, methods: Methods, metric: str) -> float | None:
     if methods.test == "t" or not isinstance(sample, Sample):
         return test.p_value
     if methods.test == "permutation":
-        return sign_flip_test(sample.delta, sample.weights, flips=methods.resamples).p_value
+        return sign_flip_test(sample.delta, sample.weights).p_value
     if sample.weights is not None:
         choices = f"{argument('test', 't')} or {argument('test', 'permutation')}"
         raise InputError("the Wilcoxon test takes no weights", where=metric, advice=f"choose {choices}", joint=": ")
@@ -227,7 +195,7 @@ def _interval(sample: AnySample, test: TTest, methods: Methods, metric: str) -> 
     if methods.ci == "t" or not isinstance(sample, Sample):
         return test.ci
     if methods.ci == "bootstrap":
-        return bootstrap_interval(sample.delta, sample.weights, resamples=methods.resamples)
+        return bootstrap_interval(sample.delta, sample.weights)
     if float(np.abs(settled(sample.delta)).max(initial=0.0)) > 1:
         choices = f"{argument('ci', 't')} or {argument('ci', 'bootstrap')}"
         what = "a betting interval needs differences within -1 to 1"

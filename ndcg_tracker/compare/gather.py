@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.asked import words
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.estimate import T_TEST, Methods
 from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, judge_alone, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
@@ -22,7 +22,7 @@ from ndcg_tracker.compare.gather_results import (
     shares_of_sides,
 )
 from ndcg_tracker.compare.item_changes import item_moves
-from ndcg_tracker.compare.options import Missing, Unjudged, Version
+from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.reach import coverage as coverage_by_labels
 from ndcg_tracker.compare.results import (
     WELL_JUDGED,
@@ -47,7 +47,6 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged, matching_rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.rules import given_of, refuse
 from ndcg_tracker.runs.scoring import judged_share_notes, stored_weights
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note, in_words
@@ -76,65 +75,6 @@ _MOST_GRADES = 20
 """More different grades than these are measured, not chosen from a scale."""
 _MUCH_SHORTER = 0.8
 """Lists of at most this share of the other run's length get a note."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
-    """The options of a comparison (see ``Tracker.compare``).
-
-    ``metrics``: empty for all metrics that a candidate shares with the baseline. ``tie_bounds``: also find the groups
-    whose value depends on ties in scores, which reads the items of all runs. ``by``: a group attribute to slice by.
-    ``cluster``: a group attribute whose values mark groups that depend on each other. ``labels``, ``judge``: see
-    ``resolved_pair``. ``unjudged``: how much an unjudged item may be worth, None to look only where it may matter.
-    ``ids_are_stable``: whether to take labelled items that vanished for gone, although new ids are in their places.
-    ``reads_items``: whether to look how far labels reach both runs (see ``coverage``). ``check_with``: who answered a
-    sample that checks the judge. ``fresh``: leave out groups that were answered before the later run was stored.
-    ``fills_holes``: whether answers may fill the holes of labels. ``trust_judge``: whether labels of a judge decide
-    whom nobody checked.
-    """
-
-    metrics: tuple[Metric, ...] = ()
-    dataset: str | None = None
-    missing: Missing = "error"
-    top: int = 10
-    tie_bounds: bool = False
-    methods: Methods = T_TEST
-    by: str | None = None
-    cluster: str | None = None
-    labels: Version = None
-    judge: str | None = None
-    unjudged: Unjudged | None = None
-    ids_are_stable: bool = False
-    reads_items: bool = True
-    check_with: str | None = None
-    fresh: bool = False
-    fills_holes: bool = True
-    trust_judge: bool = False
-
-    def words(self) -> tuple[str, ...]:
-        """Return these options as a command takes them: metrics, labels, missing groups, clusters."""
-        metrics = [word for metric in self.metrics for word in ("--metric", metric.requested_as)]
-        chosen = (
-            ("--labels", None if self.labels is None else str(self.labels)),
-            ("--judge", self.judge),
-            ("--check-with", self.check_with),
-            ("--missing", None if self.missing == "error" else self.missing),
-            ("--cluster", self.cluster),
-        )
-        fresh = ("--fresh",) if self.fresh else ()
-        return (*metrics, *(word for option, value in chosen if value is not None for word in (option, value)), *fresh)
-
-    def refuse(self, **kinds: bool) -> None:
-        """Refuse options that do not go together, or with what is compared (InputError); ``kinds``: see ``rules``."""
-        none_shown = {} if self.top else {"top": None}
-        refuse("compare", {**given_of(self.methods), **given_of(self), **none_shown, **kinds})
-
-    def __post_init__(self) -> None:
-        """Refuse labels that are not a version, and what does not go together (InputError)."""
-        self.refuse()
-        if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
-            advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
-            raise InputError(f"labels {self.labels!r} is not a version", advice=advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +135,15 @@ def changed_labels(tx: ReadTransaction, both: RunPair, names: Sequence[str], opt
     label_sets, notes = tx.labels.sets(both.dataset_id, used.judge), list[Note]()
     place = label_sets.index(used)
     if place:
-        words = replace(options, labels=label_sets[place - 1].version, judge=None).words()
-        again = ("ndcg-track", "compare", *names, "--dataset", both.baseline.run.dataset, *words)
+        options = replace(options, labels=label_sets[place - 1].version, judge=None)
+        again = (
+            "ndcg-track",
+            "compare",
+            *names,
+            "--dataset",
+            both.baseline.run.dataset,
+            *words(options, but=["dataset"]),
+        )
         notes = _changed(tx, label_sets[place - 1], used, again)
     return notes if used == label_sets[-1] else [*notes, *_changed(tx, used, label_sets[-1])]
 
@@ -225,8 +172,8 @@ def _changed(
 def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
     """Return two arms under the labels, and with the answers that check them, that were asked for."""
     if options.check_with is not None:
-        return checked_pair(tx, baseline, candidate, options.metrics, options.judge, options.check_with)
-    return resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
+        return checked_pair(tx, baseline, candidate, options.metrics, options, options.check_with)
+    return resolved_pair(tx, baseline, candidate, options.metrics, options)
 
 
 def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
@@ -261,7 +208,7 @@ def comparable_others(
             if other.is_checkpoint:
                 raise InputError("it is a checkpoint of a training", advice="name it to compare it")
             arms = Arm.of(run), Arm.of(other)
-            both = resolved_pair(tx, *arms, options.metrics, options.labels, options.judge)
+            both = resolved_pair(tx, *arms, options.metrics, options)
             compared_pair(tx, both, replace(options, reads_items=False), asked_attributes(tx, run, options))
         except NdcgTrackerError as error:
             left_out.append((other, error))
@@ -321,7 +268,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         ),
         results,
         lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
-        methods=options.methods,
+        methods=options,
         top=options.top,
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )

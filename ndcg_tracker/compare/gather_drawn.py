@@ -24,6 +24,7 @@ from ndcg_tracker.compare.drawn import (
     why_not_drawn,
 )
 from ndcg_tracker.compare.estimate import estimate
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
 from ndcg_tracker.compare.slices import attributes_of
@@ -112,14 +113,14 @@ def answers_to(tx: ReadTransaction, designs: Sequence[DesignRecord]) -> tuple[La
 
 
 def checked_pair(
-    tx: ReadTransaction, baseline: Arm, candidate: Arm, asked: Sequence[Metric], judge: str | None, checked_by: str
+    tx: ReadTransaction, baseline: Arm, candidate: Arm, asked: Sequence[Metric], view: LabelView, checked_by: str
 ) -> RunPair:
     """Return two runs under the labels of a judge that somebody checked (InputError if nobody did).
 
     ``asked``: empty for the metrics that somebody drew for.
     """
     run, other = baseline.runs[0], candidate.runs[0]
-    of_judge = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge).judge
+    of_judge = numbered_labels(tx, run.dataset_id, run.dataset, judge=view.judge).judge
     designs = [of for of in tx.designs.all(run.dataset_id) if of.judge == of_judge]
     answered = [of for of in designs if of.checked_by == checked_by]
     if not answered:
@@ -134,7 +135,7 @@ def checked_pair(
     metrics = tuple(asked) or tuple(map(parse_metric, dict.fromkeys(of.metric for of in of_both or answered)))
     for metric in metrics:
         check_drawable(metric)
-    both = resolved_pair(tx, baseline, candidate, metrics, None, of_judge)
+    both = resolved_pair(tx, baseline, candidate, metrics, LabelView(judge=of_judge))
     return replace(both, checked_by=checked_by)
 
 
@@ -282,18 +283,16 @@ def with_answers(
     exact = deltas.known | deltas.drawn
     before, after = pair.values(graded)
     own, without = results.pairing, deltas.values
+    told = replace(results, pairing=own.with_values(before, after), means=None, tie_effect=None)
     if check.is_complete:
-        of_both = own.with_values(before, after)
-        return replace(results, pairing=of_both, means=None, tie_effect=None, check=check, others=others), []
+        return replace(told, check=check, others=others), []
     if aim == "holes" and not decides:
         facts: dict[str, Fact] = {"n": check.n_answered, "needed": check.n_needed, "left_out": check.n_left_out}
         command = sample_command([run.name for run in runs], "", runs[0].dataset, metric=metric.requested_as)
-        note = Note("few_drawn", facts | {"metric": str(metric)}, command)
-        of_both = own.with_values(before, after)
-        return replace(results, pairing=of_both, means=None, tie_effect=None, graded=graded), [note]
+        return replace(told, graded=graded), [Note("few_drawn", facts | {"metric": str(metric)}, command)]
     moved = own.with_values(np.where(exact, before, without), np.where(exact, after, without + deltas.control))
-    without_means = replace(results, pairing=moved, means=None, tie_effect=None, check=check, others=others)
-    return replace(without_means, clusters=clusters, drawn=deltas, least_apart=least_apart), []
+    told = replace(told, pairing=moved, check=check, others=others)
+    return replace(told, clusters=clusters, drawn=deltas, least_apart=least_apart), []
 
 
 def _alone(deltas: DrawnDeltas, queries: DrawnQueries, results: PairedResults) -> dict[str, Estimate]:

@@ -17,8 +17,9 @@ from ndcg_tracker.compare.decide_suite import (
     adjusted_jointly,
     suite_comparison,
 )
-from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, asked_attributes, check_arms, compared_pair
+from ndcg_tracker.compare.gather import ComparedPair, asked_attributes, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import with_same_lists
+from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.results import NOT_COMPARABLE, Comparison
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
 from ndcg_tracker.compare.say_suite import (
@@ -129,7 +130,7 @@ def pairs_on_suite(
             lacking.append(dataset)
             continue
         check_arms(baseline, candidate, options)
-        pairs[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
+        pairs[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options)
     if not pairs:
         raise ReferenceNotFoundError(
             f"no dataset of suite {name!r} has both {systems[0]!r} and {systems[1]!r}",
@@ -178,7 +179,7 @@ def compared_pairs(
             None,
         )
         if without is not None:
-            why = NOT_COMPARABLE[without.not_comparable or "no_group"]
+            why = NOT_COMPARABLE[without.about.not_comparable or "no_group"]
             command = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", dataset)
             command = (*command, *judge_option(options.judge or ""))
             raise NotComparableError(

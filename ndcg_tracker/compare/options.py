@@ -1,12 +1,16 @@
-"""The options that all questions about two runs share."""
+"""The options of a comparison, and those that all questions about two runs share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict, get_args
 
-from ndcg_tracker.asked import Everyday, Option
+from ndcg_tracker.asked import AnyDataset, Everyday, Judge, Made, MetricTexts, Option, checked_margin
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metrics
+from ndcg_tracker.rules import given_of, refuse
 
 Missing = Literal["error", "zero", "intersect", "skip"]
 """How to treat groups that are missing from a run."""
@@ -95,3 +99,132 @@ CheckWith = Annotated[
 Fresh = Annotated[
     bool, Option("Leave out the queries that people answered for labels sample before the later run was stored.")
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelView:
+    """The labels that count.
+
+    ``labels``: a version may be of any judge. ``judge``: whose, None for those that count (``counting_judge``).
+    """
+
+    labels: LabelsVersion = None
+    judge: Judge = None
+
+    def __post_init__(self) -> None:
+        """Refuse labels that are not a version (InputError)."""
+        if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
+            advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
+            raise InputError(f"labels {self.labels!r} is not a version", advice=advice)
+
+    @property
+    def version(self) -> int | None:
+        """The number of the version, None if none is named."""
+        return self.labels if isinstance(self.labels, int) else None
+
+
+LATEST = LabelView()
+"""The latest labels, of the judge that counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataView(LabelView):
+    """The dataset with the labels that count, and how groups that a run lacks count under them."""
+
+    dataset: AnyDataset = None
+    missing: MissingGroups = "error"
+
+
+class ViewKeywords(TypedDict, total=False):
+    """How people give ``LabelView`` (generated)."""
+
+    labels: LabelsVersion
+    judge: Judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class Methods:
+    """The methods of inference.
+
+    ``test``: the test that gives p-values: "t" (paired t-test), "permutation" (sign flips) or "wilcoxon". ``ci``: the
+    method of the 95% intervals: "t", "bootstrap" or "betting". ``equivalence``: the margin within which delta counts as
+    no difference, tested by two one-sided t-tests. Raises: InputError for an unknown method.
+
+    >>> Methods(test="permutation").ci
+    't'
+    """
+
+    test: Test = "t"
+    ci: Ci = "t"
+    equivalence: Equivalence = None
+
+    def __post_init__(self) -> None:
+        """Refuse unknown methods (InputError)."""
+        if self.test not in get_args(TestName):
+            raise InputError(f"unknown test {self.test!r}", advice="choose t, permutation or wilcoxon", joint=": ")
+        if self.ci not in get_args(CiMethod):
+            raise InputError(f"unknown interval {self.ci!r}", advice="choose t, bootstrap or betting", joint=": ")
+        if self.equivalence is not None:
+            checked_margin(self.equivalence, "the equivalence margin", zero=False)
+
+
+class DataKeywords(ViewKeywords, total=False):
+    """How people give ``DataView`` (generated)."""
+
+    dataset: AnyDataset
+    missing: MissingGroups
+
+
+Metrics = Annotated[tuple[Metric, ...], Made(MetricTexts, lambda texts: tuple(parse_metrics(texts)), ())]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(Methods, DataView):
+    """The options of a comparison (see ``Tracker.compare``).
+
+    ``metrics``: empty for all metrics that a candidate shares with the baseline. ``tie_bounds``: also find the groups
+    whose value depends on ties in scores, which reads the items of all runs. ``unjudged``: how much an unjudged item
+    may be worth, None to look only where it may matter. ``reads_items``: whether to look how far labels reach both runs
+    (see ``coverage``). ``fills_holes``: whether answers may fill the holes of labels. ``trust_judge``: whether labels
+    of a judge decide whom nobody checked.
+    """
+
+    metrics: Metrics = ()
+    check_with: CheckWith = None
+    fresh: Fresh = False
+    ids_are_stable: IdsAreStable = False
+    cluster: ClusterBy = None
+    by: BySlices = None
+    tie_bounds: TieBounds = False
+    top: Top = 10
+    unjudged: Unjudged | None = None
+    reads_items: bool = True
+    fills_holes: bool = True
+    trust_judge: bool = False
+
+    def refuse(self, **kinds: bool) -> None:
+        """Refuse options that do not go together, or with what is compared (InputError); ``kinds``: see ``rules``."""
+        none_shown = {} if self.top else {"top": None}
+        refuse("compare", {**given_of(self), **none_shown, **kinds})
+
+    def __post_init__(self) -> None:
+        """Refuse labels that are not a version, unknown methods, and what does not go together (InputError)."""
+        self.refuse()
+        LabelView.__post_init__(self)
+        Methods.__post_init__(self)
+
+
+class CompareKeywords(DataKeywords, total=False):
+    """How people give ``CompareOptions`` (generated)."""
+
+    metrics: MetricTexts
+    test: Test
+    ci: Ci
+    equivalence: Equivalence
+    check_with: CheckWith
+    fresh: Fresh
+    ids_are_stable: IdsAreStable
+    cluster: ClusterBy
+    by: BySlices
+    tie_bounds: TieBounds
+    top: Top

@@ -344,66 +344,6 @@ class Estimate:
         return self.about.metric
 
     @property
-    def requested_as(self) -> str:
-        """The text by which the metric was requested."""
-        return self.about.requested_as
-
-    @property
-    def direction(self) -> Direction:
-        """Which values are better."""
-        return self.about.direction
-
-    @property
-    def value(self) -> str | None:
-        """The value of the attribute of a slice."""
-        return self.about.value
-
-    @property
-    def test(self) -> TestName:
-        """The test that gave the p-value."""
-        return self.about.test
-
-    @property
-    def ci_method(self) -> CiMethod:
-        """The method that gave the interval."""
-        return self.about.ci_method
-
-    @property
-    def groups(self) -> GroupCounts:
-        """The counts of groups."""
-        return self.about.groups
-
-    @property
-    def not_comparable(self) -> NotComparable | None:
-        """The reason why the runs are not compared."""
-        return self.about.not_comparable
-
-    @property
-    def shown_only(self) -> ShownOnly | None:
-        """Why the metric is shown but not compared."""
-        return self.about.shown_only
-
-    @property
-    def tie_effect(self) -> TieEffect | None:
-        """How far ties in scores leave both means open."""
-        return self.about.tie_effect
-
-    @property
-    def clusters(self) -> Clusters | None:
-        """The clusters of dependent groups."""
-        return self.about.clusters
-
-    @property
-    def judged(self) -> JudgedShare | None:
-        """The judged share of the first ranks of both runs."""
-        return self.about.judged
-
-    @property
-    def check(self) -> DrawnCheck | None:
-        """What drawn answers say."""
-        return self.about.check
-
-    @property
     def baseline(self) -> float | None:
         """The mean of the baseline."""
         return self.means[0]
@@ -446,7 +386,7 @@ class Estimate:
     @property
     def gain(self) -> float | None:
         """By how much the candidate is better: delta, or its negative where lower values are better."""
-        return self.delta if self.delta is None or self.direction == "higher" else -self.delta
+        return self.delta if self.delta is None or self.about.direction == "higher" else -self.delta
 
     @property
     def verdict(self) -> Verdict | None:
@@ -469,12 +409,12 @@ class Estimate:
     @property
     def open(self) -> Open | None:
         """What keeps the verdict open, None if nothing does."""
-        if self.not_comparable == "other_ids":
+        if self.about.not_comparable == "other_ids":
             return "labels do not reach"
-        if self.check is not None and not self.check.decides:
+        if self.about.check is not None and not self.about.check.decides:
             if self.verdict != "no_difference_detected":
                 return None
-            return "drawn queries left out" if self.check.are_many_left_out else "too few drawn queries"
+            return "drawn queries left out" if self.about.check.are_many_left_out else "too few drawn queries"
         if self.about.judge_alone and self.settled is None:
             return "judge not checked"
         return None if self.turning is None else "unjudged"
@@ -492,12 +432,12 @@ class Estimate:
     @property
     def has_other_ids(self) -> bool:
         """Whether one run has other ids than the labels, so that the difference is one of ids."""
-        return self.not_comparable == "other_ids"
+        return self.about.not_comparable == "other_ids"
 
     @property
     def is_drawn(self) -> bool:
         """Whether only drawn groups are exact, so that nothing is known about the others."""
-        return self.check is not None and not self.check.is_complete
+        return self.about.check is not None and not self.about.check.is_complete
 
     @property
     def is_untested(self) -> bool:
@@ -512,7 +452,7 @@ class Estimate:
     @property
     def ties_could_change_verdict(self) -> bool:
         """Whether another order of items with equal scores could give another verdict."""
-        effect = self.tie_effect
+        effect = self.about.tie_effect
         if effect is None or not effect.is_open or self.delta is None or self.settled == "shown":
             return False
         ends = [self.others[end] for end in TIED if end in self.others]

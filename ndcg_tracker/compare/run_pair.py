@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import Arm
-from ndcg_tracker.compare.options import Version
+from ndcg_tracker.compare.options import LATEST, LabelView
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.shares import evaluation_in
 from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
@@ -144,7 +144,9 @@ class RunPair:
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return ranked
-        command = adding_command(runs, [metric.requested_as for metric in self.metrics], self.newest_version)
+        command = adding_command(
+            runs, [metric.requested_as for metric in self.metrics], LabelView(labels=self.newest_version)
+        )
         return [*ranked, Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
 
 
@@ -153,31 +155,28 @@ def resolved_pair(
     baseline: Arm,
     candidate: Arm,
     metrics: Sequence[Metric] = (),
-    labels: Version = None,
-    judge: str | None = None,
+    view: LabelView = LATEST,
 ) -> RunPair:
     """Return two arms under the requested labels, with the requested metrics or else all that they share.
 
-    ``judge``: whose labels, None for those that count (``counting_judge``); a version may be of any judge.
-
     Raises: NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
-    sides, shared, newest = shared_labels(tx, (*baseline.runs, *candidate.runs), metrics, labels, judge)
+    sides, shared, newest = shared_labels(tx, (*baseline.runs, *candidate.runs), metrics, view)
     n = len(baseline.runs)
-    return RunPair((baseline, candidate), (tuple(sides[:n]), tuple(sides[n:])), shared, newest, labels is not None)
+    return RunPair((baseline, candidate), (tuple(sides[:n]), tuple(sides[n:])), shared, newest, view.labels is not None)
 
 
 def shared_labels(
     tx: ReadTransaction,
     runs: Sequence[RunRecord],
     metrics: Sequence[Metric] = (),
-    labels: Version = None,
-    judge: str | None = None,
+    view: LabelView = LATEST,
 ) -> tuple[list[Side], tuple[Metric, ...], int]:
     """Return runs under the requested labels, the metrics that all have, and the version of the latest labels.
 
-    ``metrics``: none for all that the runs share. ``labels``, ``judge`` and raises: see ``resolved_pair``.
+    ``metrics``: none for all that the runs share. Raises: see ``resolved_pair``.
     """
+    labels, judge = view.labels, view.judge
     for run in runs[1:]:
         check_one_dataset(runs[0], run, "compared")
     tx.runs.require("groups", *runs)
@@ -187,17 +186,15 @@ def shared_labels(
     is_external = bool(wanted) and all(text.startswith(EXTERNAL) for text in wanted)
     if not is_external:
         check_one_sample(runs)
-    named = judge
     if labels is None and not is_external:
         judge = counting_judge(tx, runs[0].dataset_id, runs[0].dataset, judge)
     label_sets = asked = tx.labels.sets(runs[0].dataset_id, judge or "")
     if labels is not None or (judge and not label_sets):
-        version = labels if isinstance(labels, int) else None
-        asked = [numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, version, judge)]
+        asked = [numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, view.version, judge)]
         label_sets = tx.labels.sets(runs[0].dataset_id, asked[0].judge)
     without = [
         label_set
-        for of_judge in (NO_LABELS_HERE if is_external or (labels is None and not named) else ())
+        for of_judge in (NO_LABELS_HERE if is_external or (labels is None and not view.judge) else ())
         for label_set in tx.labels.sets(runs[0].dataset_id, of_judge)
     ]
     for label_set in [*without, *([] if is_external else asked)][::-1]:
@@ -223,7 +220,10 @@ def shared_labels(
     raise NotComparableError(
         f"{each} have {what} under {under} of the labels{f' of judge {whose!r}' if whose else ''}{split}",
         advice=advice_for_lacking(
-            tx, runs, asked_metrics, adding_words(tx, runs, texts, whose, None if labels is None else asked[0].version)
+            tx,
+            runs,
+            asked_metrics,
+            adding_words(tx, runs, texts, LabelView(judge=whose, labels=None if labels is None else asked[0].version)),
         ),
     )
 
@@ -334,9 +334,7 @@ def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
     return notes
 
 
-def adding_command(
-    runs: Sequence[RunRecord], metrics: Sequence[str], version: int | None = None, judge: str = ""
-) -> tuple[str, ...]:
+def adding_command(runs: Sequence[RunRecord], metrics: Sequence[str], view: LabelView = LATEST) -> tuple[str, ...]:
     """Return the command that adds metrics to runs of one dataset, under a version or a judge's latest labels.
 
     External metrics cannot be computed here: where only these are asked for, the command stores those of the first run
@@ -346,7 +344,7 @@ def adding_command(
     if metrics and not own:
         return storing_command(runs[0].name, runs[0].dataset, parse_metric(metrics[0]))
     words = ("ndcg-track", "rescore", *dict.fromkeys(run.name for run in runs), "--dataset", runs[0].dataset)
-    under = judge_option(judge) if version is None else ("--labels", str(version))
+    under = judge_option(view.judge or "") if view.labels is None else ("--labels", str(view.labels))
     return (*words, *(word for text in own for word in ("--metric", text)), *under)
 
 
@@ -354,25 +352,25 @@ def adding_words(
     tx: ReadTransaction,
     runs: Sequence[RunRecord],
     metrics: Sequence[str],
-    judge: str = "",
-    version: int | None = None,
+    view: LabelView = LATEST,
     *,
     every: bool = False,
 ) -> str:
     """Return the command that adds metrics to runs under the labels that most of them have, and how to use newer ones.
 
-    ``judge``: whose labels. ``version``: the only one that is meant. ``every``: whether these are all runs of the
+    ``view``: whose labels, and the only version that is meant. ``every``: whether these are all runs of the
     dataset, which the command then does not name.
     """
-    label_sets = tx.labels.sets(runs[0].dataset_id, judge)
+    label_sets = tx.labels.sets(runs[0].dataset_id, view.judge or "")
     newest = label_sets[-1].version if label_sets else None
 
     def under(number: int | None) -> str:
-        words = adding_command(runs, metrics, None if number == newest else number, judge)
+        of = LabelView(labels=None if number == newest else number, judge=view.judge)
+        words = adding_command(runs, metrics, of)
         return shlex.join((*words[:2], "--all", *words[words.index("--dataset") :]) if every else words)
 
-    if version is not None:
-        return under(version)
+    if view.version is not None:
+        return under(view.version)
     n_all = tx.evaluations.runs_by_label_set(runs[0].dataset_id)
     of_runs = ({evaluation.label_set_id for evaluation in tx.evaluations.of_run(run.id)} for run in runs)
     n_here = Counter(label_set_id for of_run in of_runs for label_set_id in of_run)

@@ -190,28 +190,30 @@ def _comparison_shape(comparison: Comparison) -> Mapping[str, object]:
 
 
 _METRIC_KEYS = paths(
-    "metric baseline candidate delta ci ci_method p_value p_adjusted test wins ties losses effect_size "
-    "detectable_delta warnings verdict not_comparable n groups shown_only equivalence variance clusters rare_loss "
-    "low_information=has_low_information direction judged is_open open"
+    "metric baseline candidate delta ci ci_method=about.ci_method p_value p_adjusted test=about.test wins ties losses "
+    "effect_size detectable_delta warnings verdict not_comparable=about.not_comparable n groups=about.groups "
+    "shown_only=about.shown_only equivalence variance clusters=about.clusters rare_loss "
+    "low_information=has_low_information direction=about.direction judged=about.judged is_open open"
 )
 _IF_ANY = ("equivalence", "variance", "clusters", "rare_loss")
 _END_KEYS = paths("delta ci p_value p_adjusted verdict")
 SLICE_KEYS = paths(
-    "value n baseline candidate delta ci wins ties losses p_value q_value p_adjusted verdict warning=warnings.0"
+    "value=about.value n baseline candidate delta ci wins ties losses p_value q_value p_adjusted verdict "
+    "warning=warnings.0"
 )
 
 
 @shape_of(Estimate)
 def _metric_shape(metric: Estimate) -> Mapping[str, object]:
     shape = {key: of for key, of in picked(_METRIC_KEYS, metric).items() if of is not None or key not in _IF_ANY}
-    shape["requested_as"] = metric.requested_as or metric.metric
-    shape["betting_ci"] = metric.ci if metric.ci_method == "betting" else None
+    shape["requested_as"] = metric.about.requested_as or metric.metric
+    shape["betting_ci"] = metric.ci if metric.about.ci_method == "betting" else None
     if metric.about.unjudged is not None:
         shape["unjudged"] = unjudged_shape(metric)
-    if metric.check is not None:
+    if metric.about.check is not None:
         alone = {name: picked(paths("delta ci p_value"), metric.others.get(name)) for name in ("judge", "favour")}
-        shape["check"] = fields_of(metric.check, "mean") | alone
-    effect = metric.tie_effect
+        shape["check"] = fields_of(metric.about.check, "mean") | alone
+    effect = metric.about.tie_effect
     shape["tie_bounds"] = effect and {
         "baseline": (effect.baseline.worst, effect.baseline.best),
         "candidate": (effect.candidate.worst, effect.candidate.best),
@@ -307,7 +309,7 @@ def _screen_table(comparisons: Sequence[Comparison], shown: Sequence[Comparison]
         for each in comparisons
         for metric in each.metrics
     ]
-    heads, check = ("run", "metric") if is_several else ("metric",), first.metrics[0].check
+    heads, check = ("run", "metric") if is_several else ("metric",), first.metrics[0].about.check
     alone = "" if check is None else "unjudged as 0," if check.aim == "holes" else judge_words(first.label_set.judge)
     runs = (first.baseline.name, "mean" if is_several else first.candidate.name)
     return rows_table(rows, heads, runs, alone=alone)
@@ -331,7 +333,7 @@ def for_people(comparison: Comparison) -> Comparison:
     """Return the comparison with its metrics named as people know them."""
     from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
 
-    names = {metric.metric: familiar_name(metric.metric, metric.requested_as) for metric in comparison.metrics}
+    names = {metric.metric: familiar_name(metric.metric, metric.about.requested_as) for metric in comparison.metrics}
     metrics = tuple(
         replace(metric, about=replace(metric.about, metric=names[metric.metric])) for metric in comparison.metrics
     )
@@ -353,7 +355,7 @@ def judged_dataset(comparison: Comparison) -> str:
 
 def headline(comparison: Comparison) -> str:
     """Return the verdict in one sentence: on the metric, or on how many of several."""
-    metrics = [metric for metric in comparison.metrics if metric.shown_only is None]
+    metrics = [metric for metric in comparison.metrics if metric.about.shown_only is None]
     if not metrics:
         shown = comparison.metrics
         told = finding(shown[0]) if len(shown) == 1 else f"{counted(len(shown), 'metric')} shown, none compared"
@@ -404,14 +406,14 @@ def open_words(are_open: Sequence[bool], what: str = "metric") -> str:
 
 def finding(metric: Estimate) -> str:
     """Return the finding for one metric, in a few words."""
-    if metric.shown_only is not None:
+    if metric.about.shown_only is not None:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}: shown, not compared"
     if metric.verdict == "not_comparable" or metric.delta is None:
-        why = None if metric.not_comparable is None else NOT_COMPARABLE[metric.not_comparable]
+        why = None if metric.about.not_comparable is None else NOT_COMPARABLE[metric.about.not_comparable]
         return f"{metric.metric} cannot be compared" + (f": {why}" if why else "")
     if metric.verdict == "identical":
         return f"{metric.metric} is identical on {'all ' if metric.n > 1 else 'the '}{queries(metric.n)}"
-    if few := few_words(metric.check):
+    if few := few_words(metric.about.check):
         return f"open: {few} ({metric.metric} {points(metric.delta, signed=True)} so far)"
     if metric.p_value is None:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}, which no test can judge"
@@ -433,7 +435,7 @@ def found(name: str, verdict: Verdict | None, delta: float, *, is_low: bool, is_
 
 def judged_cell(metric: Estimate) -> str | None:
     """Return the judged shares of the first ranks of both runs, None if they are about the same."""
-    share = metric.judged
+    share = metric.about.judged
     if share is None or share.baseline is None or share.candidate is None or not share.is_apart:
         return None
     return f"{percent(share.baseline)}, {percent(share.candidate)}"
@@ -466,13 +468,13 @@ def metric_footnotes(metric: Estimate, comparisons: Sequence[Comparison] = ()) -
 
     ``comparisons``: all comparisons that are shown together; their correction may have decided a verdict.
     """
-    footnotes = _count_footnotes(metric.groups)
+    footnotes = _count_footnotes(metric.about.groups)
     warnings = [warning for warning in metric.warnings if warning.kind != "tests_symmetry"]  # the legend says so
-    footnotes += [_warning(warning, metric.ci_method, comparisons) for warning in warnings]
-    if metric.not_comparable == "nothing_judged":
+    footnotes += [_warning(warning, metric.about.ci_method, comparisons) for warning in warnings]
+    if metric.about.not_comparable == "nothing_judged":
         footnotes.append("neither run has a judged item that counts, so their equal results say nothing about them")
-    if metric.not_comparable in ("baseline_not_judged", "candidate_not_judged"):
-        side = metric.not_comparable.partition("_")[0]
+    if metric.about.not_comparable in ("baseline_not_judged", "candidate_not_judged"):
+        side = metric.about.not_comparable.partition("_")[0]
         footnotes.append(f"the {side} has no judged item that counts, so its results say nothing about it")
     if metric.verdict == "identical":
         footnotes.append(IDENTICAL)
@@ -534,7 +536,7 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
 
 def _could_bet(metric: Estimate) -> bool:
     """Return whether the verdict rests on a t interval of few nonzero differences."""
-    is_detected = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
+    is_detected = metric.verdict in ("improved", "regressed") and metric.about.ci_method == "t"
     n_moved = (metric.wins or 0) + (metric.losses or 0)
     return is_detected and not metric.is_drawn and (metric.has_low_information or n_moved < enough_for(0.05))
 

@@ -22,7 +22,7 @@ def _check_shape(check: DrawnCheck) -> Mapping[str, object]:
 
 def checked_by(comparison: Comparison) -> str:
     """Return who checked the judge of a comparison, "" if nobody did."""
-    check = comparison.metrics[0].check
+    check = comparison.metrics[0].about.check
     return "" if check is None or check.aim == "holes" else check.checked_by
 
 
@@ -53,9 +53,9 @@ def few_words(check: DrawnCheck | None) -> str:
 def favours(comparison: Comparison) -> list[str]:
     """Return the difference by the judge alone and the checked one, and which run the judge favours, by metric."""
     return [
-        (f"{metric.metric}: " if len(comparison.metrics) > 1 else "") + _favour(comparison, metric, metric.check)
+        (f"{metric.metric}: " if len(comparison.metrics) > 1 else "") + _favour(comparison, metric, metric.about.check)
         for metric in comparison.metrics
-        if metric.check is not None and metric.check.aim == "judge"
+        if metric.about.check is not None and metric.about.check.aim == "judge"
     ]
 
 
@@ -75,7 +75,7 @@ def _favour(comparison: Comparison, metric: Estimate, check: DrawnCheck) -> str:
 
 def check_facts(comparison: Comparison) -> list[tuple[str, str]]:
     """Return what was drawn and answered under each metric, as names and values."""
-    checks = [(metric.metric, metric.check) for metric in comparison.metrics if metric.check is not None]
+    checks = [(metric.metric, metric.about.check) for metric in comparison.metrics if metric.about.check is not None]
     pairs = [("drawn", (f"{name}: " if len(checks) > 1 else "") + _drawn(check)) for name, check in checks]
     return list(dict.fromkeys(pairs))
 

@@ -49,7 +49,7 @@ _DELTA_KEYS = paths(
     "low_information=found.has_low_information judge=labels.judge"
 )
 _SUITE_KEYS = paths(
-    "suite metric baseline candidate verdict=macro.verdict deltas missing notes direction=macro.direction "
+    "suite metric baseline candidate verdict=macro.verdict deltas missing notes direction=macro.about.direction "
     "p_adjusted=macro.p_adjusted low_information=macro.has_low_information is_open=macro.is_open open=macro.open"
 )
 _MEAN_KEYS = paths("mean=delta standard_error df ci p_value")
@@ -224,7 +224,9 @@ def _facts(comparison: SuiteComparison, spelled: Spelling) -> list[tuple[str, st
     """Return the datasets that are not in the comparison, and the labelled groups that neither run has."""
     facts = [("without both", ", ".join(comparison.missing))] if comparison.missing else []
     for on in comparison.deltas:
-        facts += [("in neither run", f"{on.dataset}: {worded(text, spelled)}") for text in in_neither(on.found.groups)]
+        facts += [
+            ("in neither run", f"{on.dataset}: {worded(text, spelled)}") for text in in_neither(on.found.about.groups)
+        ]
     return [*facts, *rare_loss_fact(comparison)]
 
 
@@ -232,7 +234,7 @@ def rare_loss_fact(comparison: SuiteComparison) -> list[tuple[str, str]]:
     """Return the losses that the queries of all datasets cannot rule out, as a name and its value."""
     if comparison.macro.rare_loss is None:
         return []
-    of_clusters = comparison.deltas[0].found.clusters is not None
+    of_clusters = comparison.deltas[0].found.about.clusters is not None
     return [("rare loss", rare_loss_words(comparison.macro.rare_loss, of_clusters=of_clusters))]
 
 

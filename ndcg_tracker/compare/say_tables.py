@@ -164,16 +164,16 @@ def interval_name(metric: Estimate) -> str:
     """Return the method that gave the interval of a metric."""
     if metric.variance is not None:
         return f"t over {units()} and runs, crossed"
-    if metric.clusters is not None:
+    if metric.about.clusters is not None:
         return "t over clusters (CR2)"
-    return _INTERVALS.get(metric.ci_method, metric.ci_method)
+    return _INTERVALS.get(metric.about.ci_method, metric.about.ci_method)
 
 
 def test_name(metric: Estimate) -> str:
     """Return which test gave the p-value of a metric."""
-    if metric.variance is not None or metric.clusters is not None:
+    if metric.variance is not None or metric.about.clusters is not None:
         return "its t-test"
-    return _TESTS.get(metric.test, metric.test)
+    return _TESTS.get(metric.about.test, metric.about.test)
 
 
 def slice_tables(comparison: Comparison) -> list[Table]:
@@ -186,7 +186,7 @@ def slice_tables(comparison: Comparison) -> list[Table]:
         shown = [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
     rows = [
         Row(
-            [NO_VALUE if of.value is None else of.value],
+            [NO_VALUE if of.about.value is None else of.about.value],
             of.verdict,
             None,
             (None, None) if first.is_drawn else (of.baseline, of.candidate),
@@ -220,9 +220,9 @@ def _slice_legend(slices: Sequence[Estimate], first: Estimate) -> list[str]:
     lines, n_tested = [], sum(row.p_value is not None for row in slices)
     if n_tested:
         holm = f", Holm-corrected for {counted(n_tested, 'slice')} at once" if n_tested > 1 else ""
-        is_paired = first.variance is None and first.clusters is None
+        is_paired = first.variance is None and first.about.clusters is None
         lines.append(f"p, which gives the verdict: {'paired t-test' if is_paired else 't-test, as above'}{holm}")
-    if any(row.value is None for row in slices):
+    if any(row.about.value is None for row in slices):
         lines.append(f"{NO_VALUE}: the {units()} without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
@@ -321,7 +321,11 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
         *(("in neither run", worded(sentence, spelled)) for sentence in _of_all_metrics(comparison)),
         ("labels", labels_text(comparison.label_set)),
     ]
-    in_table = {metric.judged for metric in comparison.metrics if metric.judged is not None and metric.judged.is_apart}
+    in_table = {
+        metric.about.judged
+        for metric in comparison.metrics
+        if metric.about.judged is not None and metric.about.judged.is_apart
+    }
     for share in comparison.coverage:
         if beside_table and share in in_table:
             continue
@@ -334,10 +338,10 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
     for metric in comparison.metrics[:1]:
         if metric.rare_loss is not None:
             of_metric = "" if len(comparison.metrics) == 1 else f"{metric.metric}: "
-            told = rare_loss_words(metric.rare_loss, of_clusters=metric.clusters is not None)
+            told = rare_loss_words(metric.rare_loss, of_clusters=metric.about.clusters is not None)
             pairs.append(("rare loss", of_metric + told))
     for metric in comparison.metrics:
-        effect = metric.tie_effect
+        effect = metric.about.tie_effect
         if effect is not None and (_is_seen_open(effect.baseline) or _is_seen_open(effect.candidate)):
             pairs.append(
                 ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
@@ -398,8 +402,8 @@ def _arms(comparison: Comparison) -> list[tuple[str, str]]:
                 )
             )
     first = comparison.metrics[0]
-    if first.clusters is not None:
-        of = f"{first.clusters.n:,} by {first.clusters.attribute} of {counted(first.n, 'group')}"
+    if first.about.clusters is not None:
+        of = f"{first.about.clusters.n:,} by {first.about.clusters.attribute} of {counted(first.n, 'group')}"
         pairs.append(("clusters", f"{of}; {first.df:.1f} degrees of freedom"))
     return pairs
 
@@ -415,8 +419,8 @@ def canonical_names(shown: Comparison, stored: Comparison) -> list[tuple[str, st
 
 def requests(shown: Comparison) -> list[tuple[str, str]]:
     """Return, as facts, the requested text of metrics that are shown under another name."""
-    renamed = [metric for metric in shown.metrics if metric.requested_as not in ("", metric.metric)]
-    return [("asked for", f"{metric.metric} as {metric.requested_as}") for metric in renamed]
+    renamed = [metric for metric in shown.metrics if metric.about.requested_as not in ("", metric.metric)]
+    return [("asked for", f"{metric.metric} as {metric.about.requested_as}") for metric in renamed]
 
 
 def in_neither(groups: GroupCounts) -> list[str]:
@@ -433,7 +437,7 @@ def in_neither(groups: GroupCounts) -> list[str]:
 
 def _of_all_metrics(comparison: Comparison) -> list[str]:
     """Return how groups that neither run has were treated, under the metric with the most of them."""
-    groups = max((metric.groups for metric in comparison.metrics), key=lambda groups: groups.in_neither)
+    groups = max((metric.about.groups for metric in comparison.metrics), key=lambda groups: groups.in_neither)
     if groups.in_neither and groups.missing != "skip" and not comparison.is_comparable:
         return [f"{counted(groups.in_neither, 'group')} with labels"]
     return in_neither(groups)

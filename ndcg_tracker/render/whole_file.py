@@ -158,13 +158,12 @@ def artifact_link(path: str) -> str:
 
 
 @contextmanager
-def appended_summary(path: str, asked_by: str = SUMMARY_VARIABLE) -> Iterator[Callable[[str], None]]:
+def appended_summary(path: str) -> Iterator[Callable[[str], None]]:
     """Yield a function that takes Markdown for the summary; all of it is appended at once if the block succeeds.
 
     A path that cannot be written to is refused at the beginning, before anything is done. The appended text begins on
     a new line.
 
-    Parameters: ``path``: of the summary. ``asked_by``: the option or variable that requested it, for the message.
     Raises: InputError.
 
     >>> from tempfile import TemporaryDirectory
@@ -178,12 +177,12 @@ def appended_summary(path: str, asked_by: str = SUMMARY_VARIABLE) -> Iterator[Ca
     """
     content: list[str] = []
     target = Path(path)
-    with told_of_place(path, asked_by):
+    with told_of_place(path, SUMMARY_VARIABLE):
         size = target.stat().st_size if target.exists() else 0
         ends_line = not size or target.read_bytes().endswith(b"\n")
         target.open("ab").close()
     yield content.append
-    with told_of_place(path, asked_by):
+    with told_of_place(path, SUMMARY_VARIABLE):
         try:
             with target.open("ab") as file:
                 file.write((b"" if ends_line else b"\n") + "".join(content).encode())

@@ -12,7 +12,6 @@ import numpy as np
 
 from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, argument
-from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import SPANS, LabelLists, labels_of_groups
@@ -61,19 +60,15 @@ def numbered_labels(
             )
         return of_judge[-1]
     label_set = next((label_set for label_set in every if label_set.version == version), None)
-    see = f"see: {shlex.join(['ndcg-track', 'labels', 'list', '--dataset', dataset])}"
+    what = f"version {version} of the labels of dataset {dataset!r}"
     if label_set is None:
-        versions = "it only has version 1" if len(every) == 1 else f"it has 1 to {every[-1].version}"
-        raise ReferenceNotFoundError(
-            f"no version {version} of the labels of dataset {dataset!r} ({versions})", advice=see
-        )
-    if judge is not None and label_set.judge != judge:
-        raise ReferenceNotFoundError(
-            f"version {version} of the labels of dataset {dataset!r} is of {judge_words(label_set.judge)}, not of "
-            f"{judge_words(judge)}",
-            advice=see,
-        )
-    return label_set
+        what = f"no {what} ({'it only has version 1' if len(every) == 1 else f'it has 1 to {every[-1].version}'})"
+    elif judge is None or label_set.judge == judge:
+        return label_set
+    else:
+        what += f" is of {judge_words(label_set.judge)}, not of {judge_words(judge)}"
+    see = shlex.join(["ndcg-track", "labels", "list", "--dataset", dataset])
+    raise ReferenceNotFoundError(what, advice=f"see: {see}")
 
 
 def judges_of(tx: ReadTransaction, dataset_id: int) -> list[str]:
@@ -165,7 +160,8 @@ class KnownLabels:
 
     def rest(self) -> Iterator[LabelLists]:
         """Yield the labels of all groups that were not requested."""
-        left = np.setdiff1d(self._every(), np.concatenate(self._seen))
+        every = self._every()
+        left = every[np.isin(every, np.concatenate(self._seen), invert=True)]
         for first in range(0, left.size, GROUPS_AT_ONCE):
             yield self._lists(left[first : first + GROUPS_AT_ONCE])
 
@@ -583,10 +579,10 @@ def union_of_labels(
 
 def _refuse_further_rows(stored: LabelLists, further: LabelLists, new: Index, dataset: DatasetRecord) -> None:
     """Refuse row numbers that would join the stored items of a group, because they number rows of another table."""
-    places = group_codes(further.offsets)[new]
-    is_stored = KeyIndex(stored.group_keys).places(further.group_keys.take(places)) >= 0
+    groups, _ = further.keys_of(new)
+    is_stored = KeyIndex(stored.group_keys).places(groups) >= 0
     if is_stored.any():
-        group = further.group_keys[int(places[int(np.argmax(is_stored))])]
+        group = groups[int(np.argmax(is_stored))]
         raise ConflictError(
             f"group {group!r} has labels of other items in dataset {dataset.name!r}, but here items are identified by "
             "row numbers, which are valid only inside one table",

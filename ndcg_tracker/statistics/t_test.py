@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.asked import checked_margin
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.t_distribution import (
     lower_tail,
@@ -291,20 +291,6 @@ def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equi
     nearest = (abs(test.mean) + test.allowance - margin) / test.standard_error
     p_value = max(lower_tail(nearest, test.df), SMALLEST_P_VALUE)
     return Equivalence(margin, p_value, (low, high), p_value < alpha)
-
-
-def checked_margin(margin: float, name: str, *, zero: bool = True) -> float:
-    """Return a valid margin unchanged; raise InputError if it is not finite, negative, or 0 where that is not allowed.
-
-    >>> checked_margin(0.01, "the margin")
-    0.01
-    """
-    if not math.isfinite(margin) or margin < 0 or (margin == 0 and not zero):
-        least = "0 or more" if zero else "above 0"
-        raise InputError(
-            f"{name} must be a number {least}, not {margin}", advice="give it in absolute points, such as 0.01"
-        )
-    return margin
 
 
 FEW_DIFFERENCES = 25

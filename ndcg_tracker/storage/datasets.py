@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -37,11 +37,11 @@ from ndcg_tracker.storage.records import (
     TextRecord,
 )
 from ndcg_tracker.storage.references import unknown_dataset
-from ndcg_tracker.storage.session import FEW, Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
+from ndcg_tracker.storage.session import FEW, Reading, Session, Writing
 from ndcg_tracker.words.texts import group_word
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.store import ReadTransaction
 
 _TEXT_COLUMNS = ("text", "title", "url")
 
@@ -82,11 +82,8 @@ class KnownGroups:
         return np.append(self._ids, -1)[places]
 
 
-class DatasetReads:
+class DatasetReads(Reading):
     """Reads datasets."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self) -> list[DatasetRecord]:
         """Return all datasets in id order."""
@@ -149,12 +146,8 @@ class DatasetReads:
         raise unknown_dataset(name, [record.name for record in every], is_named=not isinstance(name, OwnName))
 
 
-class DatasetWrites:
+class DatasetWrites(Writing):
     """Writes datasets."""
-
-    def __init__(self, session: Session, datasets: DatasetReads) -> None:
-        self._session = session
-        self._datasets = datasets
 
     def ensure(self, name: str, created_at_utc: str | None = None, *, group_column: str = "") -> DatasetRecord:
         """Return the dataset of this name, created if it does not exist, at ``created_at_utc`` (None: now).
@@ -162,16 +155,16 @@ class DatasetWrites:
         ``group_column``: the column that had its groups; the first that says what a group is decides the word for it.
         """
         word = group_word(group_column)
-        dataset = self._datasets.named(checked_name("dataset", name))
+        dataset = self._tx.datasets.named(checked_name("dataset", name))
         if dataset is None and self._session.keep_creators_out():
-            dataset = self._datasets.named(name)
+            dataset = self._tx.datasets.named(name)
         if dataset is not None and (word is None or dataset.word is not None):
             return dataset
         if dataset is not None:
             table = schema.datasets
             self._session.execute(table.update().where(table.c.id == dataset.id).values(word=word))
             return replace(dataset, word=word)
-        self._datasets.refuse_other_part(name)
+        self._tx.datasets.refuse_other_part(name)
         created = checked_time(created_at_utc)
         values = {"name": name, "created_at_utc": created, "word": word}
         return DatasetRecord(self._session.insert(schema.datasets, values), name, created, word)
@@ -191,11 +184,8 @@ class DatasetWrites:
                 raise ConflictError(f"dataset {dataset.name!r} {what}", advice="split one before its first run")
 
 
-class SuiteReads:
+class SuiteReads(Reading):
     """Reads suites."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self) -> list[SuiteRecord]:
         """Return the suites by name, each with its datasets in their order."""
@@ -226,18 +216,13 @@ class SuiteReads:
         return named
 
 
-class SuiteWrites:
+class SuiteWrites(Writing):
     """Writes suites."""
-
-    def __init__(self, session: Session, suites: SuiteReads, datasets: DatasetReads) -> None:
-        self._session = session
-        self._suites = suites
-        self._datasets = datasets
 
     def create(self, name: str, datasets: Sequence[str], *, replace: bool) -> SuiteRecord:
         """Create a suite of datasets (ConflictError if its name has other datasets, unless ``replace``)."""
         checked_name("suite", name)
-        existing = {suite.name: suite for suite in self._suites.all()}.get(name)
+        existing = {suite.name: suite for suite in self._tx.suites.all()}.get(name)
         if existing is not None:
             if existing.datasets == tuple(datasets):
                 return existing
@@ -247,7 +232,7 @@ class SuiteWrites:
                     advice=f"give {argument('replace', True)} to use these instead",
                 )
             self.delete(name)
-        ids = [self._datasets.known(dataset).id for dataset in datasets]
+        ids = [self._tx.datasets.known(dataset).id for dataset in datasets]
         table, now = schema.suite_datasets, utc_now()
         rows = [
             {"suite": name, "dataset_id": dataset_id, "place": place, "created_at_utc": now}
@@ -258,17 +243,17 @@ class SuiteWrites:
 
     def delete(self, name: str) -> SuiteRecord:
         """Delete a suite and return what it was (ReferenceNotFoundError if there is none); its datasets stay."""
-        suite = self._suites.known(name)
+        suite = self._tx.suites.known(name)
         table = schema.suite_datasets
         self._session.execute(table.delete().where(table.c.suite == name))
         return suite
 
 
-class GroupReads:
+class GroupReads(Reading):
     """Reads the groups of datasets."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, tx: ReadTransaction) -> None:
+        super().__init__(session, tx)
         self._all_groups: dict[int, KnownGroups] = {}
 
     def all(self, dataset_id: int) -> tuple[Index, Keys]:
@@ -352,12 +337,8 @@ class GroupReads:
         return self.keys(dataset_id, lists.group_ids), lists.offsets, lists.item_keys, lists.numbers
 
 
-class GroupWrites:
+class GroupWrites(Writing):
     """Writes the groups of datasets."""
-
-    def __init__(self, session: Session, groups: GroupReads) -> None:
-        self._session = session
-        self._groups = groups
 
     def ensure(self, dataset_id: int, keys: Keys) -> Index:
         """Return the ids of groups, in the order of ``keys``; missing groups are created: int64, shape (n,).
@@ -365,11 +346,11 @@ class GroupWrites:
         Raises: InputError for an id that no database can store (a NUL, or too long).
         """
         check_group_keys(keys)
-        ids = self._groups.ids(dataset_id, keys)
+        ids = self._tx.groups.ids(dataset_id, keys)
         missing = np.flatnonzero(ids < 0)
         if missing.size and self._session.keep_creators_out():
-            self._groups.look_again(dataset_id)
-            ids = self._groups.ids(dataset_id, keys)
+            self._tx.groups.look_again(dataset_id)
+            ids = self._tx.groups.ids(dataset_id, keys)
             missing = np.flatnonzero(ids < 0)
         if not missing.size:
             return ids
@@ -399,7 +380,7 @@ class GroupWrites:
             places = [id_of.setdefault(key, len(id_of)) for key in keys.to_bytes_list()]
             ids, new_ids, new_keys = ids[places], ids[: len(id_of)], Keys.from_bytes(list(id_of))
         self._session.bulk.insert_groups(dataset_id, new_ids, new_keys)
-        self._groups.add(dataset_id, new_ids, new_keys)
+        self._tx.groups.add(dataset_id, new_ids, new_keys)
         return ids
 
     def delete(self, dataset_id: int, ids: Index) -> None:
@@ -414,7 +395,7 @@ class GroupWrites:
         """Give groups of a dataset weights (finite, >= 0); NaN removes the weight."""
         if np.isinf(weights).any() or (weights < 0).any():
             raise InputError("a group weight is negative or infinite; weights are finite and at least 0")
-        self._groups.keys(dataset_id, ids)
+        self._tx.groups.keys(dataset_id, ids)
         self._session.bulk.set_group_weights(ids, weights)
 
     def set_default_weight(self, dataset_id: int, weight: float) -> None:
@@ -423,7 +404,7 @@ class GroupWrites:
 
     def set_attributes(self, dataset_id: int, attributes: Mapping[int, Mapping[str, Any] | None]) -> None:
         """Replace the attributes of groups of a dataset, by id; None removes them."""
-        self._groups.keys(dataset_id, np.array(list(attributes), dtype=np.int64))
+        self._tx.groups.keys(dataset_id, np.array(list(attributes), dtype=np.int64))
         table = schema.groups
         statement = table.update().where(table.c.id == sa.bindparam("group"))
         statement = statement.values(attributes=sa.bindparam("new", type_=table.c.attributes.type))
@@ -432,11 +413,8 @@ class GroupWrites:
             self._session.execute(statement, rows)
 
 
-class TextReads:
+class TextReads(Reading):
     """Reads the texts of groups and items."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self, dataset_id: int, group_id: int | None = None) -> list[TextRecord]:
         """Return the texts of a dataset, or of only one of its groups, by group and item."""
@@ -479,12 +457,8 @@ class TextReads:
         return [record for part in parts for record in self._records(query.where(column.in_(part)))]
 
 
-class TextWrites:
+class TextWrites(Writing):
     """Writes the texts of groups and items."""
-
-    def __init__(self, session: Session, made: Written) -> None:
-        self._session = session
-        self._made = made
 
     def set(self, dataset_id: int, texts: Sequence[TextRecord], columns: Sequence[str]) -> None:
         """Set texts of groups and items of a dataset; texts that the records do not name stay.
@@ -522,7 +496,7 @@ class TextWrites:
             rows = [{name: getattr(record, name) for name in names[1:]} | {"dataset_id": dataset_id} for record in some]
             self._session.execute(statement, rows)
         if texts:
-            self._made.text_dataset_ids.add(dataset_id)
+            self._tx.write.made.text_dataset_ids.add(dataset_id)
 
 
 def _counted(table: sa.Table) -> Select[Any]:

@@ -30,19 +30,12 @@ from ndcg_tracker.storage.records import (
     HistoryRecord,
     MetricUse,
 )
-from ndcg_tracker.storage.runs import IN_TIME, RunReads
-from ndcg_tracker.storage.session import FEW, Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
+from ndcg_tracker.storage.runs import IN_TIME
+from ndcg_tracker.storage.session import FEW, Reading, Writing
 
 
-class EvaluationReads:
+class EvaluationReads(Reading):
     """Reads evaluations, the results of their groups, and the judged share of runs."""
-
-    def __init__(self, session: Session, runs: RunReads) -> None:
-        self._session = session
-        self._runs = runs
 
     def of_run(self, run_id: int) -> list[EvaluationRecord]:
         """Return the evaluations of a run in the order in which they were stored."""
@@ -187,7 +180,7 @@ class EvaluationReads:
         if not ids.size:
             of_evaluation = sa.select(schema.evaluations.c.run_id).where(schema.evaluations.c.id == evaluation_id)
             rows = self._session.rows(of_evaluation)
-            self._runs.require("results", *(self._runs.with_id(row.run_id) for row in rows))
+            self._tx.runs.require("results", *(self._tx.runs.with_id(row.run_id) for row in rows))
         undefined = np.flatnonzero(np.isnan(values))
         reasons = bulk.reasons(evaluation_id) if undefined.size else []
         columns = GroupResultColumns(ids, values, undefined, reasons)
@@ -217,12 +210,8 @@ class EvaluationReads:
         return [results[evaluation_id] for evaluation_id in evaluation_ids]
 
 
-class EvaluationWrites:
+class EvaluationWrites(Writing):
     """Writes evaluations (the mean of a metric and the result of every group) and the judged share of runs."""
-
-    def __init__(self, session: Session, made: Written) -> None:
-        self._session = session
-        self._made = made
 
     def insert(
         self,
@@ -276,7 +265,7 @@ class EvaluationWrites:
             **self.names(run_id, label_set_id),
         }
         evaluation_id = self._session.insert(table, row)
-        self._made.evaluation_ids.add(evaluation_id)
+        self._tx.write.made.evaluation_ids.add(evaluation_id)
         self._session.bulk.insert_results(evaluation_id, rows)
         return evaluation_id
 
@@ -285,7 +274,7 @@ class EvaluationWrites:
         sums = schema.paired_sums.c.evaluation_id
         for column in (schema.group_results.c.evaluation_id, sums, schema.evaluations.c.id):
             self._session.execute(column.table.delete().where(column == evaluation_id))
-        self._made.evaluation_ids.discard(evaluation_id)
+        self._tx.write.made.evaluation_ids.discard(evaluation_id)
 
     def delete_old(self, old: Mapping[int, Iterable[int]], run_ids: Collection[int]) -> None:
         """Delete the old evaluations of some runs, and their judged shares under labels that they no longer have."""
@@ -308,7 +297,7 @@ class EvaluationWrites:
     ) -> None:
         """Restore the group results of a pruned evaluation (see ``insert``); its mean stays."""
         rows = _result_rows(f"evaluation {evaluation_id}", group_ids, values, dcg, ideal_dcg, reasons)
-        self._made.evaluation_ids.add(evaluation_id)
+        self._tx.write.made.evaluation_ids.add(evaluation_id)
         self._session.bulk.insert_results(evaluation_id, rows)
 
     def insert_coverage(self, run_id: int, label_set_id: int, cutoff: int | None, judged_share: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -21,7 +21,6 @@ from ndcg_tracker.storage.checks import (
     checked_time,
     utc_now,
 )
-from ndcg_tracker.storage.datasets import GroupReads, GroupWrites
 from ndcg_tracker.storage.records import (
     UNKNOWN_ORIGIN,
     DesignRecord,
@@ -30,20 +29,19 @@ from ndcg_tracker.storage.records import (
     LabelOrigin,
     LabelSetRecord,
 )
-from ndcg_tracker.storage.session import Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
+from ndcg_tracker.storage.session import Reading, Session, Writing
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.store import ReadTransaction
 
 _RECORDED = [column for column in schema.label_sets.c if column.name != "same_items"]  # which may be large
 
 
-class LabelReads:
+class LabelReads(Reading):
     """Reads label sets and their labels."""
 
-    def __init__(self, session: Session, groups: GroupReads) -> None:
-        self._session = session
-        self._groups = groups
+    def __init__(self, session: Session, tx: ReadTransaction) -> None:
+        super().__init__(session, tx)
         self._dataset_of: dict[int, int] = {}
 
     def sets(self, dataset_id: int, judge: str | None = "") -> list[LabelSetRecord]:
@@ -62,7 +60,7 @@ class LabelReads:
     def lists(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
         """Return the labels of a label set, of some groups or all, groups by ascending id."""
         lists = self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)
-        keyed = self._groups.keyed(lists, self._dataset_of.get(label_set_id))
+        keyed = self._tx.groups.keyed(lists, self._dataset_of.get(label_set_id))
         return LabelLists(*keyed, same_items=self.same_items(label_set_id))
 
     def same_items(self, label_set_id: int) -> SameItems | None:
@@ -86,14 +84,8 @@ class LabelReads:
         return self._session.bulk.list_group_ids(LABEL_LISTS, label_set_id)
 
 
-class LabelWrites:
+class LabelWrites(Writing):
     """Writes label sets, at once or block by block."""
-
-    def __init__(self, session: Session, labels: LabelReads, groups: GroupWrites, made: Written) -> None:
-        self._session = session
-        self._labels = labels
-        self._groups = groups
-        self._made = made
 
     def insert(
         self,
@@ -116,7 +108,7 @@ class LabelWrites:
     ) -> int:
         """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
         self._session.keep_creators_out()
-        newest = self._labels.newest(dataset_id, None)
+        newest = self._tx.labels.newest(dataset_id, None)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
             "version": 1 if newest is None else newest.version + 1,
@@ -133,12 +125,14 @@ class LabelWrites:
             "created_at_utc": checked_time(origin.created_at_utc),
         }
         label_set_id = self._session.insert(schema.label_sets, values)
-        self._made.label_sets[label_set_id] = ""
+        self._tx.write.made.label_sets[label_set_id] = ""
         return label_set_id
 
     def append(self, label_set_id: int, dataset_id: int, labels: LabelLists) -> None:
         """Add the labels of groups that an unfinished label set does not have yet."""
-        self._session.bulk.insert_lists(LABEL_LISTS, label_set_id, self._groups.lists(dataset_id, labels, "grade"))
+        self._session.bulk.insert_lists(
+            LABEL_LISTS, label_set_id, self._tx.write.groups.lists(dataset_id, labels, "grade")
+        )
 
     def append_from(self, label_set_id: int, other_id: int) -> None:
         """Copy from another label set the labels of the groups that an unfinished one lacks."""
@@ -155,7 +149,7 @@ class LabelWrites:
         table = schema.label_sets
         values = {"digest": digest, "n_groups": n_groups, "n_labels": n_labels}
         self._session.execute(table.update().where(table.c.id == label_set_id).values(values))
-        self._made.label_sets[label_set_id] = digest
+        self._tx.write.made.label_sets[label_set_id] = digest
         return self._session.records(LabelSetRecord, sa.select(*_RECORDED).where(table.c.id == label_set_id))[0]
 
     def tell_origin(self, label_set: LabelSetRecord, origin: LabelOrigin) -> LabelSetRecord:
@@ -189,18 +183,15 @@ class LabelWrites:
         """Discard an unfinished label set."""
         for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):
             self._session.execute(table.delete().where(table.c[owner] == label_set_id))
-        self._made.label_sets.pop(label_set_id, None)
+        self._tx.write.made.label_sets.pop(label_set_id, None)
 
 
 Pair = tuple[int, str]
 """The id of a group, and an item."""
 
 
-class DesignReads:
+class DesignReads(Reading):
     """Reads designs and the items that they ask about."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self, dataset_id: int) -> list[DesignRecord]:
         """Return the designs of a dataset by number."""
@@ -228,17 +219,13 @@ class DesignReads:
         return self._session.records(DrawnItemRecord, query.order_by(table.c.group_id, table.c.item_key))
 
 
-class DesignWrites:
+class DesignWrites(Writing):
     """Writes designs, the items that they ask about, and people's answers."""
-
-    def __init__(self, session: Session, designs: DesignReads) -> None:
-        self._session = session
-        self._designs = designs
 
     def insert(self, design: DesignRecord) -> DesignRecord:
         """Store a design as the next of its dataset, and return it with its id and its number."""
         self._session.keep_creators_out()
-        stored = self._designs.all(design.dataset_id)
+        stored = self._tx.designs.all(design.dataset_id)
         design = replace(design, number=stored[-1].number + 1 if stored else 1)
         names = (column.name for column in schema.designs.c if column.name != "id")
         design = replace(
@@ -256,7 +243,7 @@ class DesignWrites:
         table = schema.designs
         values = {"budget": budget, "planned_budget": budget}
         self._session.execute(table.update().where(table.c.id == design.id).values(values))
-        known = {(item.group_id, item.item_key) for item in self._designs.items(design.id)}
+        known = {(item.group_id, item.item_key) for item in self._tx.designs.items(design.id)}
         new = [
             {"design_id": design.id, "group_id": group_id, "item_key": key, "probability": 1.0}
             for group_id, key in pairs

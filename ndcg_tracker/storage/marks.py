@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,30 +15,21 @@ from ndcg_tracker.storage.checks import (
     checked_name,
     utc_now,
 )
-from ndcg_tracker.storage.datasets import DatasetReads
 from ndcg_tracker.storage.records import (
     AliasRecord,
     BudgetResetRecord,
     DecisionRecord,
     PolicyRecord,
-    RunRecord,
     SuiteDecisionRecord,
 )
-from ndcg_tracker.storage.session import Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
+from ndcg_tracker.storage.session import Reading, Writing
 
 OVERRIDE = ("acknowledged_reason", "acknowledged_by")
 """The columns of who overrode a decision, and why."""
 
 
-class AliasReads:
+class AliasReads(Reading):
     """Reads aliases."""
-
-    def __init__(self, session: Session, datasets: DatasetReads) -> None:
-        self._session = session
-        self._datasets = datasets
 
     def all(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases of a dataset (None: of all), by dataset and name."""
@@ -57,7 +48,7 @@ class AliasReads:
     def policies(self, dataset: str | None = None) -> list[PolicyRecord]:
         """Return every policy that an alias of a dataset (None: of all) ever had, oldest first."""
         if dataset is not None:
-            self._datasets.known(dataset)  # refuses a sealed one
+            self._tx.datasets.known(dataset)  # refuses a sealed one
         names = schema.datasets.c.name.label("dataset")
         query = sa.select(schema.policies, names).join_from(schema.policies, schema.datasets)
         every = partial(self._session.records, PolicyRecord, query.order_by(schema.policies.c.id))
@@ -83,13 +74,8 @@ class AliasReads:
         return named[0]
 
 
-class AliasWrites:
+class AliasWrites(Writing):
     """Writes aliases; ``run_of``: returns the run of an id."""
-
-    def __init__(self, session: Session, aliases: AliasReads, run_of: Callable[[int], RunRecord]) -> None:
-        self._session = session
-        self._aliases = aliases
-        self._run_of = run_of
 
     def set(self, dataset_id: int, name: str, run_id: int, by: str = "unknown") -> AliasRecord:
         """Point an alias, created if missing, at a run of the same dataset and return its record.
@@ -97,7 +83,7 @@ class AliasWrites:
         If it has a policy, its budget starts again, and ``by`` goes on the record.
         """
         checked_name("alias", name)
-        run = self._run_of(run_id)
+        run = self._tx.runs.with_id(run_id)
         if run.dataset_id != dataset_id:
             raise ConflictError(f"run {run.name!r} is in dataset {run.dataset!r}; an alias stays within its dataset")
         table, now = schema.aliases, utc_now()
@@ -109,7 +95,7 @@ class AliasWrites:
             self._session.execute(table.insert(), {**row, "updated_at_utc": now})
         if before != run_id:
             self._moved(dataset_id, name, run_id, run.name, by)
-        return next(alias for alias in self._aliases.all(run.dataset) if alias.name == name)
+        return next(alias for alias in self._tx.aliases.all(run.dataset) if alias.name == name)
 
     def delete(self, dataset_id: int, name: str, by: str = "unknown") -> None:
         """Delete an alias (ReferenceNotFoundError if it does not exist); ``by``: see ``set``."""
@@ -126,7 +112,7 @@ class AliasWrites:
     def _moved(self, dataset_id: int, alias: str, run_id: int | None, run: str | None, by: str) -> None:
         row = {"dataset_id": dataset_id, "alias": alias, "run_id": run_id, "run": run, "created_at_utc": utc_now()}
         self._session.execute(schema.alias_moves.insert(), row)
-        if self._aliases.policy(dataset_id, alias) is not None:
+        if self._tx.aliases.policy(dataset_id, alias) is not None:
             self.restart(dataset_id, alias, run or "", "deleted" if run is None else f"moved to {run}", by)
 
     def set_policy(self, dataset_id: int, alias: str, rules: Mapping[str, Any], by: str) -> None:
@@ -142,11 +128,8 @@ class AliasWrites:
         self._session.insert(schema.budget_resets, row | {"after_decision_id": after})
 
 
-class DecisionReads:
+class DecisionReads(Reading):
     """Reads the decisions of gates, on datasets and on suites."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self, dataset_id: int) -> list[DecisionRecord]:
         """Return the decisions of gates on a dataset, oldest first."""
@@ -166,13 +149,8 @@ class DecisionReads:
         return self._session.records(SuiteDecisionRecord, query)
 
 
-class DecisionWrites:
+class DecisionWrites(Writing):
     """Writes the decisions of gates; ``run_of``: returns the run of an id."""
-
-    def __init__(self, session: Session, run_of: Callable[[int], RunRecord], made: Written) -> None:
-        self._session = session
-        self._run_of = run_of
-        self._made = made
 
     def insert(
         self,
@@ -187,7 +165,7 @@ class DecisionWrites:
 
         ``arms``: if one side is an arm of several runs, the names of both sides and the ids of their runs.
         """
-        names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
+        names = [self._tx.runs.with_id(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
         runs = dict(zip(("baseline_run", "candidate_run"), sides, strict=True))
         row: dict[str, Any] = dict.fromkeys(column.name for column in schema.decisions.c if not column.primary_key)
@@ -197,7 +175,7 @@ class DecisionWrites:
         if arms is not None:
             row["repeats"] = {f"{side}_id": list(ids) for side, (_, ids) in runs.items()}
         record = DecisionRecord(id=self._session.insert(schema.decisions, _without_override(row)), **row)
-        self._made.decision_ids.add(record.id)
+        self._tx.write.made.decision_ids.add(record.id)
         return record
 
     def acknowledge(self, decision_id: int, reason: str, by: str, *, on_suite: bool = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 import sqlalchemy as sa
@@ -28,8 +28,6 @@ from ndcg_tracker.storage.checks import (
     checked_time,
     utc_now,
 )
-from ndcg_tracker.storage.datasets import DatasetReads, GroupReads, GroupWrites
-from ndcg_tracker.storage.marks import AliasReads
 from ndcg_tracker.storage.records import (
     AliasRecord,
     Holds,
@@ -39,10 +37,10 @@ from ndcg_tracker.storage.records import (
     RunSize,
 )
 from ndcg_tracker.storage.references import RunName, is_pattern, referenced_run
-from ndcg_tracker.storage.session import FEW, Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
+from ndcg_tracker.storage.session import FEW, Reading, Session, Writing
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 _BYTES_OF_LIST, BYTES_OF_RESULT = 60, 80
 """About how many bytes a row of ``ranked_lists`` takes besides its lists, and a group result with its packed value."""
@@ -73,14 +71,11 @@ class RunDetails(RankedFacts, total=False):
     groups_share: str | None
 
 
-class RunReads:
+class RunReads(Reading):
     """Reads runs and their ranked items."""
 
-    def __init__(self, session: Session, datasets: DatasetReads, aliases: AliasReads, groups: GroupReads) -> None:
-        self._session = session
-        self._datasets = datasets
-        self._aliases = aliases
-        self._groups = groups
+    def __init__(self, session: Session, tx: ReadTransaction) -> None:
+        super().__init__(session, tx)
         self._dataset_of: dict[int, int] = {}
 
     def all(self, dataset: str | None = None) -> list[RunRecord]:
@@ -91,7 +86,7 @@ class RunReads:
 
     def _run(self, **row: Any) -> RunRecord:
         """Return the record of a row, in which the name of the dataset has the word for its groups."""
-        return RunRecord(**row | {"dataset": self._datasets.with_id(row["dataset_id"]).name})
+        return RunRecord(**row | {"dataset": self._tx.datasets.with_id(row["dataset_id"]).name})
 
     def without_facts(self) -> list[RunRecord]:
         """Return all runs by id, without their tags and parameters, which may be damaged."""
@@ -137,12 +132,12 @@ class RunReads:
 
     def _referenced(self, reference: str, dataset: str | None) -> int:
         if dataset is not None:
-            self._datasets.known(dataset)
+            self._tx.datasets.known(dataset)
         names = self._session.once(("names of runs", dataset), partial(self._names, dataset))
         if reference.startswith("latest"):  # the checkpoints of a training come before its final run
             checkpoints = {run.id for run in self.all(dataset) if run.is_checkpoint and run.name != reference}
             names = [run for run in names if run.id not in checkpoints] or names
-        run_id = referenced_run(reference, names, partial(self._aliases.all, dataset), dataset)
+        run_id = referenced_run(reference, names, partial(self._tx.aliases.all, dataset), dataset)
         self._session.named_runs.append(run_id)
         return run_id
 
@@ -174,7 +169,7 @@ class RunReads:
         ReferenceNotFoundError for a pattern without a match, and what ``resolve`` raises.
         """
         if dataset is not None:
-            self._datasets.known(dataset)
+            self._tx.datasets.known(dataset)
         return [run for reference in references for run in self.matching(reference, dataset)] or self.all(dataset)
 
     def matching(self, reference: str, dataset: str | None) -> list[RunRecord]:
@@ -225,7 +220,7 @@ class RunReads:
                 raise pruning.refusal(self.with_id(run_id).name)
         query = sa.select(schema.runs.c.tie_order).where(schema.runs.c.id == run_id)
         tie_order = self._session.once(("tie order", run_id), lambda: self._session.rows(query)[0].tie_order)
-        return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)), tie_order=tie_order)
+        return Ranking(*self._tx.groups.keyed(lists, self._dataset_of.get(run_id)), tie_order=tie_order)
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return the pruning records of incomplete runs (of all runs, or of these), by run id."""
@@ -313,24 +308,11 @@ class RunReads:
             yield self.ranking(run.id, kept)
 
 
-class RunWrites:
+class RunWrites(Writing):
     """Writes runs, at once or block by block; renames, tags and deletes them."""
 
-    def __init__(
-        self,
-        session: Session,
-        runs: RunReads,
-        datasets: DatasetReads,
-        aliases: AliasReads,
-        groups: GroupWrites,
-        made: Written,
-    ) -> None:
-        self._session = session
-        self._runs = runs
-        self._datasets = datasets
-        self._aliases = aliases
-        self._groups = groups
-        self._made = made
+    def __init__(self, session: Session, tx: WriteTransaction) -> None:
+        super().__init__(session, tx)
         self._undated: set[int] = set()
         self._on_sqlite = session.connection.dialect.name == "sqlite"
 
@@ -345,7 +327,7 @@ class RunWrites:
         self.check_name_free(dataset_id, name)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
-            "dataset": self._datasets.with_id(dataset_id).name,
+            "dataset": self._tx.datasets.with_id(dataset_id).name,
             "name": name,
             "digest": "",
             "created_at_utc": checked_time(details.get("created_at_utc")),
@@ -361,7 +343,7 @@ class RunWrites:
             **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
         run_id = self._session.insert(schema.runs, values)
-        self._made.runs[run_id] = ""
+        self._tx.write.made.runs[run_id] = ""
         if details.get("created_at_utc") is None:
             self._undated.add(run_id)
         return run_id
@@ -372,13 +354,13 @@ class RunWrites:
 
     def append(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
         """Add the items of groups that an unfinished run does not have yet."""
-        self._session.bulk.insert_lists(RANKED_LISTS, run_id, self._groups.lists(dataset_id, ranking, "score"))
+        self._session.bulk.insert_lists(RANKED_LISTS, run_id, self._tx.write.groups.lists(dataset_id, ranking, "score"))
 
     def append_missing(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
         """Add the items of groups that a pruned run has without items; some groups of a sample have theirs."""
         kept = self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
         if kept.size:
-            lacks = ~np.isin(self._groups.ensure(dataset_id, ranking.group_keys), kept)
+            lacks = ~np.isin(self._tx.write.groups.ensure(dataset_id, ranking.group_keys), kept)
             ranking = ranking.of_groups(np.flatnonzero(lacks))
         self.append(run_id, dataset_id, ranking)
 
@@ -418,7 +400,7 @@ class RunWrites:
         A run without a date gets the present one: if two runs are stored side by side, the one that finishes later is
         the later run.
         """
-        self._made.runs[run_id] = digest
+        self._tx.write.made.runs[run_id] = digest
         values: dict[str, Any] = {"digest": digest, "n_groups": n_groups, "n_items": n_items, **ranked}
         if run_id in self._undated:
             values["created_at_utc"] = utc_now()
@@ -427,7 +409,7 @@ class RunWrites:
     def check_name_free(self, dataset_id: int, name: str) -> None:
         """Raise ConflictError if another run of the dataset has this name, InputError if the name is not valid."""
         checked_name("run", name)
-        taken = self._runs.named(dataset_id, name)
+        taken = self._tx.runs.named(dataset_id, name)
         if taken is not None:
             raise ConflictError(
                 f"run {name!r} exists already in dataset {taken.dataset!r} (id {taken.id})",
@@ -440,7 +422,7 @@ class RunWrites:
 
     def rename(self, run_id: int, name: str) -> RunRecord:
         """Rename a run and return its record; ConflictError if the name is taken."""
-        run = self._runs.with_id(run_id)
+        run = self._tx.runs.with_id(run_id)
         if run.name == name:
             return run
         self.check_name_free(run.dataset_id, name)
@@ -456,7 +438,7 @@ class RunWrites:
 
     def set_tags(self, run_id: int, tags: Mapping[str, Any]) -> RunRecord:
         """Replace the tags of a run and return its record."""
-        self._runs.with_id(run_id)
+        self._tx.runs.with_id(run_id)
         return self._updated(run_id, {"tags": checked_object("tags", tags)})
 
     def delete(self, run_id: int) -> RunRecord:
@@ -464,8 +446,8 @@ class RunWrites:
 
         Decisions and designs about it stay, and keep its name. Raises: ConflictError while an alias points to it.
         """
-        run = self._runs.with_id(run_id)
-        names = [f"@{alias.name}" for alias in self._aliases.all(run.dataset) if alias.run_id == run_id]
+        run = self._tx.runs.with_id(run_id)
+        names = [f"@{alias.name}" for alias in self._tx.aliases.all(run.dataset) if alias.run_id == run_id]
         if names:
             raise ConflictError(
                 f"run {run.name!r} has the alias {', '.join(names)}",
@@ -495,7 +477,7 @@ class RunWrites:
         ]
         for statement in statements:
             self._session.execute(statement)
-        self._made.runs.pop(run_id, None)
+        self._tx.write.made.runs.pop(run_id, None)
         return run
 
     def redo(self, run_id: int) -> bool:
@@ -507,7 +489,7 @@ class RunWrites:
         if self._on_sqlite or connection.scalar(sa.select(sa.func.has_table_privilege("runs", "DELETE"))):
             return False
         if not connection.scalar(sa.select(sa.func.ndcg_tracker_redo(run_id))):
-            name = self._runs.with_id(run_id).name
+            name = self._tx.runs.with_id(run_id).name
             raise ConflictError(
                 f"this role did not store run {name!r}, or an alias, a gate or a design names it",
                 advice="choose another name, or ask the owner of the database to replace it",
@@ -517,8 +499,8 @@ class RunWrites:
     def prune(self, run_id: int, *, summaries_only: bool) -> None:
         """Delete the items of a run and, with ``summaries_only``, its group results; its means and groups stay."""
         lists, results, evaluations = schema.ranked_lists, schema.group_results, schema.evaluations
-        group_ids = self._runs.group_ids(run_id)
-        without_results = summaries_only or "results" not in self._runs.holds(run_id)
+        group_ids = self._tx.runs.group_ids(run_id)
+        without_results = summaries_only or "results" not in self._tx.runs.holds(run_id)
         self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
         self.keep_pruning(run_id, group_ids, summaries_only=without_results)
         self._session.execute(lists.delete().where(lists.c.run_id == run_id))
@@ -532,11 +514,11 @@ class RunWrites:
     def restored(self, run_id: int, digest: str) -> None:
         """Record that a pruned run has its items again, so that its group results must be complete at the end."""
         self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
-        self._made.runs[run_id] = digest
+        self._tx.write.made.runs[run_id] = digest
 
     def _updated(self, run_id: int, values: Mapping[str, Any]) -> RunRecord:
         self._session.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))
-        return self._runs.with_id(run_id)
+        return self._tx.runs.with_id(run_id)
 
 
 _APART = "of_other_"

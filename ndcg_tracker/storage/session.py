@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from weakref import proxy
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Row, Select
@@ -14,6 +15,9 @@ from ndcg_tracker.storage.bulk.protocol import (
 )
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
 from ndcg_tracker.storage.locks import WriterLocks
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 Record = TypeVar("Record")
 
@@ -99,6 +103,20 @@ class Session:
         """Insert a row and return its id."""
         self.look_again()
         return int(self.connection.execute(table.insert().returning(table.c.id), values).scalar_one())
+
+
+class Reading:
+    """A part of a transaction, for one kind of rows; it reaches the other parts through the transaction."""
+
+    def __init__(self, session: Session, tx: ReadTransaction) -> None:
+        self._session = session
+        self._tx: ReadTransaction = proxy(tx)  # without a cycle, caches go with their transaction
+
+
+class Writing(Reading):
+    """A part that writes."""
+
+    _tx: WriteTransaction
 
 
 def _bulk(connection: Connection, arrow: ArrowChoice) -> Bulk:

@@ -68,17 +68,17 @@ class ReadTransaction:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.datasets = DatasetReads(session)
-        self.groups = GroupReads(session)
-        self.aliases = AliasReads(session, self.datasets)
-        self.suites = SuiteReads(session)
-        self.runs = RunReads(session, self.datasets, self.aliases, self.groups)
-        self.labels = LabelReads(session, self.groups)
-        self.evaluations = EvaluationReads(session, self.runs)
-        self.decisions = DecisionReads(session)
-        self.designs = DesignReads(session)
-        self.texts = TextReads(session)
-        self.copies = CopyReads(session)
+        self.datasets = DatasetReads(session, self)
+        self.groups = GroupReads(session, self)
+        self.aliases = AliasReads(session, self)
+        self.suites = SuiteReads(session, self)
+        self.runs = RunReads(session, self)
+        self.labels = LabelReads(session, self)
+        self.evaluations = EvaluationReads(session, self)
+        self.decisions = DecisionReads(session, self)
+        self.designs = DesignReads(session, self)
+        self.texts = TextReads(session, self)
+        self.copies = CopyReads(session, self)
 
     def look_again(self) -> None:
         """Clear the cache: a writer on Postgres sees what others have stored meanwhile."""
@@ -119,19 +119,19 @@ class WriteTransaction(ReadTransaction):
 class Writes:
     """The parts that write; ``made`` is everything they have created so far."""
 
-    def __init__(self, session: Session, read: ReadTransaction) -> None:
-        made = self.made = Written()
-        self.datasets = DatasetWrites(session, read.datasets)
-        self.groups = GroupWrites(session, read.groups)
-        self.labels = LabelWrites(session, read.labels, self.groups, made)
-        self.runs = RunWrites(session, read.runs, read.datasets, read.aliases, self.groups, made)
-        self.evaluations = EvaluationWrites(session, made)
-        self.aliases = AliasWrites(session, read.aliases, read.runs.with_id)
-        self.suites = SuiteWrites(session, read.suites, read.datasets)
-        self.decisions = DecisionWrites(session, read.runs.with_id, made)
-        self.designs = DesignWrites(session, read.designs)
-        self.texts = TextWrites(session, made)
-        self.copies = CopyWrites(session, made)
+    def __init__(self, session: Session, tx: WriteTransaction) -> None:
+        self.made = Written()
+        self.datasets = DatasetWrites(session, tx)
+        self.groups = GroupWrites(session, tx)
+        self.labels = LabelWrites(session, tx)
+        self.runs = RunWrites(session, tx)
+        self.evaluations = EvaluationWrites(session, tx)
+        self.aliases = AliasWrites(session, tx)
+        self.suites = SuiteWrites(session, tx)
+        self.decisions = DecisionWrites(session, tx)
+        self.designs = DesignWrites(session, tx)
+        self.texts = TextWrites(session, tx)
+        self.copies = CopyWrites(session, tx)
 
 
 # Migrations and guards are imported where they are used: most commands only read, and most of their time is the start.

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ndcg_tracker.asked import made
 from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.chart import cutoffs as cutoffs_chart
-from ndcg_tracker.compare.gather import CompareOptions, compared
+from ndcg_tracker.compare.gather import compared
+from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.report_facts import GroupLists
 from ndcg_tracker.compare.run_pair import resolved_pair
 from ndcg_tracker.compare.say import for_people, n_tested, together_words
@@ -24,16 +26,17 @@ from ndcg_tracker.questions.explain.decide import GroupExplanation
 from ndcg_tracker.questions.explain.gather import explained_pair, group_explanation
 from ndcg_tracker.questions.explain.say import explanation_report
 from ndcg_tracker.questions.history.say import MOST_RUNS, HistoryRow, history_chart
+from ndcg_tracker.questions.report import NOT_DRAWN
 from ndcg_tracker.questions.report.gather import at_cutoffs, lists_of, live_report
 from ndcg_tracker.questions.report.page import lists_on_page, report_values, texts_on_page, visible_lists
 from ndcg_tracker.render.html import CLASSES, reports_html, themes
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.runs.groups import group_id, texts_of
-from ndcg_tracker.ui.faults import MISSING, in_browser
+from ndcg_tracker.ui.faults import in_browser
 from ndcg_tracker.ui.here import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.overviews import group_over_time
-from ndcg_tracker.ui.rendering import Question, metric_name, rendered
+from ndcg_tracker.ui.rendering import Question, metric_name, of_form, rendered
 from ndcg_tracker.words.texts import GroupTexts, counted
 
 if TYPE_CHECKING:
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 
 SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""
+_CHOSEN = ("dataset", "metrics", "labels", "judge", "check_with", "fresh", *NOT_DRAWN)
+"""Options of a comparison that the page chooses in its own way, or that it does not take."""
 MOST_PAIRS = 12
 """The largest number of candidates in one comparison."""
 
@@ -79,24 +84,18 @@ class Chosen:
 
     def options(self, ask: Question) -> CompareOptions:
         """Return the options of the comparison: the metric of the address, or all metrics that the runs share."""
-        metric = ask.text("metric")
-        every = () if metric is None else (parse_metric(metric),)
-        judge, labels = self.here.judge or None, self.here.version
-        return CompareOptions(every, self.baseline.dataset, missing_groups(ask), judge=judge, labels=labels)
+        of_labels = {"dataset": self.baseline.dataset, "judge": self.here.judge or None, "labels": self.here.version}
+        return made(CompareOptions, {"metrics": ask.text("metric") or (), **self.given, **of_labels})
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The further options that the address gives."""
+        return self.here.ask.keywords(CompareOptions, _CHOSEN)
 
     def address(self, path: str, candidate: RunRecord, ask: Question, metric: str) -> str:
         """Return an address about the baseline and one candidate."""
         both = [self.baseline.id, candidate.id]
-        missing = ask.text("missing")
-        return self.here.link(path, dataset=self.baseline.dataset, metric=metric, run=both, missing=missing)
-
-
-def missing_groups(ask: Question) -> Any:
-    """Return how the address treats groups that a run lacks."""
-    given = ask.text("missing") or "error"
-    if given not in MISSING:
-        raise InputError(f"missing must be error, zero, intersect or skip, not {given[:40]!r}")
-    return given
+        return self.here.link(path, dataset=self.baseline.dataset, metric=metric, run=both, **self.given)
 
 
 def compare(tx: ReadTransaction, ask: Question) -> Answer:
@@ -115,15 +114,14 @@ def compare(tx: ReadTransaction, ask: Question) -> Answer:
         "compare.html",
         data=data,
         ids=ids,
-        swapped=chosen.here.link("/compare", run=ids[::-1], metric=ask.text("metric"), missing=ask.text("missing"))
+        swapped=chosen.here.link("/compare", run=ids[::-1], metric=ask.text("metric"), **chosen.given)
         if len(ids) == 2
         else None,
         others=chosen.here.link("/runs", dataset=chosen.baseline.dataset, metric=metric, run=ids, baseline=ids[0]),
         cutoffs=[chosen.address("/compare/cutoffs", candidate, ask, metric) for candidate in chosen.candidates],
         asked=ask.text("metric") or "",
         made_of=[made_of(chosen.baseline, candidate) for candidate in chosen.candidates],
-        missing=ask.text("missing"),
-        choices_of_missing=MISSING,
+        options=of_form(CompareOptions, _CHOSEN, chosen.given),
         together=_corrected_together(tx, chosen, ask, report),
         **{**chosen.here.values("/compare"), **values},
     )
@@ -210,7 +208,7 @@ def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
 def _lists(tx: ReadTransaction, chosen: Chosen, key: str) -> GroupLists:
     metric = parse_metric(chosen.here.wanted().metric)
     arms = Arm.of(chosen.baseline), Arm.of(chosen.candidates[0])
-    both = resolved_pair(tx, *arms, (metric,), chosen.here.version, chosen.here.judge or None)
+    both = resolved_pair(tx, *arms, (metric,), chosen.here.view)
     group_number = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
     return lists_of(tx, both, np.array([group_number], dtype=np.int64))[0]
 
@@ -315,8 +313,7 @@ def _group_pair(tx: ReadTransaction, chosen: Chosen, key: str) -> tuple[dict[str
         lists, number = _lists(tx, chosen, key), group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
         texts = texts_of(tx, chosen.here.dataset.id, {number: [item.item for item in lists.items]}).get(number)
         charts["moves"] = rank_moves(lists, *names, metric=familiar_name(str(metric)), texts=texts)
-        judge, labels = chosen.here.judge or None, chosen.here.version
-        both = explained_pair(tx, chosen.baseline, candidate, metric, labels=labels, judge=judge)
+        both = explained_pair(tx, chosen.baseline, candidate, metric, view=chosen.here.view)
         explanation = group_explanation(tx, both, key)
         assert isinstance(explanation, GroupExplanation)
         values["has_texts"] = bool(explanation.texts.items)

@@ -113,7 +113,7 @@ def _group(tx: ReadTransaction, ask: Question, format: Format) -> str:
         raise ReferenceNotFoundError("no two runs have this group")
     runs = [tx.runs.with_id(run_id) for run_id in ids]
     metric = parse_metric(here.wanted().metric)
-    both = explained_pair(tx, runs[0], runs[1], metric, labels=here.version, judge=here.judge or None)
+    both = explained_pair(tx, runs[0], runs[1], metric, view=here.view)
     return explanation_said(group_explanation(tx, both, key), None).in_format(format)
 
 

@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.ui.here import Here
-from ndcg_tracker.ui.rendering import Question, rendered
+from ndcg_tracker.ui.rendering import MISSING, Question, rendered
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
-MISSING = {
-    "error": "all runs must have the same",
-    "zero": "count 0 where a run lacks them",
-    "intersect": "without those that only some runs have",
-    "skip": "only those that all runs have",
-}
-"""How to treat groups that a run lacks, in the words of the pages."""
 TITLES = {
     400: "This cannot be shown",
     404: "Not found",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.runs.labels import judges_of
@@ -113,6 +114,11 @@ class Here:
     def version(self) -> int | None:
         """The chosen version of the labels, None if none was chosen."""
         return None if self.label_set is None else self.label_set.version
+
+    @property
+    def view(self) -> LabelView:
+        """The chosen labels."""
+        return LabelView(labels=self.version, judge=self.judge or None)
 
     def link(self, path: str, **parameters: object) -> str:
         """Return the address of a page of this dataset, with the choices that all pages share."""

@@ -24,6 +24,7 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.labels import NeededQuestion
 from ndcg_tracker.questions.labels.decide import ItemToGrade
 from ndcg_tracker.questions.labels.gather import labels_needed
 from ndcg_tracker.questions.labels.say_items import csv_to_fill
@@ -383,7 +384,8 @@ class Judging:
                 advice="store runs and labels with item ids to judge them here",
             )
         parsed = None if metric is None else parse_metric(metric)
-        needed = labels_needed(tx, runs[0], runs[1:], parsed, ask.number("budget", BUDGET), whose)
+        question = NeededQuestion(metric=parsed, budget=ask.number("budget", BUDGET), judge=whose)
+        needed = labels_needed(tx, runs[0], runs[1:], question)
         of_judge = [of for of in label_sets if of.judge == whose] or label_sets
         grades = tx.labels.lists(of_judge[-1].id).grades if of_judge else np.arange(4.0)
         greatest = ask.number("greatest", 0)

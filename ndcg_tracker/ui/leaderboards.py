@@ -6,17 +6,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.asked import made
 from ndcg_tracker.compare.arms import without_checkpoints
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard
-from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, leaderboard_of
+from ndcg_tracker.questions.leaderboard.gather import leaderboard_of
+from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.leaderboard.say import leaderboard_report, leaderboard_table
-from ndcg_tracker.ui.comparisons import missing_groups
-from ndcg_tracker.ui.faults import MISSING, advice_and_commands, in_browser
+from ndcg_tracker.ui.faults import advice_and_commands, in_browser
 from ndcg_tracker.ui.here import Answer, Here, tag_pair
 from ndcg_tracker.ui.overviews import GroupsCounted
-from ndcg_tracker.ui.rendering import Question, metric_name, rendered, table_on_page
+from ndcg_tracker.ui.rendering import Question, metric_name, of_form, rendered, table_on_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 RUNS = 50
 """The default number of runs to rank, the latest ones."""
 _MORE_METRICS = 3
+_CHOSEN = ("dataset", "metrics", "labels", "judge", "tags", "suite", "by_tag", "measures", "check_with")
+"""Options of a leaderboard that the page chooses in its own way, or that it does not take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +49,14 @@ class Asked:
         first = here.wanted()
         is_external = parse_metric(first.metric).is_external
         rankable = [use for use in here.metrics if _is_rankable(use, is_external)]
-        asked = ask.texts("beside")
         if ask.has("beside"):
-            beside = [use.metric for use in rankable if use.metric in asked]
+            beside = [use.metric for use in rankable if use.metric in ask.texts("beside")]
         else:  # only metrics that all runs have, because a leaderboard leaves out runs without them
             beside = [use.metric for use in rankable if use.n_runs >= first.n_runs and use != first][:_MORE_METRICS]
-        metrics = tuple(map(parse_metric, dict.fromkeys([first.metric, *beside])))
-        question = LeaderboardQuestion(
-            (),
-            metrics,
-            here.dataset.name,
-            dict(map(tag_pair, ask.texts("tag"))),
-            missing=missing_groups(ask),
-            labels=here.version,
-            judge=here.judge or None,
-            last=ask.number("last", RUNS),
-        )
-        return cls(here, question, rankable)
+        metrics = [*dict.fromkeys([first.metric, *beside])]
+        asked = {**ask.keywords(LeaderboardQuestion, _CHOSEN), "metrics": metrics, "dataset": here.dataset.name}
+        asked |= {"tags": dict(map(tag_pair, ask.texts("tag"))), "labels": here.version, "judge": here.judge or None}
+        return cls(here, made(LeaderboardQuestion, asked, last=ask.number("last", RUNS)), rankable)
 
 
 def _is_rankable(use: MetricUse, is_external: bool) -> bool:
@@ -74,6 +68,7 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of the leaderboard of a dataset."""
     asked = Asked.of(tx, ask)
     here, question = asked.here, asked.question
+    given = ask.keywords(LeaderboardQuestion, _CHOSEN)
     board, why, commands = None, "", list[str]()
     try:
         board = leaderboard_of(tx, question)
@@ -82,7 +77,7 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
         words, commands = advice_and_commands(advice)
         why = f"{what}; {words}" if words else what
     n_runs = len(without_checkpoints(tx.runs.all(here.dataset.name), question.tags)[0])
-    others = {"dataset": here.dataset.name, "tag": ask.texts("tag"), "missing": ask.text("missing")}
+    others = {"dataset": here.dataset.name, "tag": ask.texts("tag"), **given}
     others["last"] = ask.text("last")
     report = None if board is None else leaderboard_report(board)
     beside = [str(metric) for metric in question.metrics[1:]]
@@ -99,8 +94,7 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
         tag=(ask.texts("tag") or [""])[0],
         last=question.last,
         n_runs=n_runs,
-        missing=question.missing,
-        choices_of_missing=MISSING,
+        options=of_form(LeaderboardQuestion, _CHOSEN, given),
         **here.values("/leaderboard"),
     )
 

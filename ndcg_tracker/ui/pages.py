@@ -63,7 +63,7 @@ def asked_history(tx: ReadTransaction, here: Here) -> tuple[History, HistoryFilt
     """Return the history that an address asks for, and its runs."""
     ask = here.ask
     tags = dict(map(tag_pair, ask.texts("tag")))
-    wanted = HistoryFilter(tags, last=ask.number("last", RUNS), judge=here.judge or None, labels=here.version)
+    wanted = HistoryFilter(tags=tags, last=ask.number("last", RUNS), judge=here.judge or None, labels=here.version)
     return history_of(tx, here.dataset.name, here.wanted().metric, wanted, most_steps=MOST_STEPS), wanted
 
 

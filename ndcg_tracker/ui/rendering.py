@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
+from ndcg_tracker.asked import declared
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.html import CLASSES, environment, script_json, table_html
@@ -27,6 +29,14 @@ if TYPE_CHECKING:
 _LARGEST_ID = 2**63 - 1
 _WIDTH, _HEIGHT = 120, 26
 _SPARKS = 120
+
+MISSING = {
+    "error": "all runs must have the same",
+    "zero": "count 0 where a run lacks them",
+    "intersect": "without those that only some runs have",
+    "skip": "only those that all runs have",
+}
+"""How to treat groups that a run lacks, in the words of the pages."""
 
 
 class Question:
@@ -75,6 +85,11 @@ class Question:
         """Return the distinct numbers of a parameter, in the order in which they were given."""
         return list(dict.fromkeys(_number(name, value) for value in self.texts(name)))
 
+    def keywords(self, question: type[Any], but: Collection[str]) -> dict[str, Any]:
+        """Return the fields of a question that the address gives, without those that a page chooses otherwise."""
+        asked = [(one, self.text(one.name)) for one in declared(question) if one.name not in but]
+        return {one.name: one.of_text(text) for one, text in asked if text is not None}
+
     def dataset(self, tx: ReadTransaction) -> DatasetRecord:
         """Return the dataset that the address names, or the only one if it names none."""
         name, every = self.text("dataset"), tx.datasets.all()
@@ -84,6 +99,23 @@ class Question:
             if record.name == name:
                 return record
         raise ReferenceNotFoundError("choose a dataset" if name is None else f"no dataset {name!r}")
+
+
+def of_form(question: type[Any], but: Collection[str], given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the fields of a question as a form asks for them, with the values that are given."""
+    return [
+        {
+            "name": one.name,
+            "help": re.sub("--([a-z-]+)", lambda found: found[1].replace("-", " "), one.option.help),
+            "choices": {choice: MISSING.get(choice, choice) for choice in one.choices},
+            "is_switch": one.type is bool,
+            "default": one.default,
+            "is_given": one.name in given,
+            "value": given.get(one.name, one.default),
+        }
+        for one in declared(question)
+        if one.name not in but
+    ]
 
 
 def _number(name: str, text: str) -> int:

@@ -6,7 +6,7 @@ import json
 
 from command_line import CommandLine
 
-GATE = ("gate", "dense", "--baseline", "bm25", "--scope", "set", "--tolerance", "1", "--dataset", "shop")
+GATE = ("gate", "dense", "--baseline", "bm25", "--scope", "set", "--margin", "0.99", "--dataset", "shop")
 
 
 def test_a_gate_with_limits(command: CommandLine, files: None) -> None:

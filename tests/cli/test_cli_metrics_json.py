@@ -1,4 +1,4 @@
-"""``--metrics-json`` of ``ingest`` and ``evaluate``: the same object as the gate's, whole or not at all."""
+"""``--metrics-json`` of ``ingest`` and ``evaluate``: the same object, whole or not at all."""
 
 import json
 from pathlib import Path
@@ -16,9 +16,7 @@ def written(folder: Path, name: str = "metrics.json") -> dict[str, float]:
     return found
 
 
-def test_ingest_evaluate_and_gate_write_the_same_names_and_numbers(
-    command: CommandLine, files: None, folder: Path
-) -> None:
+def test_ingest_and_evaluate_write_the_same_names_and_numbers(command: CommandLine, files: None, folder: Path) -> None:
     asked = ["--labels", "labels.csv", *METRICS, "--metrics-json", "metrics.json"]
     command("ingest", "bm25.csv", *asked)
     by_ingest = written(folder)
@@ -27,8 +25,6 @@ def test_ingest_evaluate_and_gate_write_the_same_names_and_numbers(
     assert list(by_ingest.values()) == means
     assert list(by_ingest) == ["ndcg_at_10", "ndcg_gain_exp2_at_20", "lightgbm_ndcg_at_5"]
     command("evaluate", "bm25.csv", *asked)
-    assert written(folder) == by_ingest
-    command("gate", "bm25", "--baseline", "bm25", "--margin", "0.5", "--metrics-json", "metrics.json")
     assert written(folder) == by_ingest
 
 

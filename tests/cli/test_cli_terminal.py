@@ -36,7 +36,7 @@ PRINTING = [
     "explain bm25 dense",
     "explain bm25 dense --group 'light bike light'",
     "gate dense --baseline @baseline --margin .01 --dry-run",
-    "gate dense --baseline @baseline --margin .001 --dry-run --top 3",
+    "gate dense --baseline @baseline --margin .001 --dry-run",
     "gate bm25 --baseline dense --margin .01 --dry-run --by product --slice-margin .05",
     "gate dense --baseline bm25 --scope set --dry-run",
     "gate dense --baseline bm25",

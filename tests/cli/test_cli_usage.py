@@ -58,10 +58,10 @@ Usage: ndcg-track compare [OPTIONS] BASELINE CANDIDATE...
 Options:
   --dataset NAME          Only look for runs in this dataset.
   -m, --metric METRIC     A metric, such as ndcg@10.
-  --by ATTRIBUTE          Also compare the slices of this attribute of groups.
   --judge NAME            The judge whose labels count.
-  --labels VERSION        Version of the labels: a number, or newest.
+  --by ATTRIBUTE          Also compare the slices of this attribute of groups.
   --top N                 How many of the worst and best groups to show.
+  --labels VERSION        Version of the labels: a number, or newest.
   --format text|json|...  How to print the result. (default: text)
   -q, --quiet             Print the first line of a report.
   -v, --verbose           Print all of a report.
@@ -234,7 +234,7 @@ def test_long_helps_have_headings(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     headings = re.findall(r"^(\w+):$", text, re.MULTILINE)
     assert headings == ["Arguments", "What", "Decision", "Statistics", "Slices", "Output", "Options"]
-    assert "required unless --scope set" in " ".join(text.split())
+    assert "with --scope set, 0 by default" in " ".join(text.split())
     assert run(["runs", "list", "--help"]) == 0
     assert re.findall(r"^(\w+):$", capsys.readouterr().out, re.MULTILINE) == ["Options"]
 

@@ -91,7 +91,15 @@ def test_what_is_given_is_read_and_passed_on() -> None:
 def test_the_help_shows_what_the_declarations_say() -> None:
     code, text = called("--help")
     assert code == 0
-    for said in ("Ask a question.", "--depth", "How deep.", "default: 10; x>=1", "--name", "--labels VERSION", "--own"):
+    for said in (
+        "Ask a question.",
+        "--depth",
+        "How deep.",
+        "[default: (10); x>=1]",
+        "--name",
+        "--labels VERSION",
+        "--own",
+    ):
         assert said in text
     for said in ("--strict", "--not-asked", "not_asked"):
         assert said not in text

@@ -334,7 +334,7 @@ def test_pictures_and_pages_keep_the_clusters(ltr: nt.Tracker) -> None:
     rows = result.plot("slices").spec["data"]["values"]
     (metric,), slices = result.comparisons[0].metrics, result.comparisons[0].slices
     assert slices is not None
-    expected = {"device: " + one.value: one.ci for one in slices if one.value} | {metric.metric: metric.ci}
+    expected = {"device: " + one.about.value: one.ci for one in slices if one.about.value} | {metric.metric: metric.ci}
     assert {row["name"]: (row["low"], row["high"]) for row in rows if row["name"] in expected} == expected
     assert result.plot("slices").spec["title"]["subtitle"].startswith("new-0 against old-0 on ltr, clustered by user;")
     alone = ltr.compare("old-0", "new-0", by="device")

@@ -158,7 +158,7 @@ def test_a_leaderboard_and_a_history_take_finished_runs(ltr: nt.Tracker) -> None
     report = ltr.history_report("ndcg@10", dataset="ltr")
     assert [row["run"] for row in report.rows] == FINALS
     assert left_out(13, "old-0/iter-1") in report.notes
-    of_training = HistoryFilter({"training": "new-1", "stage": "iteration"})
+    of_training = HistoryFilter(tags={"training": "new-1", "stage": "iteration"})
     shown = ltr.history_report("ndcg@10", dataset="ltr", wanted=of_training)
     assert [row["run"] for row in shown.rows] == ["new-1/iter-1", "new-1/iter-2"]
 

@@ -236,7 +236,7 @@ def test_groups_that_neither_run_has_are_told_with_the_option(shop: CommandLine,
     assert "in neither run  1 group with labels, left out\n" in shop.done(
         "compare", "bm25", "dense", "--missing", "skip", "-v"
     )
-    gate = ("gate", "dense", "--baseline", "bm25", "--scope", "set", "--tolerance", "1", "-v")
+    gate = ("gate", "dense", "--baseline", "bm25", "--scope", "set", "--margin", "0.99", "-v")
     assert told in " ".join(shop.done(*gate).split())
     assert "in neither run  1 group with labels, left out\n" in shop.done(*gate, "--missing", "skip")
 

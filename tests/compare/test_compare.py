@@ -19,7 +19,7 @@ from ndcg_tracker.compare.decide import (
     compare_runs,
     extreme_groups,
 )
-from ndcg_tracker.compare.estimate import Methods
+from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import Comparison, Estimate, JudgedShare, LabelSetRef, RunRef
 from ndcg_tracker.compare.say import comparison_object
@@ -131,7 +131,7 @@ def test_few_or_skewed_differences_are_low_information() -> None:
 def test_weights_change_the_mean_and_weight_zero_does_not_count() -> None:
     metric = one([0.5, 0.5, 0.5], [0.75, 0.25, 0.0], weights=np.array([3.0, 1.0, 0.0]))
     assert metric.delta == (3 * 0.25 - 0.25) / 4
-    assert (metric.n, metric.wins, metric.ties, metric.losses, metric.groups.paired) == (2, 1, 0, 1, 3)
+    assert (metric.n, metric.wins, metric.ties, metric.losses, metric.about.groups.paired) == (2, 1, 0, 1, 3)
     assert said(metric)[0] == "1 group with weight 0 left out"
     worst = extreme_groups(
         results([0.5] * 3, [0.75, 0.25, 0.0], weights=np.array([3.0, 1.0, 0.0])), names, top=5, sign=-1
@@ -282,12 +282,12 @@ def chosen(delta: NDArray[np.float64], weights: NDArray[np.float64] | None = Non
 def test_the_test_and_the_interval_that_were_asked_for(weights: NDArray[np.float64] | None) -> None:
     counts = SPREAD if weights is None else SPREAD[weights > 0]
     own = None if weights is None else weights[weights > 0]
-    flipped = chosen(SPREAD, weights, test="permutation", ci="bootstrap", resamples=2000)
-    assert (flipped.test, flipped.ci_method) == ("permutation", "bootstrap")
-    assert flipped.p_value == flipped.p_adjusted == sign_flip_test(counts, own, flips=2000).p_value
-    assert flipped.ci == bootstrap_interval(counts, own, resamples=2000)
+    flipped = chosen(SPREAD, weights, test="permutation", ci="bootstrap")
+    assert (flipped.about.test, flipped.about.ci_method) == ("permutation", "bootstrap")
+    assert flipped.p_value == flipped.p_adjusted == sign_flip_test(counts, own).p_value
+    assert flipped.ci == bootstrap_interval(counts, own)
     bet = chosen(SPREAD, weights, ci="betting")
-    assert (bet.test, bet.ci_method, bet.ci) == ("t", "betting", betting_interval(counts, own))
+    assert (bet.about.test, bet.about.ci_method, bet.ci) == ("t", "betting", betting_interval(counts, own))
     assert bet.p_value == chosen(SPREAD, weights).p_value
     assert bet.delta == flipped.delta == chosen(SPREAD, weights).delta
     assert bet.equivalence is None
@@ -307,8 +307,8 @@ def test_equivalence_is_shown_when_asked_for() -> None:
 
 
 def test_a_constant_difference_has_a_p_value_by_permutation_only() -> None:
-    metric = chosen(np.full(400, 0.25), test="permutation", resamples=999)
-    assert (metric.p_value, metric.ci, metric.verdict) == (0.001, None, "improved")
+    metric = chosen(np.full(400, 0.25), test="permutation")
+    assert (metric.p_value, metric.ci, metric.verdict) == (pytest.approx(1 / 10_001), None, "improved")
     assert said(metric) == ("all 400 groups differ by the same amount: the interval is undefined",)
     assert (metric.effect_size, metric.detectable_delta) == (None, None)
 
@@ -332,7 +332,6 @@ def test_nothing_to_infer_stays_nothing(test: str, ci: str) -> None:
             {"equivalence": -1.0},
             "the equivalence margin must be a number above 0, not -1.0; give it in absolute points, such as 0.01",
         ),
-        ({"resamples": 0}, "the number of resamples must be 1 or more, not 0"),
         (
             {"test": "wilcoxon", "weights": np.full(400, 2.0)},
             "ndcg@10: the Wilcoxon test takes no weights: choose test='t' or test='permutation'",
@@ -354,9 +353,9 @@ def test_compare_runs_hands_the_methods_on() -> None:
     given_results = results([0.0] * 400, SPREAD.tolist())
     comparison = compare_runs(
         SHOP, [given_results], names,
-        methods=Methods(test="permutation", ci="betting", equivalence=0.1, resamples=500),
+        methods=Methods(test="permutation", ci="betting", equivalence=0.1),
     )  # fmt: skip
-    assert comparison.metrics[0] == chosen(SPREAD, test="permutation", ci="betting", equivalence=0.1, resamples=500)
+    assert comparison.metrics[0] == chosen(SPREAD, test="permutation", ci="betting", equivalence=0.1)
     document = json.loads(json.dumps(comparison_object(comparison), allow_nan=False))
     assert document["metrics"][0]["equivalence"]["margin"] == 0.1
 
@@ -376,7 +375,7 @@ def test_slices_come_with_the_comparison_the_worst_first() -> None:
     by = Slicing("device", ["phone", "tv", "desk", None])
     comparison = compare_runs(SHOP, [given_results], names, by=by)
     assert comparison.slice_attribute == "device"
-    assert [(row.value, row.delta) for row in comparison.slices or ()] == [
+    assert [(row.about.value, row.delta) for row in comparison.slices or ()] == [
         ("tv", -0.25), ("desk", 0.0), (None, 0.0), ("phone", 0.25),
     ]  # fmt: skip
     assert comparison_object(comparison)["slices"][0] == {
@@ -396,12 +395,12 @@ def test_what_no_test_covers_cannot_be_sliced() -> None:
 
 def test_equal_results_without_a_judged_item_are_not_identical() -> None:
     metric = one([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], not_judged="nothing_judged")
-    assert (metric.verdict, metric.not_comparable) == ("not_comparable", "nothing_judged")
+    assert (metric.verdict, metric.about.not_comparable) == ("not_comparable", "nothing_judged")
     assert (metric.baseline, metric.candidate, metric.delta, metric.ties) == (0.0, 0.0, None, 3)
     assert one([0.0], [0.0]).verdict == "identical"
     moved = one([0.25, 0.0, 0.5], [0.5, 0.0, 0.25], not_judged="nothing_judged")
-    assert (moved.verdict, moved.not_comparable) == ("no_difference_detected", None)
-    assert one([], []).not_comparable == "no_group"
+    assert (moved.verdict, moved.about.not_comparable) == ("no_difference_detected", None)
+    assert one([], []).about.not_comparable == "no_group"
     assert not compared(results([0.0], [0.0], not_judged="nothing_judged")).is_comparable
     assert compared(
         results([0.0], [0.0], not_judged="nothing_judged"), results([0.5], [0.5], metric="AP")

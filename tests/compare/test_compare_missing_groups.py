@@ -59,7 +59,7 @@ def test_groups_that_neither_run_has(absent: nt.Tracker) -> None:
     assert (other["wins"], other["losses"]) == (one["wins"], one["losses"])
     bounds = [bound * 6 / 4 for bound in one["tie_bounds"]["delta"]]
     assert other["tie_bounds"]["delta"] == pytest.approx(bounds, rel=1e-12)
-    gated = absent.gate("dense", baseline="bm25", scope="set", tolerance=1.0, missing="skip", dry_run=True).to_dict()
+    gated = absent.gate("dense", baseline="bm25", scope="set", margin=0.99, missing="skip", dry_run=True).to_dict()
     assert (gated["n"], gated["delta"]) == (4, pytest.approx(other["delta"], rel=1e-14))
 
 

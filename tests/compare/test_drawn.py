@@ -30,8 +30,8 @@ def test_under_a_judge_the_numbers_are_those_by_hand(tracker: nt.Tracker, measur
     n = ask(tracker, population, 700, call, metric=METRICS[measure], seed="s")
     expected = by_hand(population, measure, 700, "s")
     found = compared(tracker, call, metrics=METRICS[measure])
-    assert found.check is not None
-    assert (found.check.n_answered, found.check.n_groups, found.check.n_missing) == (n, 80, 0)
+    assert found.about.check is not None
+    assert (found.about.check.n_answered, found.about.check.n_groups, found.about.check.n_missing) == (n, 80, 0)
     assert found.delta == pytest.approx(expected.estimate)
     assert found.ci == pytest.approx(expected.interval)
     assert found.p_value == pytest.approx(expected.p_value())
@@ -48,8 +48,8 @@ def test_where_labels_have_holes_the_numbers_are_those_by_hand(tracker: nt.Track
     n = ask(tracker, population, 250, call, metric=METRICS[measure], seed="s")
     expected = by_hand(population, measure, 250, "s")
     found = compared(tracker, call, metrics=METRICS[measure])
-    assert found.check is not None
-    assert (found.check.aim, found.check.n_answered, found.open) == ("holes", n, None)
+    assert found.about.check is not None
+    assert (found.about.check.aim, found.about.check.n_answered, found.open) == ("holes", n, None)
     assert found.delta == pytest.approx(expected.estimate)
     assert found.ci == pytest.approx(expected.interval)
 
@@ -124,7 +124,7 @@ def test_below_30_queries_answers_count_as_labels_where_labels_have_holes(tracke
     assert 0 < n < 30
     found = tracker.compare("A", "B", **call).comparisons[0]
     (metric,) = found.metrics
-    assert metric.check is None
+    assert metric.about.check is None
     assert metric.about.unjudged is not None
     assert before.about.unjudged is not None
     n_answered = sum(population.is_open[int(group[1:])].sum() for group in _answered(tracker))
@@ -142,8 +142,8 @@ def test_when_every_open_item_is_answered_the_ordinary_comparison_decides(tracke
     (answered,) = tracker.compare("A", "B", **call).comparisons
     assert {group.moves for group in answered.worst} == {None}  # the gains of stored labels are others
     found = compared(tracker, call)
-    assert found.check is not None
-    assert found.check.is_complete
+    assert found.about.check is not None
+    assert found.about.check.is_complete
     assert found.delta == pytest.approx(population.facts().truth)
     assert (found.wins or 0) + (found.losses or 0) > 20
 
@@ -164,8 +164,12 @@ def test_a_skipped_item_leaves_its_query_out_and_many_decide_nothing(tracker: nt
     assert {(item.group, item.item) for item in again.items} == skipped
     answer(tracker, population, [pair for pair in pairs if pair in skipped and pair[0] != queries[0]], 1, call)
     found = compared(tracker, call)
-    assert found.check is not None
-    assert (found.check.decides, found.check.n_left_out, found.check.left_out) == (True, 1, (queries[0],))
+    assert found.about.check is not None
+    assert (found.about.check.decides, found.about.check.n_left_out, found.about.check.left_out) == (
+        True,
+        1,
+        (queries[0],),
+    )
 
 
 def test_answers_that_are_older_than_a_run_make_queries_known_and_never_drawn(tracker: nt.Tracker) -> None:
@@ -174,15 +178,15 @@ def test_answers_that_are_older_than_a_run_make_queries_known_and_never_drawn(tr
     n = ask(tracker, population, 600, call, seed="s")
     assert n >= 30
     tracker.ingest(run_of(population.ranks[1]), name="again", **call)
-    of_old = compared(tracker, call).check
+    of_old = compared(tracker, call).about.check
     (metric,) = tracker.compare("A", "again", check_with="ann", **call).comparisons[0].metrics
     assert of_old is not None
-    assert metric.check is not None
+    assert metric.about.check is not None
     assert (of_old.n_answered, of_old.n_known) == (n, 0)
-    assert (metric.check.n_answered, metric.check.n_known, metric.check.decides) == (0, n, False)
+    assert (metric.about.check.n_answered, metric.about.check.n_known, metric.about.check.decides) == (0, n, False)
     fresh = tracker.compare("A", "again", check_with="ann", fresh=True, **call).comparisons[0].metrics[0]
-    assert fresh.check is not None
-    assert (fresh.n, fresh.check.n_known) == (60 - n, 0)
+    assert fresh.about.check is not None
+    assert (fresh.n, fresh.about.check.n_known) == (60 - n, 0)
     sample = tracker.labels_sample("A", "again", budget=600, **call).sample
     assert not {item.group for item in sample.items} & set(_answered(tracker))
 
@@ -214,7 +218,7 @@ def test_slices_are_decided_where_30_drawn_queries_lie_in_them(tracker: nt.Track
     ask(tracker, population, 1000, call, seed="s")
     slices = tracker.compare("A", "B", check_with="ann", by="kind", **call).comparisons[0].slices
     assert slices is not None
-    told = {row.value: (row.ci is not None, row.baseline, row.wins) for row in slices}
+    told = {row.about.value: (row.ci is not None, row.baseline, row.wins) for row in slices}
     assert told == {"big": (True, None, None), "small": (False, None, None)}
 
 

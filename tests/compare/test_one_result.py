@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from samples import decided, sample_of
 
-from ndcg_tracker.compare.estimate import Methods, estimate
+from ndcg_tracker.compare.estimate import estimate
+from ndcg_tracker.compare.options import Methods
 
 RNG = np.random.default_rng(62)
 BASELINE = RNG.random(120).round(3)

@@ -370,7 +370,7 @@ def test_explain_and_history_say_it(tracker: nt.Tracker) -> None:
     with pytest.raises(
         nt.NotComparableError, match="on 'shop': the labels do not reach both runs; see: ndcg-track comp"
     ):
-        tracker.compare_suite("all", "old", "new", metric="R@5")
+        tracker.compare_suite("all", "old", "new", metrics="R@5")
 
 
 @pytest.mark.both_engines
@@ -400,4 +400,4 @@ def test_repeats_of_one_side_are_each_asked(tracker: nt.Tracker) -> None:
     for name, arm in (("old", "a"), ("old again", "a")):
         tracker.tag_run(name, {"arm": arm}, dataset="shop")
     result = tracker.compare("tag:arm=a", "new", dataset="shop", metrics="R@5")
-    assert result.comparisons[0].metrics[0].not_comparable == "other_ids"
+    assert result.comparisons[0].metrics[0].about.not_comparable == "other_ids"

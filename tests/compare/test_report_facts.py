@@ -63,7 +63,7 @@ def test_clusters_widen_every_interval() -> None:
     assert there.p_adjusted == clustered_t((other - one)[known], users[known]).p_value
     one[3] = 0.5
     found_by = slices_by(Sample(other - one, clusters=users), {"half": ["a", "b"] * 30})
-    rows = {row.value: row for row in found_by["half"]}
+    rows = {row.about.value: row for row in found_by["half"]}
     assert rows["b"].ci == clustered_t((other - one)[1::2], users[1::2]).ci
 
 
@@ -83,4 +83,4 @@ def test_attributes_that_are_identifiers_are_no_slices() -> None:
     }
     found = slices_by(Sample(values**2 - values), attributes)
     assert list(found) == ["half"]
-    assert {row.value: row.n for row in found["half"]} == {"a": 26, "b": 25}
+    assert {row.about.value: row.n for row in found["half"]} == {"a": 26, "b": 25}

@@ -64,7 +64,7 @@ def test_a_row_for_each_run_of_several(three: nt.Tracker) -> None:
 
 def test_a_suite_has_a_row_for_each_dataset(three: nt.Tracker) -> None:
     three.create_suite("both", ["default"])
-    result = three.compare_suite("both", "old_1", "new", metric=["ndcg@10", "AP"])
+    result = three.compare_suite("both", "old_1", "new", metrics=["ndcg@10", "AP"])
     table = result.to_latex()
     assert table.count(r"\begin{table}") == 4
     first = table.partition(r"\end{table}")[0]

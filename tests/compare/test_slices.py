@@ -22,10 +22,10 @@ def test_each_slice_is_the_comparison_of_its_groups() -> None:
     candidate = baseline + rng.normal(0.01, 0.1, 500)
     values = rng.choice(np.array(["de", "fr", "", "日本"]), 500).tolist()
     rows = sliced(Sample(candidate - baseline, values=(baseline, candidate)), values)
-    assert sorted(row.value or "" for row in rows) == ["", "de", "fr", "日本"]
+    assert sorted(row.about.value or "" for row in rows) == ["", "de", "fr", "日本"]
     assert [row.delta for row in rows] == sorted(row.delta or 0.0 for row in rows)
     for row in rows:
-        here = np.array([value == row.value for value in values])
+        here = np.array([value == row.about.value for value in values])
         test = paired_t(candidate[here] - baseline[here])
         assert (row.n, row.delta, row.ci, row.p_value) == (test.n, test.mean, test.ci, test.p_value)
         assert (row.baseline, row.candidate) == pytest.approx((baseline[here].mean(), candidate[here].mean()))
@@ -38,7 +38,7 @@ def test_each_slice_is_the_comparison_of_its_groups() -> None:
 def test_weights_and_groups_without_a_value() -> None:
     candidate, weights = np.array([0.5, 0.25, -0.5, 1.0]), np.array([1.0, 2.0, 3.0, 1.0])
     rows = sliced(sample_of(candidate, weights=weights), ["a", "a", "a", None])
-    assert [(row.value, row.n, row.verdict) for row in rows] == [
+    assert [(row.about.value, row.n, row.verdict) for row in rows] == [
         ("a", 3, "no_difference_detected"),
         (None, 1, "not_comparable"),
     ]
@@ -65,9 +65,9 @@ def test_verdicts_are_decided_by_holm() -> None:
     moves = {"up": 0.05, "down": -0.05, "same": 0.0, **{f"noise{i}": 0.001 for i in range(17)}, "nearly": 0.0145}
     candidate = np.concatenate([noise + mean if name != "same" else 0 * noise for name, mean in moves.items()])
     rows = slices(candidate, np.repeat(list(moves), 200).tolist())
-    verdicts = {row.value: row.verdict for row in rows}
+    verdicts = {row.about.value: row.verdict for row in rows}
     assert (verdicts["up"], verdicts["down"], verdicts["same"]) == ("improved", "regressed", "identical")
-    (nearly,) = (row for row in rows if row.value == "nearly")
+    (nearly,) = (row for row in rows if row.about.value == "nearly")
     assert nearly.p_value is not None
     assert nearly.p_value < 0.05 <= (nearly.p_adjusted or 0)
     assert nearly.verdict == "no_difference_detected"
@@ -89,9 +89,9 @@ def test_false_discovery_rate_over_20_slices(record_property: Record) -> None:
     for _ in range(samples):
         delta = (truth[:, None] + rng.normal(0, 0.14, (20, n))).ravel()
         rows = slices(delta, values)
-        listed = [row.value or "" for row in rows if row.q_value is not None and row.q_value < 0.05]
+        listed = [row.about.value or "" for row in rows if row.q_value is not None and row.q_value < 0.05]
         shares.append(sum(value >= "s05" for value in listed) / max(len(listed), 1))
-        n_false += any(row.verdict != "no_difference_detected" and (row.value or "") >= "s05" for row in rows)
+        n_false += any(row.verdict != "no_difference_detected" and (row.about.value or "") >= "s05" for row in rows)
     record_property("false discovery rate", float(np.mean(shares)))
     record_property("any false one by Holm", float(n_false / samples))
     assert np.mean(shares) <= 0.07
@@ -102,7 +102,7 @@ def test_false_discovery_rate_over_20_slices(record_property: Record) -> None:
 def test_the_worst_slice_is_first_and_slices_add_up(moves: list[tuple[str | None, float]]) -> None:
     values, delta = [value for value, _ in moves], np.array([move for _, move in moves])
     rows = slices(delta, values)
-    assert {row.value for row in rows} == set(values)
+    assert {row.about.value for row in rows} == set(values)
     assert [row.delta for row in rows] == sorted(row.delta or 0.0 for row in rows)
     assert sum(row.n for row in rows) == delta.size
     total = sum(row.n * (row.delta or 0.0) for row in rows)

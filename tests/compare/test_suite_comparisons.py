@@ -120,11 +120,11 @@ def test_what_is_refused(beir: nt.Tracker) -> None:
     with pytest.raises(ReferenceNotFoundError, match="the question matches no run of suite 'beir'"):
         beir.suite("beir", "x*")
     with pytest.raises(NotComparableError):
-        beir.compare_suite("beir", "bm25", "dense", metric="AP")
+        beir.compare_suite("beir", "bm25", "dense", metrics="AP")
     with pytest.raises(ReferenceNotFoundError, match="no dataset 'y'"):
         beir.create_suite("other", ["beir-a", "y"])
     with pytest.raises(InputError, match="weighs groups, but a suite counts them; choose one without weights"):
-        beir.suite("beir", metric="ndcg(weights=group)@10")
+        beir.suite("beir", metrics="ndcg(weights=group)@10")
     with pytest.raises(InputError, match="a suite needs datasets"):
         beir.create_suite("other", [])
     with pytest.raises(InputError, match="the name of a suite is empty"):
@@ -163,10 +163,10 @@ def test_lower_may_be_better(beir: nt.Tracker) -> None:
             times = pd.DataFrame({"group": [f"q{query}" for query in range(n)], "value": np.linspace(1.0, most, n)})
             of_metric = {"metric": "external:latency", "direction": "lower", "range": (0, 99)}
             beir.log_results(times, name=name, dataset=dataset, **of_metric)
-    table = beir.suite("beir", metric="external:latency").table
+    table = beir.suite("beir", metrics="external:latency").table
     assert ([row.system for row in table.rows], table.direction) == (["dense", "bm25"], "lower")
-    assert "dense has the lowest macro " in str(beir.suite("beir", metric="external:latency"))
-    found = beir.compare_suite("beir", "bm25", "dense", metric="external:latency").comparison
+    assert "dense has the lowest macro " in str(beir.suite("beir", metrics="external:latency"))
+    found = beir.compare_suite("beir", "bm25", "dense", metrics="external:latency").comparison
     assert (found.macro.verdict, found.macro.delta < 0) == ("improved", True)
     gated = beir.gate_suite("beir", "bm25", baseline="dense", margin=0.5, metric="external:latency", dry_run=True)
     assert gated.decision != "pass"
@@ -189,7 +189,7 @@ def with_equal_dataset(tracker: nt.Tracker, value: float) -> dict[str, object]:
 @pytest.mark.parametrize("value", [0.3, 0.0])
 def test_a_dataset_of_equal_differences_is_unknown(tracker: nt.Tracker, value: float) -> None:
     of_metric = with_equal_dataset(tracker, value)
-    result = tracker.compare_suite("both", "old", "new", **of_metric)
+    result = tracker.compare_suite("both", "old", "new", metrics=of_metric["metric"])
     found = result.comparison
     assert found.macro.delta == pytest.approx((found.deltas[0].found.delta + value) / 2)
     for estimate in (found.macro, found.micro):
@@ -203,7 +203,7 @@ def test_a_dataset_of_equal_differences_is_unknown(tracker: nt.Tracker, value: f
     assert told in " ".join(str(result).split())
     gated = tracker.gate_suite("both", "new", baseline="old", margin=0.01, dry_run=True, **of_metric)
     assert gated.decision == "inconclusive"
-    table = tracker.suite("both", **of_metric).table
+    table = tracker.suite("both", metrics=of_metric["metric"]).table
     assert [row.standing.better_than for row in table.rows if row.standing is not None] == [(), ()]
     assert "improved by" not in str(result)
     page = tracker.report("old", ["new"], suite="both", metrics=of_metric["metric"])
@@ -215,7 +215,7 @@ def test_a_system_whose_results_are_equal_on_a_dataset_has_no_interval(tracker: 
     given = {"metric": "quality", "direction": "higher", "range": (0, 1)}
     for dataset, values in (("large", {f"q{i}": i / 200 for i in range(200)}), ("tiny", {"a": 0.5, "b": 0.5})):
         tracker.log_results(values, name="flat", dataset=dataset, **given)
-    (flat,) = (row for row in tracker.suite("both", **of_metric).table.rows if row.system == "flat")
+    (flat,) = (row for row in tracker.suite("both", metrics=of_metric["metric"]).table.rows if row.system == "flat")
     assert flat.macro is not None
     assert (flat.macro.ci, flat.macro.standard_error) == (None, None)
 
@@ -235,7 +235,7 @@ def test_the_same_lists_on_a_dataset_are_known_to_be_equal(beir: nt.Tracker) -> 
 
 
 def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
-    found = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, dataset_margin=0.3)
+    found = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, by="dataset", slice_margin=0.3)
     assert (found.decision, found.is_accepted, found.gated.number) == ("pass", True, 1)
     comparison = beir.compare_suite("beir", "bm25", "dense").comparison
     assert found.gated.comparison == comparison
@@ -276,8 +276,8 @@ def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
     lacking = "'splade' or 'bm25' has no run on beir-a, beir-c, but a gate decides on every dataset of suite 'beir'"
     with pytest.raises(NotComparableError, match=lacking):
         beir.gate_suite("beir", "splade", baseline="bm25", margin=0.1)
-    with pytest.raises(InputError, match="strict_datasets= needs dataset_margin="):
-        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, strict_datasets=True)
+    with pytest.raises(InputError, match="strict_slices= needs by="):
+        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, strict_slices=True)
     with pytest.raises(InputError, match="the margin must be"):
         beir.gate_suite("beir", "dense", baseline="bm25", margin=-0.1)
     with pytest.raises(InputError, match="dry_run= records nothing"):

@@ -77,7 +77,7 @@ def beir(fill_as: Callable[[Callable[[str], object]], None], database_url: str) 
     ],
 )
 def test_each_dataset_is_compared_as_it_is_alone(beir: nt.Tracker, options: dict[str, Any]) -> None:
-    found = beir.compare_suite("beir", "old-0", "new-0", **options)
+    found = beir.compare_suite("beir", "old-0", "new-0", metrics="ndcg@10", **options)
     alone = [
         beir.compare("old-0", "new-0", dataset=dataset, metrics="ndcg@10", **{"top": 0, **options}).comparisons[0]
         for dataset in DATASETS
@@ -101,7 +101,7 @@ def test_arms_and_aliases_stand_for_what_they_are_on_each_dataset(beir: nt.Track
 
 
 def test_p_values_of_all_candidates_and_metrics_are_corrected_together(beir: nt.Tracker) -> None:
-    found = beir.compare_suite("beir", "old-0", "new-*", "old-1", metric=["ndcg@10", "AP"])
+    found = beir.compare_suite("beir", "old-0", "new-*", "old-1", metrics=["ndcg@10", "AP"])
     assert [(one.candidate, one.metric) for one in found.comparisons] == [
         (candidate, metric) for candidate in ("new-0", "new-1", "new-2", "old-1") for metric in ("ndcg@10", "AP")
     ]
@@ -114,13 +114,13 @@ def test_p_values_of_all_candidates_and_metrics_are_corrected_together(beir: nt.
     assert "beir-a: 10 groups with labels: they count the same in both and shrink delta" in " ".join(
         found.to_text(verbose=True).split()
     )
-    both = beir.compare_suite("beir", "old-0", "old-1", metric=["ndcg@10", "AP"])
+    both = beir.compare_suite("beir", "old-0", "old-1", metrics=["ndcg@10", "AP"])
     first = both.comparison
     assert first.macro.p_adjusted != first.macro.p_value
     assert f"rests on p {p_text(first.macro.p_adjusted)}, Holm-corrected for all metrics" in " ".join(
         both.to_text(verbose=True).split()
     )
-    shared = beir.compare_suite("beir", "old-0", "new-0", metric=())
+    shared = beir.compare_suite("beir", "old-0", "new-0", metrics=())
     assert [one.metric for one in shared.comparisons] == ["ndcg@10", "AP"]
 
 
@@ -186,7 +186,7 @@ def test_low_information_is_told_with_the_verdict(beir: nt.Tracker) -> None:
             values = rare.head(n).copy()
             values.loc[: moved - 1, "value"] = 0.9
             beir.log_results(values, name=name, dataset=dataset, metric="external:clicks", **of_clicks)
-    found = beir.compare_suite("beir", "steady", "moved", metric="external:clicks")
+    found = beir.compare_suite("beir", "steady", "moved", metrics="external:clicks")
     assert found.comparison.macro.verdict == "improved"
     assert found.to_dict()["low_information"] is True
     assert [one["low_information"] for one in found.to_dict()["deltas"]] == [True, True]
@@ -203,7 +203,7 @@ def test_what_one_candidate_lacks_is_told_beside_the_others(beir: nt.Tracker) ->
             moved = values.copy()
             moved.loc[:3, "value"] += 0.1 * (name != "base")
             beir.log_results(moved, name=name, dataset=dataset, **of_clicks)
-    text = " ".join(str(beir.compare_suite("beir", "base", "few", "half", metric="external:clicks")).split())
+    text = " ".join(str(beir.compare_suite("beir", "base", "few", "half", metrics="external:clicks")).split())
     assert "half has no run on beir-a" in text
     assert "low information: not a safe verdict" in text
 
@@ -281,7 +281,7 @@ def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
             lambda t: t.compare_suite("beir", "tag:recipe=old", "new-0", cluster="user"),
             "cluster= does not go with arms of repeated runs: it is for single runs; leave one out",
         ),
-        (lambda t: t.suite("beir", metric=["ndcg@10", "RR@3"]), "7 of 7 runs, such as 'old-0', lack RR@3"),
+        (lambda t: t.suite("beir", metrics=["ndcg@10", "RR@3"]), "7 of 7 runs, such as 'old-0', lack RR@3"),
         (
             lambda t: t.history_of_suite("beir", "P@3"),
             "no system has P@3 on every dataset of suite 'beir'; see the systems with: "

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_metrics, compare_runs
-from ndcg_tracker.compare.estimate import Methods
-from ndcg_tracker.compare.options import TestName
+from ndcg_tracker.compare.options import Methods, TestName
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import Estimate, LabelSetRef, RunRef, TieBounds, TieEffect
 

@@ -34,6 +34,14 @@ def stored(shop: pd.DataFrame) -> None:
     del verdict, rows, decision, accepted, history, best, asked, where
 
 
+def misspelled(tracker: nt.Tracker) -> None:
+    """Write keywords and values that no question has: mypy refuses each, or tells that its comment is unused."""
+    tracker.compare("bm25", "dense", metric="ndcg@10")  # type: ignore[call-arg]
+    tracker.compare("bm25", "dense", test="z")  # type: ignore[arg-type]
+    tracker.report("bm25", "dense", judges="gpt")  # type: ignore[call-arg]
+    tracker.compare_suite("all", "bm25", "dense", missing="none")  # type: ignore[arg-type]
+
+
 def refused(shop: pd.DataFrame) -> str:
     """Say what is wrong, and what to do next."""
     try:

@@ -29,6 +29,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 from all_commands import all_commands  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
+from ndcg_tracker.asked import declared  # noqa: E402
 from ndcg_tracker.cli.app import run  # noqa: E402
 from ndcg_tracker.words.notes import Note  # noqa: E402
 
@@ -164,26 +165,22 @@ def _members(one: type) -> Iterator[tuple[str, str]]:
 def _signature(name: str, function: Callable[..., Any]) -> Iterator[str]:
     signature = inspect.signature(function)
     yield f"{name}() -> {signature.return_annotation if function.__name__ != '__init__' else name}"
-    place = 0
+    place, types = 0, {one.name: _plain_type(one.type) for one in declared(function)}
     for parameter in signature.parameters.values():
         if parameter.name in ("self", "cls"):
             continue
         place += 1
         by_place = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        plain = parameter.replace(annotation=_plain_type(function, parameter.annotation))
+        plain = parameter.replace(annotation=types.get(parameter.name, parameter.annotation))
         yield f"{name}({f'{place}. ' if by_place else ''}{plain})"
 
 
-def _plain_type(function: Callable[..., Any], annotation: Any) -> Any:
-    """Return the type of an argument as one reads it, without how the command line asks for it."""
-    asked = getattr(function, "__globals__", {}).get(annotation) if isinstance(annotation, str) else None
-    if not isinstance(asked, type(typing.Annotated[int, ""])):
-        return annotation
-    plain = typing.get_args(asked)[0]
+def _plain_type(plain: Any) -> str:
+    """Return the type of a declared argument as one reads it."""
     for name, value in vars(import_module("ndcg_tracker.compare.options")).items():
         if value == plain and typing.get_origin(plain) is not None:
             return name
-    return plain.__name__ if inspect.isclass(plain) else str(plain).replace("collections.abc.", "")
+    return plain.__name__ if type(plain) is type else str(plain).replace("collections.abc.", "")
 
 
 def _written(module: str) -> Iterator[str]:

@@ -41,27 +41,22 @@ def test_nothing_is_appended_where_the_block_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "asked_by", "message"),
+    ("path", "message"),
     [
         (
             "no/such.md",
-            {},
             "GITHUB_STEP_SUMMARY: cannot write 'no/such.md': its folder does not exist; "
             "create the folder, or give another path",
         ),
-        (
-            ".",
-            {"asked_by": "--github-summary"},
-            "--github-summary: cannot write '.': it is a folder; give another path",
-        ),
+        (".", "GITHUB_STEP_SUMMARY: cannot write '.': it is a folder; give another path"),
     ],
 )
 def test_a_place_that_cannot_be_written_to_is_refused_at_once(
-    path: str, asked_by: dict[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     entered = False
-    with pytest.raises(InputError) as caught, appended_summary(path, **asked_by):
+    with pytest.raises(InputError) as caught, appended_summary(path):
         entered = True
     assert (str(caught.value), entered) == (message, False)
     assert list(tmp_path.iterdir()) == []

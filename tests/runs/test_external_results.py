@@ -40,7 +40,7 @@ def test_the_verdict_follows_the_direction(timed: nt.Tracker) -> None:
     fast, slow = result.comparisons
     delta = VALUES["fast"] - VALUES["old"]
     (metric,) = fast.metrics
-    assert (metric.metric, metric.direction, metric.verdict) == (TEXT, "lower", "improved")
+    assert (metric.metric, metric.about.direction, metric.verdict) == (TEXT, "lower", "improved")
     assert metric.delta == pytest.approx(delta.mean())
     assert (metric.wins, metric.losses) == (int((delta < 0).sum()), int((delta > 0).sum()))
     assert slow.metrics[0].verdict == "regressed"

@@ -11,7 +11,7 @@ from small_shop import BM25, DENSE, LABELS
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.questions.history.gather import history_of
-from ndcg_tracker.questions.history.say import HistoryFilter
+from ndcg_tracker.questions.history.question import HistoryFilter
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.words.notes import in_words
 

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from populations import normal, repeats
 
+from ndcg_tracker.asked import checked_margin
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.formats import as_object
-from ndcg_tracker.statistics.t_test import checked_margin, equivalence_test, paired_t
+from ndcg_tracker.statistics.t_test import equivalence_test, paired_t
 
 DIFFERENCES = st.lists(st.integers(-20, 20).map(lambda number: number / 20), min_size=2, max_size=40)
 

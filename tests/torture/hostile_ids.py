@@ -199,7 +199,7 @@ def commands(baseline: str, candidate: str, dataset: str = "shop") -> Iterator[l
     where = f"--dataset={dataset}"
     yield ["compare", where, "--top=1000", "--tie-bounds", "--", baseline, candidate]
     yield ["explain", where, "--all", "--", baseline, candidate]
-    files = ["--junit=j", "--metrics-json=m", "--github-summary"]
+    files = ["--junit=j"]
     yield ["gate", where, f"--baseline={baseline}", "--margin=0.1", *files, "--", candidate]
     yield ["history", where]
     yield ["doctor", "conventions", where, "--", candidate]

@@ -355,7 +355,7 @@ def test_only_the_owner_moves_an_alias_with_a_policy(team: Team) -> None:
         for words, right in (
             ("policy set prod --margin .99", "INSERT right on table policies"),
             ("alias set prod bm25", "UPDATE right on table aliases"),
-            ("gate reset --baseline @prod --reason x", "INSERT right on table budget_resets"),
+            ("policy reset prod --reason x", "INSERT right on table budget_resets"),
         ):
             told = other.run(WRITER, words)
             assert (told.code, f"role {WRITER!r} has no {right}" in told.err) == (2, True), told.err

@@ -137,7 +137,7 @@ def test_the_difference_to_a_baseline_is_that_of_compare(tx: ReadTransaction) ->
     records = tx.evaluations.history(shop.id, "ndcg@10")
     bm25, dense = (tx.runs.resolve(name, "shop").id for name in ("bm25", "dense"))
     against = against_baseline(tx, shop, "ndcg@10", records, [bm25, dense], bm25)
-    options = CompareOptions((parse_metric("ndcg@10"),), "shop")
+    options = CompareOptions(metrics=(parse_metric("ndcg@10"),), dataset="shop")
     metric = compared(tx, "bm25", ["dense"], options)[0].comparison.metrics[0]
     assert list(against) == [dense]
     assert (against[dense].delta, against[dense].found.ci) == (metric.delta, metric.ci)

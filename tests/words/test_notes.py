@@ -461,7 +461,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "equal_metrics": (
         {"metrics": ["map", "trec_eval:map"]},
-        "map and trec_eval:map are equal in every group, but p-values are corrected for both: name only one of them",
+        "map and trec_eval:map are equal in every group, but p-values are corrected for both: name only one",
     ),
     "all_one": (
         {"n": 3000, "metric": "ndcg@10"},

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import AnyDataset, Everyday, Judge, Option
-from ndcg_tracker.compare.options import Baseline, Candidate, LabelsVersion
+from ndcg_tracker.asked import AnyDataset, Everyday, Made, Option, asks, made
+from ndcg_tracker.compare.options import Baseline, Candidate, LabelView, ViewKeywords
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.rules import refuse
+from ndcg_tracker.rules import given_of, refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
@@ -32,20 +34,42 @@ LabelsCandidate = Annotated[int | None, Option("Evaluate the candidate against t
 TopItems = Annotated[int | None, Everyday("How many items to show.", least=0)]
 
 
+GroupMetrics = Annotated[Metric | None, Made(GroupMetric, lambda text: None if text is None else parse_metric(text))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainQuestion(LabelView):
+    """What to explain (see ``Tracker.explain``)."""
+
+    dataset: AnyDataset = None
+    group: Group = None
+    metric: GroupMetrics = None
+    labels_baseline: LabelsBaseline = None
+    labels_candidate: LabelsCandidate = None
+    top: TopItems = 10
+    by: BySlices = None
+
+    def __post_init__(self) -> None:
+        """Refuse what does not go together (InputError)."""
+        refuse("explain", given_of(self))
+        LabelView.__post_init__(self)
+
+
+class ExplainKeywords(ViewKeywords, total=False):
+    """How people give ``ExplainQuestion`` (generated)."""
+
+    dataset: AnyDataset
+    metric: GroupMetric
+    group: Group
+    labels_baseline: LabelsBaseline
+    labels_candidate: LabelsCandidate
+    top: TopItems
+    by: BySlices
+
+
+@asks(ExplainQuestion)
 def explain(
-    self: HasStore,
-    baseline: Baseline,
-    candidate: Candidate,
-    *,
-    group: Group = None,
-    metric: GroupMetric = None,
-    dataset: AnyDataset = None,
-    labels_baseline: LabelsBaseline = None,
-    labels_candidate: LabelsCandidate = None,
-    top: TopItems = 10,
-    by: BySlices = None,
-    labels: LabelsVersion = None,
-    judge: Judge = None,
+    self: HasStore, baseline: Baseline, candidate: Candidate, **keywords: Unpack[ExplainKeywords]
 ) -> ExplanationResult:
     """Explain which items, grades, ranks or labels cause the difference between two runs.
 
@@ -59,7 +83,6 @@ def explain(
     whose labels (see ``compare``). Raises: ReferenceNotFoundError; MetricError for a metric that is not split into
     items; InputError for a group without a result; NotComparableError, with the command that fixes it.
     """
-    refuse("explain", locals())
     from ndcg_tracker.questions.explain.gather import (
         ExplanationResult,
         explained_pair,
@@ -67,13 +90,14 @@ def explain(
         run_explanation,
     )
 
-    parsed = None if metric is None else parse_metric(metric)
+    question = made(ExplainQuestion, keywords)
     with self.store().read() as tx:
-        first, second = tx.runs.resolve_all([baseline, candidate], dataset)
-        both = explained_pair(tx, first, second, parsed, (labels_baseline, labels_candidate), labels, judge)
-        if group is None:
-            return ExplanationResult(run_explanation(tx, both, top=top, by=by))
-        key = str(group)  # an id that was a whole number is stored as text
+        first, second = tx.runs.resolve_all([baseline, candidate], question.dataset)
+        versions = question.labels_baseline, question.labels_candidate
+        both = explained_pair(tx, first, second, question.metric, versions, question)
+        if question.group is None:
+            return ExplanationResult(run_explanation(tx, both, top=question.top, by=question.by))
+        key = str(question.group)  # an id that was a whole number is stored as text
         explanation = group_explanation(tx, both, key)
     return ExplanationResult(explanation, partial(_group_chart, self, both, key))
 

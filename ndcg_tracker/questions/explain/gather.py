@@ -14,7 +14,7 @@ from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.estimate import estimate
 from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, item_changes, joined_changes, within_cutoff
-from ndcg_tracker.compare.options import Version
+from ndcg_tracker.compare.options import LATEST, LabelView
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.reach import other_ids_notes
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, check_one_dataset, check_one_sample, typed_metric
@@ -71,16 +71,14 @@ def explained_pair(
     candidate: RunRecord,
     metric: Metric | None,
     versions: tuple[int | None, int | None] = (None, None),
-    labels: Version = None,
-    judge: str | None = None,
+    view: LabelView = LATEST,
 ) -> RunPair:
     """Return two runs with the labels under which their difference is explained.
 
     These are the latest labels under which both runs have the metric, or if there are none, the latest for each. A
-    given version counts even if the run was not evaluated under it. ``labels``: one version for both, or "newest".
-    ``judge``: whose, None for those that count. ``metric`` None: ndcg@10 if both runs have it, else the first cg, dcg
-    or ndcg that they share. Raises: MetricError for a metric that is not a sum over items; NotComparableError, with the
-    command that fixes it; ReferenceNotFoundError for an unknown version.
+    given version counts even if the run was not evaluated under it. ``view``: labels for both. ``metric`` None: ndcg@10
+    if both runs have it, else the first cg, dcg or ndcg that they share. Raises: MetricError for a metric that is not a
+    sum over items; NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
     if metric is not None:
         refuse_what_is_not_split(metric)
@@ -91,8 +89,9 @@ def explained_pair(
     tx.runs.require("groups", *runs)
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     numbered = partial(numbered_labels, tx, baseline.dataset_id, baseline.dataset)
-    if labels is not None:
-        of_both = numbered(labels if isinstance(labels, int) else None, judge).version
+    judge = view.judge
+    if view.labels is not None:
+        of_both = numbered(view.version, judge).version
         versions = (of_both, of_both)
     whose = "" if None not in versions else counting_judge(tx, baseline.dataset_id, baseline.dataset, judge)
     if metric is None:
@@ -113,7 +112,7 @@ def explained_pair(
         has = "runs {} have" if len(without) > 1 else "run {} has"
         raise NotComparableError(
             f"{has.format(names)} no {metric} to explain",
-            advice=f"type: {adding_words(tx, without, [metric.requested_as], whose)}",
+            advice=f"type: {adding_words(tx, without, [metric.requested_as], LabelView(judge=whose))}",
         )
     are_named = versions != (None, None)
     shared = set() if are_named else stored[0] & stored[1]

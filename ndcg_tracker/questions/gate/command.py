@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -17,13 +18,12 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate import gate as ask_gate
+from ndcg_tracker.questions.gate import reset_gate
 from ndcg_tracker.questions.gate import set_policy as ask_policy
-from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import counted, short_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
-    from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.gate.result import Gated, SuiteGated
     from ndcg_tracker.render.whole_file import Outcome
 
@@ -39,7 +39,6 @@ IfInconclusive = Annotated[
     typer.Option(help="Exit code if INCONCLUSIVE: that of FAIL (3) or PASS (0).", show_default="4"),
 ]
 Junit = Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)]
-GithubSummary = Annotated[bool, typer.Option("--github-summary", help="Append the report to $GITHUB_STEP_SUMMARY.")]
 
 
 @takes(ask_gate)
@@ -54,20 +53,9 @@ def gate(
         ),
     ] = None,
     on_inconclusive: IfInconclusive = None,
-    top: Annotated[
-        int | None,
-        typer.Option(min=0, help="How many of the worst and best groups to show.", show_default="none; 10 in JSON"),
-    ] = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
     junit: Junit = None,
-    github_summary: GithubSummary = False,
-    metrics_json: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Write the candidate's means as JSON, for dvc metrics diff.", show_default=False
-        ),
-    ] = None,
     report: Annotated[
         str | None,
         typer.Option(
@@ -75,10 +63,6 @@ def gate(
             help="Write the report page; Markdown output then has its picture and a link.",
             show_default=False,
         ),
-    ] = None,
-    reason: Annotated[
-        str | None,
-        typer.Option(metavar="REASON", help="With gate reset: why earlier looks no longer count.", show_default=False),
     ] = None,
     format: options.Output = "text",
 ) -> None:
@@ -90,62 +74,61 @@ def gate(
     --suite decides on the macro mean of a suite, in which each dataset counts once. Add --by dataset and --slice-margin
     to limit the drop of each dataset.
 
-    If the baseline is an alias with a policy (policy set), its rules hold, and only stricter ones may be given. gate
-    reset --baseline @ALIAS --reason REASON restarts its budget, and records the reason.
+    If the baseline is an alias with a policy (policy set), its rules hold, and only stricter ones may be given. In a
+    job of GitHub Actions, the report is also appended to the job's summary.
 
     Example: ndcg-track gate dense --baseline @baseline --margin 0.01
     """
-    from ndcg_tracker.questions.gate.say import told_gate
-    from ndcg_tracker.render.json import metrics_json as metrics_text
-    from ndcg_tracker.render.whole_file import appended_summary, artifact_link, whole_file
+    from ndcg_tracker.render.whole_file import appended_summary, artifact_link, summary_path, whole_file
 
     if baseline is not None:
         asked = replace(asked, named={"baseline": baseline, **asked.named})
-    if reason is not None or (asked.positional == ("reset",) and "margin" not in asked.named):
-        reset(asked, reason)
-        return
-    own = {"on_inconclusive": on_inconclusive, "top": top, "suite": suite, "by_tag": by_tag, "junit": junit}
-    own |= {"github_summary": github_summary or None, "metrics_json": metrics_json, "report": report}
+    own = {"on_inconclusive": on_inconclusive, "suite": suite, "by_tag": by_tag, "junit": junit, "report": report}
     with options.tracker() as tracker:
         if "dataset" in asked.named and tracker.is_sealed(asked.named["dataset"]):
             _gate_sealed(tracker, asked, [name for name, value in own.items() if value is not None], format)
             return
     if baseline is None:
         raise InputError("the gate needs --baseline RUN: the run to compare against")
-    summary = summary_path() if github_summary else None
+    summary = summary_path()
     with ExitStack() as files:
         write_junit = files.enter_context(whole_file(junit, "--junit"))
-        write_metrics = files.enter_context(whole_file(metrics_json, "--metrics-json"))
         write_report = files.enter_context(whole_file(report, "--report"))
-        append_summary = files.enter_context(appended_summary(summary, "--github-summary")) if summary else None
+        append_summary = files.enter_context(appended_summary(summary)) if summary else None
         picture = ""
         with options.tracker() as tracker:
             by_whom = person() if "acknowledge" in asked.named else None
             if suite is not None:
-                from ndcg_tracker.questions.gate.say_suite import told_suite_gate
+                from ndcg_tracker.questions.gate.say_suite import suite_gate_junit, suite_gate_said
 
-                on_suite = _gate_on_suite(tracker, asked, suite, by_tag=by_tag, acknowledged_by=by_whom)
-                told = told_suite_gate(on_suite.gated)
+                on_suite = asked.on_suite(tracker.gate_suite, suite, by_tag=by_tag, acknowledged_by=by_whom)
+                gated: Gated | SuiteGated = on_suite.gated
+                said, as_junit = (
+                    suite_gate_said(on_suite.gated, options.as_option),
+                    partial(suite_gate_junit, on_suite.gated),
+                )
                 if report is not None:
                     of_page = asked.part(tracker.gate_suite_page)
                     write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag, **of_page))
             else:
-                result = asked.of(tracker.gate, top=10 if top is None else top, acknowledged_by=by_whom)
-                told = told_gate(result.gated, with_groups=top is not None)
+                from ndcg_tracker.questions.gate.say import gate_junit, gate_said
+
+                result = asked.of(tracker.gate, acknowledged_by=by_whom)
+                gated = result.gated
+                said, as_junit = gate_said(result.gated, options.as_option), partial(gate_junit, result.gated)
                 if report is not None:
                     page = tracker.gate_report(result, output=report)
                     write_report(page.to_html())
                     picture = page.to_markdown(artifact_link(report))
-        code = exit_code(told.gated, on_inconclusive)
-        write_junit(told.junit(outcome_of(told.gated, code), options.as_option))
-        write_metrics(metrics_text(told.candidate_means))
+        code = exit_code(gated, on_inconclusive)
+        write_junit(as_junit(outcome_of(gated, code), options.as_option))
         if append_summary is not None:
-            append_summary(told.said(options.as_option).in_format("markdown") + picture + "\n")
-    shown = options.answer_text(told.said(options.as_option), format)
+            append_summary(said.in_format("markdown") + picture + "\n")
+    shown = options.answer_text(said, format)
     show_decision(
         shown + (picture if format == "markdown" else ""),
         code,
-        is_unneeded="acknowledge" in asked.named and told.gated.acknowledgement is None,
+        is_unneeded="acknowledge" in asked.named and gated.acknowledgement is None,
     )
 
 
@@ -166,22 +149,7 @@ def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str], format: options
     show_decision(text, 0 if result.is_accepted else INCONCLUSIVE, is_unneeded=False)
 
 
-def reset(asked: Asked, reason: str | None) -> None:
-    """Restart the budget of a baseline (InputError for any other option)."""
-    if reason is None:
-        raise InputError("gate reset needs --reason REASON", advice="say why earlier looks no longer count")
-    if asked.positional != ("reset",) or not asked.named.keys() <= {"baseline", "dataset"}:
-        raise InputError(
-            "--reason belongs to: ndcg-track gate reset --baseline @ALIAS --reason REASON",
-            advice="to override a decision, give its reason with --acknowledge",
-        )
-    with options.tracker() as tracker:
-        alias, n_looks = tracker.reset_gate(**asked.named, reason=reason, reset_by=person())
-    looks = f"{counted(n_looks, 'look')} no longer count{'s' if n_looks == 1 else ''}"
-    options.say(f"the budget of @{alias.name} on {alias.dataset!r} starts again; {looks}")
-
-
-policies = options.command_group("Manage policies, the rules of an alias: set, show, history.")
+policies = options.command_group("Manage policies, the rules of an alias.")
 
 PolicyOf = Annotated[str, typer.Argument(metavar="ALIAS", help="The alias, with or without @.")]
 
@@ -244,14 +212,17 @@ def show_policy_history(alias: PolicyOf, dataset: options.AnyDataset = None, for
     options.show_fields(format, ["at_utc", "by", "rule", "before", "after"], acts)
 
 
-def _gate_on_suite(tracker: Tracker, asked: Asked, suite: str, **further: object) -> SuiteGateResult:
-    """Return what the gate decided on a suite, whose slices are its datasets (InputError for other slices)."""
-    given = dict(asked.named)
-    refuse("complete gate", given)
-    given.pop("by", None)
-    renamed = {"slice_margin": "dataset_margin", "strict_slices": "strict_datasets"}
-    on_suite: SuiteGateResult = replace(asked, named=given).on_suite(tracker.gate_suite, suite, renamed, **further)
-    return on_suite
+@policies.command("reset")
+@takes(reset_gate, but=["baseline"])
+def reset_policy(asked: Asked, alias: PolicyOf) -> None:
+    """Restart the budget of an alias, and record the reason.
+
+    Example: ndcg-track policy reset prod --reason 'new query log'
+    """
+    with options.tracker() as tracker:
+        pinned, n_looks = tracker.reset_gate(alias, **asked.named, reset_by=person())
+    looks = f"{counted(n_looks, 'look')} no longer count{'s' if n_looks == 1 else ''}"
+    options.say(f"the budget of @{pinned.name} on {pinned.dataset!r} starts again; {looks}")
 
 
 def show_decision(text: str, code: int, *, is_unneeded: bool) -> None:
@@ -281,19 +252,6 @@ def outcome_of(gated: Gated | SuiteGated, code: int) -> Outcome:
     if code:
         return "failed"
     return "passed" if gated.is_accepted else "skipped"
-
-
-def summary_path() -> str:
-    """Return the file of the job's summary (InputError outside of GitHub Actions)."""
-    from ndcg_tracker.render import whole_file
-
-    path, variable = whole_file.summary_path(), whole_file.SUMMARY_VARIABLE
-    if path is None:
-        raise InputError(
-            f"--github-summary needs the variable {variable}, which GitHub Actions sets",
-            advice="elsewhere, use --format markdown",
-        )
-    return path
 
 
 def person() -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ndcg_tracker.asked import checked_margin
 from ndcg_tracker.compare.drawn import DrawnCheck
 from ndcg_tracker.compare.estimate import few_note, skewed_note
 from ndcg_tracker.compare.limits import HarmLimit, LimitCheck, Status
@@ -26,7 +27,6 @@ from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import (
     Information,
     TTest,
-    checked_margin,
     enough_for,
     groups_needed,
     t_lower_bound,
@@ -49,7 +49,7 @@ UNBOUNDED = (-math.inf, math.inf)
 class Rules:
     """What a candidate must keep.
 
-    ``margin``: the allowed drop (the tolerance of a set). ``by``: the attribute whose slices are judged as well, or
+    ``margin``: the allowed drop . ``by``: the attribute whose slices are judged as well, or
     "dataset"; ``part_margin``: the allowed drop of each, ``is_strict``: whether an open part blocks PASS, and the lack
     of any part that is large enough for bounds. ``max_harm``: how many groups may lose how much.
     """
@@ -428,18 +428,18 @@ def low_note(information: Information, alpha: float, decides: Literal["pass", "p
 
 
 def decide_set(sample: Sample, rules: Rules, mean: float | None = None) -> Decision:
-    """Return whether the candidate holds on just these groups: PASS if the mean gain is at least minus the tolerance.
+    """Return whether the candidate holds on just these groups: PASS if the mean gain is at least minus the margin.
 
     For a fixed set of groups and a deterministic scorer: arithmetic, without inference and p-value. The sum is exact
     (each difference is rounded once), so the order of the groups cannot decide, and neither can a rounding error of
     1e-12 in the results. Parameters: ``mean``: the mean gain if it is not a (weighted) mean of the groups. Raises:
-    InputError for a tolerance that is not finite and >= 0.
+    InputError for a margin that is not finite and >= 0.
 
     >>> import numpy as np
     >>> [decide_set(Sample(np.array(of)), Rules(0.1)).decision for of in ([-0.3, 0.1, 0.2], [-0.5, 0.25])]
     ['pass', 'fail']
     """
-    tolerance = checked_margin(rules.margin, "the tolerance")
+    margin = checked_margin(rules.margin, "the margin")
     rules = replace(rules, scope="set")
     if not sample.n:
         return Decision(rules=rules, t=TTest(0, None, None))
@@ -449,7 +449,7 @@ def decide_set(sample: Sample, rules: Rules, mean: float | None = None) -> Decis
         mean = math.fsum((sample.weights * sample.delta).tolist()) / math.fsum(sample.weights.tolist())
     if mean is None or not math.isfinite(mean):
         raise ValueError(f"the mean difference must be a finite number, not {mean}")
-    is_identical, passes = sample.is_zero and mean == 0, mean >= -tolerance - ROUNDING
+    is_identical, passes = sample.is_zero and mean == 0, mean >= -margin - ROUNDING
     test = TTest(sample.n, 0.0 if is_identical else mean, None)
     return Decision(rules=rules, t=test, whole="pass" if passes else "fail", is_identical=is_identical)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.asked import words
 from ndcg_tracker.compare.decide import PairedResults, closing_note
 from ndcg_tracker.compare.estimate import without_inference
 from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.results import ENDS, Comparison, NotComparable, ties_note
 from ndcg_tracker.compare.sample import AnySample, Sample
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -38,7 +39,7 @@ from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Kind, Note, carry_command, command_line, sentence
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.run_pair import RunPair, Side
+    from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.gate.question import GateQuestion
 
 
@@ -46,8 +47,8 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     """Return the decision. Raises: NotComparableError if a run has no judged item; see ``GateQuestion``."""
     basis, comparison, results = facts.basis, facts.comparison, facts.results
     runs, direction = basis.runs, basis.runs.metric.direction
-    if not comparison.is_comparable and comparison.metrics[0].not_comparable in _WITHOUT_JUDGED:
-        raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].not_comparable])
+    if not comparison.is_comparable and comparison.metrics[0].about.not_comparable in _WITHOUT_JUDGED:
+        raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].about.not_comparable])
     decision = replace(_of_all(question, facts), direction=direction)
     decision = advisable(decision, None if basis.policy else comparison.metrics[0].baseline)
     checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
@@ -74,7 +75,6 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         learned_margin=basis.learned,
         drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
-        candidate_means=_candidate_means(runs.sides_of[1]),
         ties_could_change_decision=is_open,
         regressed_slices=fallen,
         judge_alone=basis.judge_alone,
@@ -137,8 +137,6 @@ def barred(decision: Decision, why: Note) -> Decision:
 def _rules(question: GateQuestion, facts: GateFacts) -> Rules:
     learned = facts.basis.learned
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
-    if question.scope == "set":
-        margin = question.tolerance or 0.0
     by = None if facts.by is None else facts.by.attribute
     of_parts = (question.slice_margin or 0.0, question.strict_slices, question.max_harm)
     return Rules(margin, question.scope, by, *of_parts)
@@ -216,10 +214,10 @@ def _of_slices(question: GateQuestion, runs: RunPair, decision: Decision, fallen
     for is_low, kind in kinds:
         rows = [row for row in fallen if row.low_information == is_low]
         if rows:
-            of_runs = (*(arm.name for arm in runs.arms), "--dataset", baseline.dataset)
-            words = (*of_runs, *question.options.words(), "--by", rows[0].attribute)
+            asked = replace(question.options, dataset=baseline.dataset, by=rows[0].attribute, top=CompareOptions.top)
+            command = ("ndcg-track", "compare", *(arm.name for arm in runs.arms), *words(asked))
             named = [(row.attribute, row.value or "", row.delta, row.n) for row in rows]
-            notes.append(Note(kind, {"slices": named}, ("ndcg-track", "compare", *words)))
+            notes.append(Note(kind, {"slices": named}, command))
     rules, is_judged = decision.rules, any(part.n >= FEWEST_IN_SLICE for part in decision.slices)
     if rules.by is not None and rules.is_strict and not is_judged and not decision.is_identical:
         command = ("ndcg-track", "groups", "set", "FILE", "--dataset", baseline.dataset)
@@ -255,16 +253,6 @@ def _no_alias(question: GateQuestion, runs: RunPair) -> list[Note]:
 
 def _same_run(runs: RunPair) -> list[Note]:
     return [Note("same_run")] if runs.arms[0] == runs.arms[1] else []
-
-
-def _candidate_means(sides: Sequence[Side]) -> tuple[tuple[str, float | None], ...]:
-    """Return the means of a candidate under all metrics that it has; of an arm, those of its runs."""
-    candidate_means = []
-    for metric in sides[0].evaluations:
-        means = [side.evaluations[metric].mean if metric in side.evaluations else None for side in sides]
-        defined = [mean for mean in means if mean is not None]
-        candidate_means.append((metric, sum(defined) / len(defined) if len(defined) == len(means) else None))
-    return tuple(candidate_means)
 
 
 _WITHOUT_JUDGED: dict[NotComparable | None, tuple[int, ...]] = {

@@ -18,12 +18,14 @@ from ndcg_tracker.compare.arms import (
     arms_of,
     family_of,
     other_data,
+    tags_of,
     unlike,
     without_checkpoints,
 )
 from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_drawn import judge_alone
 from ndcg_tracker.compare.gather_results import with_same_lists
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric
@@ -47,6 +49,7 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.storage.marks import finite_or_none
+from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import shown
 
@@ -62,7 +65,7 @@ AnyGated = TypeVar("AnyGated", "Gated", "SuiteGated")
 
 HOW_TO_REPEAT = (
     "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
-    f"{argument('margin', 'auto')} and {argument('aa', 'NAME')}"
+    f"{argument('margin', 'auto')} and {argument('repeats', 'tag:aa=NAME')}"
 )
 
 
@@ -256,24 +259,14 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
     Raises: InputError if they are too few, or may not be repeats.
     """
     doubt = None
-    if question.repeats:
-        named = [tx.runs.resolve(reference, baseline.dataset) for reference in question.repeats]
+    aa = f"{ARM}{AA_TAG}={baseline.tags[AA_TAG]}" if AA_TAG in baseline.tags else None
+    references = question.repeats or (() if aa is None else (aa,))
+    if references:
+        named = [run for reference in references for run in _named(tx, reference, baseline, candidate)]
         runs = list({run.id: run for run in named}.values())
-        if any(run.id == candidate.id for run in runs):
-            raise InputError(
-                f"run {candidate.name!r} is the candidate and cannot be a repeat as well", advice="leave it out"
-            )
-        where = f"with {argument('repeats')}"
-    elif (aa := baseline.tags.get(AA_TAG) if question.aa is None else question.aa) is not None:
-        tagged, _ = without_checkpoints(tx.runs.all(baseline.dataset), {AA_TAG: str(aa)})
-        runs = [run for run in tagged if run.id != candidate.id]
-        where = f"with the tag {AA_TAG}={aa} apart from the candidate"
-        if other := next(other_data(runs), None):
-            raise InputError(
-                f"runs {other.runs[0]!r} and {other.runs[1]!r} with the tag {AA_TAG}={aa} are not repeats of one "
-                f"system: {_difference(other)}",
-                advice=f"name the repeats of one system with {argument('repeats', 'RUN')}, or correct the tags",
-            )
+        tags = references[0].removeprefix(ARM)
+        is_tag = len(references) == 1 and tags != references[0]
+        where = f"with the tag {tags} apart from the candidate" if is_tag else f"with {argument('repeats')}"
     else:
         every, measures = tx.runs.all(baseline.dataset), {limit.name for limit in question.limits}
         runs = family_of(baseline, every, measures)
@@ -311,6 +304,24 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
     )
 
 
+def _named(tx: ReadTransaction, reference: str, baseline: RunRecord, candidate: RunRecord) -> list[RunRecord]:
+    """Return the repeats that a reference names: one run, or those with a tag, of one system (InputError)."""
+    if not reference.startswith(ARM):
+        run = tx.runs.resolve(reference, baseline.dataset)
+        if run.id == candidate.id:
+            raise InputError(f"run {run.name!r} is the candidate and cannot be a repeat as well", advice="leave it out")
+        return [run]
+    tagged, _ = without_checkpoints(tx.runs.all(baseline.dataset), tags_of(reference))
+    runs = [run for run in tagged if run.id != candidate.id]
+    if other := next(other_data(runs), None):
+        raise InputError(
+            f"runs {other.runs[0]!r} and {other.runs[1]!r} with the tag {reference.removeprefix(ARM)} are not repeats "
+            f"of one system: {_difference(other)}",
+            advice=f"name the repeats of one system with {argument('repeats', 'RUN')}, or correct the tags",
+        )
+    return runs
+
+
 def _how_to_tag(run: RunRecord) -> str:
     command = shlex.join(["ndcg-track", "runs", "tag", run.name, f"{AA_TAG}=NAME", "--dataset", run.dataset])
     return f"tag them and the baseline, each as in: {command}"
@@ -339,9 +350,10 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     for run in runs:
         evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
+            adding = adding_command([run], [question.metric.requested_as], LabelView(labels=label_set.version))
             raise NotComparableError(
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which the runs share",
-                advice=f"type: {shlex.join(adding_command([run], [question.metric.requested_as], label_set.version))}",
+                advice=f"type: {shlex.join(adding)}",
             )
         evaluations.append(evaluation)
     if len({evaluation.n_groups for evaluation in evaluations}) > 1:

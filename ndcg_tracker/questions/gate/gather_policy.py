@@ -8,14 +8,13 @@ from dataclasses import MISSING, dataclass, fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.asked import DEFAULT_METRIC
+from ndcg_tracker.asked import checked_margin, parts
+from ndcg_tracker.compare.options import DataView
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import look_level
-from ndcg_tracker.questions.gate.question import GateQuestion, SuiteGateQuestion, read_parts
+from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Look
 from ndcg_tracker.rules import refuse
-from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.texts import short_name
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ _KEPT: Mapping[str, Callable[[Any, Any], Any]] = {
     ),
     "by": lambda own, given: given if own is None else None,
     "strict_slices": lambda _, given: given,
-    "fresh": lambda _, given: given,
     "limits": lambda own, given: tuple(dict.fromkeys((*own, *given))),
     "unjudged": lambda own, given: given if (own, given) == ("zero", "range") else None,
 }
@@ -41,8 +39,7 @@ Any other rule is as the policy says.
 """
 
 _DEFAULTS = {of.name: of.default for of in fields(GateQuestion) if of.default is not MISSING}
-_DEFAULTS = {"metric": parse_metric(DEFAULT_METRIC), **_DEFAULTS}
-_NO_RULES = ("dataset", "top", "named")
+_NO_RULES = ("dataset", "top", "named", "suite", "by_tag")
 _OF_BUDGET = ("budget", "looks")
 
 
@@ -73,7 +70,7 @@ def policy_set(
         look_level(1, rules["budget"], rules.get("looks"))
     if isinstance(limits := rules.get("limits"), Mapping):
         rules["limits"] = [f"{name}={change}" for name, change in limits.items()]
-    _with_rules(GateQuestion("", f"@{pinned.name}", _DEFAULTS["metric"]), rules).refuse_incomplete()
+    _with_rules(GateQuestion(candidate="", baseline=f"@{pinned.name}"), rules).refuse_incomplete()
     tx.write.aliases.set_policy(pinned.dataset_id, pinned.name, rules, _person(by))
     policy = tx.aliases.policy(pinned.dataset_id, pinned.name)
     assert policy is not None
@@ -133,7 +130,8 @@ def rules_words(rules: Mapping[str, Any]) -> str:
 
 def ordered(rules: Iterable[str]) -> list[str]:
     """Return the names of rules in the order of a question."""
-    order = [*_DEFAULTS, *_OF_BUDGET]
+    view = [of.name for of in fields(DataView)]
+    order = ["metric", "margin", *(name for name in _DEFAULTS if name not in view), *view, *_OF_BUDGET]
     return sorted(rules, key=lambda name: order.index(name) if name in order else len(order))
 
 
@@ -148,7 +146,7 @@ def _with_rules(question: GateQuestion, rules: Mapping[str, Any]) -> GateQuestio
         raise InputError(f"the policy of {question.baseline} has a rule {min(unknown)!r}, which this version lacks")
     if "budget" in rules:
         of_question["fresh"] = True  # answers by which a run may have been chosen are left out
-    return replace(question, **read_parts(of_question))
+    return replace(question, **parts(GateQuestion, of_question))
 
 
 def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuestion, PolicyRecord | None]:
@@ -163,7 +161,7 @@ def under_policy(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuest
         return question, None
     if "margin" not in policy.rules:  # a budget of an older version, which had no rules
         return _with_rules(question, policy.rules), policy
-    own = _with_rules(GateQuestion(question.candidate, question.baseline, _DEFAULTS["metric"]), policy.rules)
+    own = _with_rules(GateQuestion(candidate=question.candidate, baseline=question.baseline), policy.rules)
     kept = {name: getattr(question, name) for name in _NO_RULES}
     for name in _DEFAULTS.keys() - kept:
         rule, given = getattr(own, name), getattr(question, name)
@@ -191,7 +189,7 @@ def outside_policy(tx: ReadTransaction, pairs: Iterable[RunPair]) -> str:
     return next((of.name for of in tx.aliases.all() if of.run_id in ids and (of.dataset_id, of.name) in owned), "")
 
 
-def refuse_policy(tx: ReadTransaction, question: SuiteGateQuestion, datasets: Iterable[str]) -> None:
+def refuse_policy(tx: ReadTransaction, question: GateQuestion, datasets: Iterable[str]) -> None:
     """Refuse a suite whose baseline is an alias with a policy, which is for one dataset (InputError)."""
     for dataset, alias in ((of.dataset, of.alias) for of in tx.aliases.policies()):
         if dataset in datasets and question.baseline == f"@{alias}":
@@ -265,5 +263,6 @@ def reset_budget(
 
 def reset_command(policy: PolicyRecord) -> str:
     """Return what the owner types to restart the budget of a policy."""
-    of = ["--baseline", f"@{policy.alias}", "--dataset", policy.dataset]
-    return shlex.join(["ndcg-track", "gate", "reset", *of, "--reason", "REASON"])
+    return shlex.join(
+        ["ndcg-track", "policy", "reset", policy.alias, "--dataset", policy.dataset, "--reason", "REASON"]
+    )

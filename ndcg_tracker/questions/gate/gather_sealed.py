@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ndcg_tracker.asked import checked_margin, made
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import LEAST_LEVEL, look_level
@@ -18,7 +19,6 @@ from ndcg_tracker.render.formats import Answer, Said, as_object, paths, picked
 from ndcg_tracker.render.report import Line, Report, Table
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.runs.sealing import BUDGET, check_telling
-from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.words.texts import points
 
@@ -72,7 +72,7 @@ def checked_rules(metric: str, margin: float, looks: int | None, baseline: str |
     parsed = parse_metric(metric)
     check_telling(parsed)
     look_level(1, BUDGET, looks)
-    GateQuestion("candidate", "baseline", parsed, margin=checked_margin(margin, "the margin"))
+    GateQuestion(candidate="candidate", baseline="baseline", metric=parsed, margin=checked_margin(margin, "the margin"))
     named = None if baseline is None else checked_name("run", baseline)
     return {"metric": str(parsed), "margin": float(margin), "looks": looks, "baseline_run": named}
 
@@ -157,5 +157,5 @@ def _question(
     if against is None:
         raise InputError(f"the gate needs {argument('baseline', 'RUN')}: the run to compare against")
     cluster = None if seal.split is None else seal.split["cluster"]
-    metric = parse_metric(seal.metric)
-    return GateQuestion(candidate, against, metric, margin=seal.margin, dataset=dataset, cluster=cluster), seal
+    rules = {"metric": seal.metric, "margin": seal.margin, "dataset": dataset, "cluster": cluster}
+    return made(GateQuestion, rules, candidate=candidate, baseline=against), seal

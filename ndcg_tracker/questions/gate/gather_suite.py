@@ -18,7 +18,7 @@ from ndcg_tracker.questions.gate.decide import UNBOUNDED, Decision, Levels, Rule
 from ndcg_tracker.questions.gate.decide_candidate import advisable, barred, with_parts
 from ndcg_tracker.questions.gate.gather import GatedAnswer, decided_again, with_acknowledgement
 from ndcg_tracker.questions.gate.gather_policy import outside_policy, refuse_policy
-from ndcg_tracker.questions.gate.question import Acknowledgement, SuiteGateQuestion
+from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 from ndcg_tracker.questions.gate.result import SuiteGated, decided_and_recorded, question_digest
 from ndcg_tracker.questions.gate.say import recorded_reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
@@ -41,7 +41,7 @@ class _Basis:
 
 
 def gated_suite(
-    store: Store, question: SuiteGateQuestion, acknowledgement: Acknowledgement | None = None, *, dry_run: bool = False
+    store: Store, question: GateQuestion, acknowledgement: Acknowledgement | None = None, *, dry_run: bool = False
 ) -> SuiteGated:
     """Return what the gate decides on a suite, and record it unless ``dry_run``; see ``gate.gated``.
 
@@ -60,7 +60,7 @@ def gated_suite(
 
 
 def _decided_before(
-    tx: ReadTransaction, question: SuiteGateQuestion, acknowledgement: Acknowledgement | None
+    tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowledgement | None
 ) -> SuiteGated | None:
     """Return the recorded decision on the same question, None if anything that it rests on has changed since."""
     basis = _basis(tx, question)
@@ -73,7 +73,7 @@ def _decided_before(
     return decided_again(outcome, record, recorded_reason(outcome))
 
 
-def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
+def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
     metric = suite_metric(tx, tx.suites.known(question.suite), question.metric)
     options = replace(question.options, metrics=(metric,))
     pairs, lacking = pairs_on_suite(tx, question.suite, question.systems, options, question.by_tag)
@@ -100,7 +100,7 @@ def _judge_of(pairs: Mapping[str, RunPair]) -> str:
 
 
 def _decided(
-    tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
+    tx: ReadTransaction, question: GateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
 ) -> SuiteGated:
     pairs = compared_pairs(tx, question.systems, basis.pairs, question.options, with_other_ids=True)
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
@@ -111,10 +111,10 @@ def _decided(
     first = next(iter(results.values())).sample
     limits = UNBOUNDED if any(paired.limits is None for paired in results.values()) else first.limits
     rules = Rules(
-        question.margin,
-        by=None if question.dataset_margin is None else "dataset",
-        part_margin=question.dataset_margin or 0.0,
-        is_strict=question.strict_datasets,
+        float(question.margin or 0.0),
+        by=question.by,
+        part_margin=question.slice_margin or 0.0,
+        is_strict=question.strict_slices,
         max_harm=question.max_harm,
     )
     strata = Strata({dataset: replace(of.sample, limits=limits) for dataset, of in results.items()}, limits)
@@ -156,7 +156,7 @@ def _decided(
     )
 
 
-def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, outcome: SuiteGated) -> SuiteGated:
+def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, outcome: SuiteGated) -> SuiteGated:
     decision, acknowledgement = outcome.decision, outcome.acknowledgement
     runs = {
         dataset: {
@@ -174,8 +174,8 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         by_tag=question.by_tag,
         runs=runs,
         metric=outcome.comparison.metric,
-        margin=question.margin,
-        dataset_margin=question.dataset_margin,
+        margin=decision.margin,
+        dataset_margin=question.slice_margin,
         delta=decision.delta,
         ci_low=decision.lower,
         ci_high=decision.upper,

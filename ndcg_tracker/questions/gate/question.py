@@ -3,53 +3,166 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from ndcg_tracker.asked import OwnName
-from ndcg_tracker.compare.gather import CompareOptions
-from ndcg_tracker.compare.gather_suite import check_suite_metric
-from ndcg_tracker.compare.limits import HarmLimit, Limit
-from ndcg_tracker.compare.options import Margin, Missing, Scope, Unjudged, Version
+from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Made, Option, Texts, checked_margin
+from ndcg_tracker.compare.options import (
+    CheckWith,
+    ClusterBy,
+    CompareOptions,
+    DataKeywords,
+    DataView,
+    IdsAreStable,
+    LabelView,
+    Margin,
+    Scope,
+    Unjudged,
+)
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rules import given_of, refuse
-from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence
 
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.limits import HarmLimit, Limit
 
-@dataclass(frozen=True)
-class GateQuestion:
-    """The question of a gate (see ``Tracker.gate``).
 
-    ``named``: rules that the caller named, although they may have the value of a default.
+def _margin(text: str) -> float | Literal["auto"]:
+    """Return the margin that ``--margin`` gives.
+
+    >>> _margin("0.01"), _margin("auto")
+    (0.01, 'auto')
+    """
+    if text == "auto":
+        return "auto"
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"{argument('margin')} {text!r} is not a number",
+            advice="give one in absolute points, such as 0.01, or auto",
+        ) from None
+
+
+DecidingMetric = Annotated[str, Everyday("The metric that decides.", ("--metric", "-m"))]
+AllowedDrop = Annotated[
+    Margin,
+    Everyday(
+        "The allowed drop, or auto to learn it from repeats; with --scope set, 0 by default.",
+        metavar="X|auto",
+        typed=str | None,
+        read=_margin,
+    ),
+]
+OfScope = Annotated[Scope, Option("Decide for all groups like these, or only for these (exact, no test).")]
+OfUnjudged = Annotated[
+    Unjudged,
+    Option("What unjudged items may be worth: up to the mean gain at their rank, or nothing."),
+]
+GivenRepeats = Annotated[
+    str | Sequence[str],
+    Option(
+        "A repeat of the baseline for --margin auto, or tag:KEY=VALUE for those with a tag; repeatable.",
+        metavar="RUN",
+        typed=Texts,
+        read=tuple,
+    ),
+]
+Budget = Annotated[
+    float | None,
+    Everyday("Chance of any false PASS, and of any false FAIL, over all decisions at the alias.", metavar="A"),
+]
+Looks = Annotated[int | None, Everyday("How many looks share the budget.", metavar="N", default="unlimited")]
+BySlices = Annotated[
+    str | None, Option("Also judge slices of this attribute, each by --slice-margin.", metavar="ATTRIBUTE")
+]
+SliceMargin = Annotated[float | None, Option("The allowed drop of each slice of --by.", metavar="X")]
+StrictSlices = Annotated[bool, Option("PASS only if every slice is shown to be within it.")]
+GivenHarm = Annotated[
+    str | None,
+    Everyday("At most this share of groups may lose over X points.", ("--max-harm",), metavar="X:SHARE%"),
+]
+GivenLimits = Annotated[
+    Mapping[str, str] | Sequence[str],
+    Option(
+        "Also FAIL if a measure of the run rises (or with - falls) by more; repeatable.",
+        ("--limit",),
+        metavar="NAME=+X[%]",
+        typed=Texts,
+    ),
+]
+
+TrustJudge = Annotated[bool, Option("Decide by the labels of --judge alone, although nobody checks them.")]
+OfDataset = Annotated[str | None, Everyday("The dataset of the alias.")]
+
+
+def _harm(given: Any) -> HarmLimit | None:
+    from ndcg_tracker.compare.limits import HarmLimit
+
+    return None if given is None else HarmLimit.of(given)
+
+
+def _limits(given: Any) -> tuple[Limit, ...]:
+    from ndcg_tracker.compare.limits import Limit
+
+    return Limit.all_of(given)
+
+
+_USUAL = parse_metric(DEFAULT_METRIC)
+Deciding = Annotated[Metric, Made(DecidingMetric, parse_metric, DEFAULT_METRIC)]
+MaxHarm = Annotated["HarmLimit | None", Made(GivenHarm, _harm)]
+Limits = Annotated[tuple["Limit", ...], Made(GivenLimits, _limits, ())]
+Repeats = Annotated[
+    tuple[str, ...], Made(GivenRepeats, lambda given: (given,) if isinstance(given, str) else tuple(given), ())
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRules(DataView):
+    """The rules of a gate that a policy may have too (see ``Tracker.gate``)."""
+
+    metric: Deciding = _USUAL
+    by: BySlices = None
+    slice_margin: SliceMargin = None
+    strict_slices: StrictSlices = False
+    max_harm: MaxHarm = None
+    limits: Limits = ()
+    unjudged: OfUnjudged = "range"
+    ids_are_stable: IdsAreStable = False
+    check_with: CheckWith = None
+    cluster: ClusterBy = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyRules(GateRules):
+    """The further rules of a policy (see ``Tracker.set_policy``)."""
+
+    dataset: OfDataset = None
+    trust_judge: TrustJudge = False
+    budget: Budget = None
+    looks: Looks = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateQuestion(GateRules):
+    """The question of a gate (see ``Tracker.gate`` and ``Tracker.gate_suite``).
+
+    ``fresh``: see ``CompareOptions``. ``named``: rules that the caller named, although they may have the value of a
+    default.
     """
 
     candidate: str
     baseline: str
-    metric: Metric
-    margin: Margin = None
-    scope: Scope = "population"
-    tolerance: float | None = None
-    repeats: Sequence[str] = ()
-    aa: str | None = None
-    missing: Missing = "error"
-    dataset: str | None = None
+    margin: AllowedDrop = None
+    scope: OfScope = "population"
+    repeats: Repeats = ()
+    suite: str = ""
+    by_tag: str | None = None
     top: int = 10
-    cluster: str | None = None
-    by: str | None = None
-    slice_margin: float | None = None
-    strict_slices: bool = False
-    max_harm: HarmLimit | None = None
-    limits: tuple[Limit, ...] = ()
-    labels: Version = None
-    unjudged: Unjudged = "range"
-    ids_are_stable: bool = False
-    judge: str | None = None
-    check_with: str | None = None
     trust_judge: bool = False
     fresh: bool = False
     named: frozenset[str] = frozenset()
@@ -57,6 +170,7 @@ class GateQuestion:
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
         refuse("gate", given_of(self))
+        LabelView.__post_init__(self)
         if self.unjudged not in get_args(Unjudged):
             raise InputError(f"unknown unjudged {self.unjudged!r}", advice="choose range or zero", joint=": ")
         if self.metric.shown_only is not None:
@@ -88,11 +202,16 @@ class GateQuestion:
     @property
     def options(self) -> CompareOptions:
         """The options of the comparison that the decision uses."""
-        asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
-        asked |= {"judge": self.judge, "check_with": self.check_with, "ids_are_stable": self.ids_are_stable}
-        asked |= {"fresh": self.fresh, "trust_judge": self.trust_judge}
-        asked |= {"fills_holes": self.scope == "population" and self.max_harm is None and self.margin != "auto"}
-        return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
+        shared = {of.name for of in fields(CompareOptions)} & {of.name for of in fields(self)} - {"by", "top"}
+        asked: dict[str, Any] = {name: getattr(self, name) for name in shared}
+        asked["top"] = 0 if self.suite else self.top
+        asked["fills_holes"] = self.scope == "population" and self.max_harm is None and self.margin != "auto"
+        return CompareOptions(metrics=(self.metric,), **asked)
+
+    @property
+    def systems(self) -> tuple[str, str]:
+        """Both runs or systems, the baseline first."""
+        return self.baseline, self.candidate
 
     @property
     def alias(self) -> str | None:
@@ -100,27 +219,7 @@ class GateQuestion:
         return self.baseline[1:] if self.baseline.startswith("@") else None
 
 
-READ: Mapping[str, Callable[[Any], Any]] = {
-    "metric": parse_metric,
-    "max_harm": lambda given: None if given is None else HarmLimit.of(given),
-    "limits": Limit.all_of,
-    "repeats": tuple,
-}
-"""How a rule as people give it becomes a part of a question; others are taken as they are."""
-
-
-def read_parts(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return rules as people give them as parts of a question."""
-    return {name: READ.get(name, lambda own: own)(of) for name, of in given.items()}
-
-
-def question_of(given: Mapping[str, Any]) -> GateQuestion:
-    """Return the question with these arguments of ``Tracker.gate``."""
-    named = frozenset(name for name in NAMED if not isinstance(given[name], OwnName))
-    return GateQuestion(**read_parts(given), named=named)
-
-
-NAMED = ("metric", "scope", "missing", "unjudged")
+NAMED = frozenset(("metric", "scope", "missing", "unjudged"))
 """Rules whose default the caller may also name."""
 
 
@@ -176,44 +275,32 @@ def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -
     return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
 
 
-@dataclass(frozen=True)
-class SuiteGateQuestion:
-    """The question of a gate on a suite (see ``Tracker.gate_suite``)."""
+class RuleKeywords(DataKeywords, total=False):
+    """How people give ``GateRules`` (generated)."""
 
-    suite: str
-    candidate: str
-    baseline: str
-    metric: Metric
-    margin: float
-    dataset_margin: float | None = None
-    strict_datasets: bool = False
-    by_tag: str | None = None
-    missing: Missing = "error"
-    cluster: str | None = None
-    labels: Version = None
-    max_harm: HarmLimit | None = None
-    limits: tuple[Limit, ...] = ()
-    unjudged: Unjudged = "range"
-    ids_are_stable: bool = False
-    judge: str | None = None
+    metric: DecidingMetric
+    by: BySlices
+    slice_margin: SliceMargin
+    strict_slices: StrictSlices
+    max_harm: GivenHarm
+    limits: GivenLimits
+    unjudged: OfUnjudged
+    ids_are_stable: IdsAreStable
+    check_with: CheckWith
+    cluster: ClusterBy
 
-    def __post_init__(self) -> None:
-        """Refuse what does not go together (InputError)."""
-        refuse("complete gate", given_of(self))
-        check_suite_metric(self.metric)
-        checked_margin(self.margin, "the margin")
-        if self.dataset_margin is not None:
-            checked_margin(self.dataset_margin, "the margin of datasets")
-        refuse_any_drop(self.metric, self.max_harm, margin=self.margin, dataset_margin=self.dataset_margin)
 
-    @property
-    def options(self) -> CompareOptions:
-        """The options of the comparison that the decision uses."""
-        asked = {"missing": self.missing, "cluster": self.cluster, "labels": self.labels}
-        asked |= {"judge": self.judge, "ids_are_stable": self.ids_are_stable}
-        return CompareOptions((self.metric,), top=0, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
+class PolicyKeywords(RuleKeywords, total=False):
+    """How people give ``PolicyRules`` (generated)."""
 
-    @property
-    def systems(self) -> tuple[str, str]:
-        """Both systems, the baseline first."""
-        return self.baseline, self.candidate
+    trust_judge: TrustJudge
+    budget: Budget
+    looks: Looks
+
+
+class GateKeywords(RuleKeywords, total=False):
+    """How people give ``GateQuestion`` (generated)."""
+
+    margin: AllowedDrop
+    scope: OfScope
+    repeats: GivenRepeats

@@ -133,8 +133,8 @@ class Gated:
     database, None if it was not recorded.
     ``learned_margin``: set if the margin comes from repeats. ``drift``: None if the baseline is not an alias.
     ``acknowledgement``: None if nobody overrode the decision. ``ties_could_change_decision``: whether another order of
-    items of equal score could change it. ``candidate_means``: every metric of the candidate under these labels, with
-    its mean. ``regressed_slices``: of all attributes of the groups, if all groups together pass; else none.
+    items of equal score could change it. ``regressed_slices``: of all attributes of the groups, if all
+    groups together pass; else none.
     ``judge_alone``: the named judge whose labels nobody checks, "" if there is none. ``look``: which look of
     a budget it is, None without a budget. ``decided_before``: whether this very question was decided and
     recorded before. ``policy``, ``restarted``, ``outside``: see ``Basis``.
@@ -147,7 +147,6 @@ class Gated:
     learned_margin: LearnedMargin | None = None
     drift: Drift | None = None
     acknowledgement: Acknowledgement | None = None
-    candidate_means: tuple[tuple[str, float | None], ...] = ()
     ties_could_change_decision: bool = False
     regressed_slices: tuple[Part, ...] = ()
     judge_alone: str = ""

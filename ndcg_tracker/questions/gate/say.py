@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
@@ -101,27 +101,7 @@ _FRAME_COLUMNS = paths(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ToldDecision:
-    """A decision with its output: for people, in the spelling of their arguments, for programs and for CI."""
-
-    gated: Gated | SuiteGated
-    said: Callable[[Spelling], Said]
-    junit: Callable[[Outcome, Spelling], str]
-    candidate_means: Sequence[tuple[str, float | None]]
-
-
-def told_gate(gated: Gated, *, with_groups: bool) -> ToldDecision:
-    """Return a decision on two runs with its output; ``with_groups``: with the worst and best groups."""
-    return ToldDecision(
-        gated,
-        lambda spelled: gate_said(gated, spelled, with_groups=with_groups),
-        lambda outcome, spelled: gate_junit(gated, outcome, spelled, with_groups=with_groups),
-        gated.candidate_means,
-    )
-
-
-def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Said:
+def gate_said(gated: Gated, spelled: Spelling = in_python) -> Said:
     """Return the output for a decision.
 
     ``spelled``: how arguments are written for people. ``with_groups``: whether people see the worst and the best
@@ -129,7 +109,7 @@ def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool 
     """
     return Said(
         gated,
-        lambda: [gate_report(gated, spelled, with_groups=with_groups)],
+        lambda: [gate_report(gated, spelled)],
         lambda: Table.of_rows([picked(_CSV_COLUMNS, _with_metric(gated))]),
         dataset=gated.comparison.dataset,
     )
@@ -180,8 +160,8 @@ def _gate_shape(gated: Gated) -> Mapping[str, object]:
     return shape | picked(_GATE_KEYS, gated) | {"screen": [str(line) for line in screen_lines(gated)[:-1]]}
 
 
-def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
-    """Return the report of a decision; ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``."""
+def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
+    """Return the report of a decision; ``spelled``: how arguments are written."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     low = gated.decision.why
     return Report(
@@ -193,7 +173,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
             *([] if low is None else [Told("warning", sentence(low))]),
             *(told(note) for note in gated.comparison.notes if note.kind in MINOR),
         ],
-        details=[*slice_tables(gated.decision), *(group_tables(gated.comparison) if with_groups else [])],
+        details=[*slice_tables(gated.decision), *group_tables(gated.comparison)],
         rest=REST,
     )
 
@@ -355,7 +335,7 @@ def _worst_loss(gated: Gated) -> list[Line]:
     if rare is None:
         return []
     who = f" ({shortened(visible(gated.comparison.texts.get(worst[0].group, worst[0].group)), 24)})" if worst else ""
-    return [Line("  ", rare_loss_words(rare, of_clusters=gated.metric.clusters is not None, who=who))]
+    return [Line("  ", rare_loss_words(rare, of_clusters=gated.metric.about.clusters is not None, who=who))]
 
 
 def _grading(gated: Gated) -> Note | None:
@@ -573,7 +553,7 @@ def recorded_reason(gated: Gated | SuiteGated) -> str:
     """Return the reason of a decision as the database stores it, with its clusters and the origin of its margin."""
     why, learned = reason(gated.decision), None
     if isinstance(gated, Gated):
-        learned, clusters = gated.learned_margin, gated.metric.clusters
+        learned, clusters = gated.learned_margin, gated.metric.about.clusters
         why += f" {clustered_by(clusters.attribute)}" if clusters is not None else ""
         why += f" (policy of @{gated.policy.alias})" if gated.policy is not None else ""
     why += f" (outside the policy of @{gated.outside})" if gated.outside else ""
@@ -614,8 +594,7 @@ def _finding(gated: Gated) -> str:
         comparison.candidate.name, comparison.baseline.name, compare.judged_dataset(comparison)
     )
     learned = "" if gated.learned_margin is None else f", learned from {len(gated.learned_margin.runs)} repeats"
-    name = "tolerance" if decision.scope == "set" else "margin"
-    rules = f"({gated.metric.metric}, {name} {shown_margin(decision.margin)}{learned})"
+    rules = f"({gated.metric.metric}, margin {shown_margin(decision.margin)}{learned})"
     return f"{text} {rules}{', but it was overridden' if gated.acknowledgement is not None else ''}"
 
 
@@ -631,7 +610,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(gated.decision)])),
         *by_t_alone(gated.decision),
         *unjudged_fact(gated.decision),
-        ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
+        ("margin", _margin(gated)),
         *(
             []
             if gated.learned_margin is None
@@ -777,15 +756,15 @@ def drifted(drift: Drift) -> list[str]:
     return [pinned, moved]
 
 
-def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:
+def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) -> str:
     """Return the XML document of a JUnit report with the gate as its one test case.
 
     Characters that XML does not allow (control characters and lone surrogates) become escapes such as ``\\x1b``.
 
     Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for an open decision that must not
-    fail the build. ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``.
+    fail the build. ``spelled``: how arguments are written.
     """
-    text = gate_said(gated, spelled, with_groups=with_groups).in_format("text", detail="all")
+    text = gate_said(gated, spelled).in_format("text", detail="all")
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"

@@ -12,7 +12,6 @@ from ndcg_tracker.questions.gate.result import SuiteGated
 from ndcg_tracker.questions.gate.say import (
     SENTENCES,
     STYLES,
-    ToldDecision,
     bounds_in_words,
     by_t_alone,
     decision_junit,
@@ -105,15 +104,3 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
     name = f"macro {familiar_name(comparison.metric)}: {comparison.candidate} against {comparison.baseline}"
     text = suite_gate_said(gated, spelled).in_format("text", detail="all")
     return decision_junit((f"ndcg-track.suite.{comparison.suite}", name), gated, text, outcome)
-
-
-def told_suite_gate(gated: SuiteGated) -> ToldDecision:
-    """Return a decision on a suite with its output; its means are those of each dataset and the macro mean."""
-    comparison = gated.comparison
-    named = [(f"{on.dataset}/{comparison.metric}", on.found.candidate) for on in comparison.deltas]
-    return ToldDecision(
-        gated,
-        lambda spelled: suite_gate_said(gated, spelled),
-        lambda outcome, spelled: suite_gate_junit(gated, outcome, spelled),
-        [(f"macro/{comparison.metric}", macro_means(comparison)[1]), *named],
-    )

@@ -5,54 +5,41 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, Everyday, Judge, MetricText, OnlyTagged, Option
-from ndcg_tracker.compare.options import Version, labels_version
+from ndcg_tracker.asked import (
+    DEFAULT_DATASET,
+    DEFAULT_METRIC,
+    Dataset,
+    MetricText,
+    Option,
+    asks,
+    made,
+)
 from ndcg_tracker.errors import ReferenceNotFoundError, Spelling, argument, in_python
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.history.question import HistoryFilter, HistoryKeywords
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.questions.history.gather import History, HistoryResult
-    from ndcg_tracker.questions.history.say import HistoryFilter, HistoryRow
+    from ndcg_tracker.questions.history.say import HistoryRow
     from ndcg_tracker.render.formats import Said
     from ndcg_tracker.storage.store import HasStore
 
 
-Branch = Annotated[str | None, Option("Only runs with the tag branch=NAME.", metavar="NAME")]
-Commit = Annotated[str, Option("Only runs whose git commit has this prefix.", metavar="PREFIX")]
-Since = Annotated[str | None, Option("Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")]
-Until = Annotated[str | None, Option("Only runs stored until this time; a date includes that day.", metavar="DATE")]
-Last = Annotated[int | None, Everyday("Only the latest N runs.", metavar="N", least=1)]
-ShownLabels = Annotated[
-    Version,
-    Option(
-        "Version of the labels: a number, or newest.",
-        metavar="VERSION",
-        default="the latest that each run has",
-        typed=str | None,
-        read=labels_version,
-    ),
-]
 NewSteps = Annotated[bool, Option("Show only the steps that the latest run reveals.")]
 
 
+@asks(HistoryFilter)
 def history(
     self: HasStore,
     metric: MetricText = DEFAULT_METRIC,
     *,
     dataset: Dataset = DEFAULT_DATASET,
-    tags: OnlyTagged = None,
-    branch: Branch = None,
-    commit: Commit = "",
-    since: Since = None,
-    until: Until = None,
-    last: Last = None,
     new_steps: NewSteps = False,
-    labels: ShownLabels = None,
-    judge: Judge = None,
+    **runs: Unpack[HistoryKeywords],
 ) -> pd.DataFrame:
     """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval.
 
@@ -64,10 +51,9 @@ def history(
     whose labels (see ``compare``). Raises: InputError for an invalid date; ReferenceNotFoundError for an unknown
     dataset.
     """
-    from ndcg_tracker.questions.history.say import HistoryFilter
-
-    chosen = HistoryFilter(tags or {}, commit, since, until, last, branch, labels, judge)
-    return history_report(self, metric, dataset=dataset, wanted=chosen, new_steps=new_steps).to_frame()
+    return history_report(
+        self, metric, dataset=dataset, wanted=made(HistoryFilter, runs), new_steps=new_steps
+    ).to_frame()
 
 
 def history_report(
@@ -80,7 +66,6 @@ def history_report(
 ) -> HistoryResult:
     """Return the history as plain rows with notes (see ``history``); with ``new_steps``, also which steps are new."""
     from ndcg_tracker.questions.history.gather import HistoryResult, history_of, new_steps_of
-    from ndcg_tracker.questions.history.say import HistoryFilter
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
@@ -109,7 +94,6 @@ def history_of_suite(
     """
     from ndcg_tracker.questions.history.gather import HistoryResult, new_steps_of
     from ndcg_tracker.questions.history.gather_suite import history_on_suite
-    from ndcg_tracker.questions.history.say import HistoryFilter
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:

@@ -11,14 +11,15 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
 from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.reach import other_ids_notes
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.history.question import HistoryFilter as HistoryFilter
 from ndcg_tracker.questions.history.say import MOST_CHANGES, HistoryRow, history_chart
-from ndcg_tracker.questions.history.say import HistoryFilter as HistoryFilter
 from ndcg_tracker.questions.history.steps import (
     FoundStep,
     at_groups,
@@ -138,8 +139,7 @@ def under_labels(
         if wanted.labels is None and not wanted.judge:
             judge = counting_judge(tx, dataset_id, dataset, wanted.judge)
         else:
-            version = wanted.labels if isinstance(wanted.labels, int) else None
-            numbered = numbered_labels(tx, dataset_id, dataset, version, wanted.judge)
+            numbered = numbered_labels(tx, dataset_id, dataset, wanted.version, wanted.judge)
             judge, label_set = numbered.judge, None if wanted.labels is None else numbered.id
     records = tx.evaluations.history(dataset_id, str(metric), label_set, judge)
     return judge, {record.run_id: record for record in records}  # they are sorted by run and label version
@@ -220,8 +220,8 @@ def history_of(
         split = labels_or_ranking(tx, runs, ids[at - 1 : at + 1], parsed)
         rows[at]["labels_or_ranking"] = None if split is None else asdict(split)
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
-    version = wanted.labels if isinstance(wanted.labels, int) else None
-    adding = "" if newest or not runs else adding_words(tx, runs, [metric], judge, version, every=True)
+    view = LabelView(labels=wanted.version, judge=judge)
+    adding = "" if newest or not runs else adding_words(tx, runs, [metric], view, every=True)
     return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset, adding)
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
-from datetime import UTC, datetime, time
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.compare.labels_or_ranking import LabelsOrRanking
-from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import JudgedSpan
-from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer, nominal, number, tooltip
 from ndcg_tracker.render.report import BLANK, Column, Report, Table, unseen
@@ -32,7 +29,7 @@ from ndcg_tracker.words.texts import (
 )
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import RunRecord
+    pass
 
 SPARKLINE_BLOCKS = 60
 """The largest width of a sparkline; each block of a longer history stands for several runs."""
@@ -44,84 +41,6 @@ MOST_CHANGES = 3
 """How many of the latest changes of labels are named next to a sparkline."""
 MOST_SENTENCES = 5
 """How many steps and drifts a screen tells, by default the largest ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryFilter:
-    """Which runs a history shows, and under which labels; an empty filter takes all.
-
-    ``tags``: tags with values that a run must all have; ``branch``: the tag of this name. ``commit``: how its git
-    commit begins. ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, in UTC
-    unless they name a zone. ``last``: only so many of the latest among these. ``labels``: a version, or "newest", whose
-    means are shown; ``judge``: whose labels, by default those that count. Raises: InputError for anything else.
-
-    >>> HistoryFilter(since="2025-02-30")
-    Traceback (most recent call last):
-    ndcg_tracker.errors.InputError: since '2025-02-30' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC
-    """
-
-    tags: Mapping[str, str] = field(default_factory=dict)
-    commit: str = ""
-    since: str | None = None
-    until: str | None = None
-    last: int | None = None
-    branch: InitVar[str | None] = None
-    labels: Version = None
-    judge: str | None = None
-
-    def __post_init__(self, branch: str | None) -> None:
-        if branch is not None:
-            object.__setattr__(self, "tags", {**self.tags, "branch": branch})
-        first, end = self._times()
-        if first is not None and end is not None and first > end:
-            raise InputError(f"since {self.since!r} is later than until {self.until!r}", advice="swap them")
-        if self.last is not None and self.last < 1:
-            raise InputError(f"last {self.last} leaves no run", advice="write 1 or more")
-
-    @property
-    def words(self) -> str:
-        """The filter in words, "" for an empty one.
-
-        >>> HistoryFilter(tags={"branch": "main"}, last=20).words
-        'tag branch=main, last 20'
-        """
-        texts = [f"tag {key}={value}" for key, value in self.tags.items()]
-        named = {"commit": self.commit or None, "since": self.since, "until": self.until, "last": self.last}
-        named |= {"labels": self.labels, "judge": self.judge}
-        return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
-
-    def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
-        """Return the runs that the filter takes, in their order, before it counts the latest."""
-        first, end = self._times()
-        return [run for run in runs if self._takes(run, first, end)]
-
-    def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
-        if not run.has_tags(self.tags):
-            return False
-        if not (run.git_commit or "").lower().startswith(self.commit.lower()):
-            return False
-        if first is None and end is None:
-            return True
-        stored = _time("created_at_utc", run.created_at_utc)
-        return (first is None or first <= stored) and (end is None or stored <= end)
-
-    def _times(self) -> tuple[datetime | None, datetime | None]:
-        first = None if self.since is None else _time("since", self.since)
-        end = None if self.until is None else _time("until", self.until, to_the_end=True)
-        return first, end
-
-
-def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
-    """Return the time that a text names; for a date, its first moment or its last."""
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise InputError(
-            f"{name} {text!r} is not a date", advice="write 2025-01-31 or 2025-01-31T09:30, in UTC"
-        ) from None
-    if to_the_end and len(text.strip()) <= len("2025-01-31"):
-        moment = datetime.combine(moment.date(), time.max)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 class HistoryRow(TypedDict):

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option
-from ndcg_tracker.compare.options import Baseline, Candidate, Candidates, Version, labels_version
-from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Made, Option, asks, made
+from ndcg_tracker.compare.options import (
+    Baseline,
+    Candidate,
+    Candidates,
+    CompareKeywords,
+    CompareOptions,
+    LabelView,
+    Version,
+    ViewKeywords,
+    labels_version,
+)
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.storage.references import ARM
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.options import CiMethod, Missing, TestName
     from ndcg_tracker.questions.labels.decide import JudgesAgreement, LabelsDiff, LabelVersion
     from ndcg_tracker.questions.labels.gather import (
         LabelsNeededResult,
@@ -61,6 +73,9 @@ Seed = Annotated[
     str | None,
     Option("Seed of the order of the queries, fixed for good.", metavar="TEXT", default="a digest of the labels"),
 ]
+
+OF_ONE_VERSION = ("check_with", "fresh", "ids_are_stable", "by", "tie_bounds", "top")
+"""Options of a comparison that say something under one version of the labels."""
 
 
 def label_versions(self: HasStore, dataset: Dataset = DEFAULT_DATASET, *, judge: Judge = None) -> list[LabelVersion]:
@@ -117,15 +132,30 @@ def labels_agreement(
         return judges_agreement(tx, dataset, judges, parsed, top=top)
 
 
+NeededMetric = Annotated[Metric | None, Made(SettledMetric, lambda text: None if text is None else parse_metric(text))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeededQuestion(LabelView):
+    """What to judge next (see ``Tracker.labels_needed``)."""
+
+    metric: NeededMetric = None
+    dataset: AnyDataset = None
+    budget: Budget = 100
+    labels: NeededVersion = None
+
+
+class NeededKeywords(ViewKeywords, total=False):
+    """How people give ``NeededQuestion`` (generated)."""
+
+    dataset: AnyDataset
+    metric: SettledMetric
+    budget: Budget
+
+
+@asks(NeededQuestion)
 def labels_needed(
-    self: HasStore,
-    baseline: Baseline,
-    *candidates: Candidates,
-    budget: Budget = 100,
-    metric: SettledMetric = None,
-    dataset: AnyDataset = None,
-    judge: Judge = None,
-    labels: NeededVersion = None,
+    self: HasStore, baseline: Baseline, *candidates: Candidates, **keywords: Unpack[NeededKeywords]
 ) -> LabelsNeededResult:
     """Return the unjudged items to judge next, first those that could move a difference most.
 
@@ -141,14 +171,13 @@ def labels_needed(
     budget below 1; NotComparableError.
     """
     from ndcg_tracker.compare.arms import named_runs
-    from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.questions.labels.gather import LabelsNeededResult, labels_needed
 
-    asked = None if metric is None else parse_metric(metric)
+    question = made(NeededQuestion, keywords)
     with self.store().read() as tx:
-        names, left_out = named_runs(tx, candidates, dataset, baseline)
-        run, *others = tx.runs.resolve_all([baseline, *names], dataset)
-        needed = labels_needed(tx, run, others, asked, budget, judge, labels)
+        names, left_out = named_runs(tx, candidates, question.dataset, baseline)
+        run, *others = tx.runs.resolve_all([baseline, *names], question.dataset)
+        needed = labels_needed(tx, run, others, question)
         return LabelsNeededResult(replace(needed, notes=tuple(left_out)))
 
 
@@ -180,7 +209,10 @@ def labels_sample(
 
     parsed = None if metric is None else parse_metric(metric)
     with self.store().write("content") as tx:
-        drawn = labels_sample(tx, baseline, candidate, judge, parsed, dataset, budget=budget, seed=seed)
+        if any(reference.startswith(ARM) for reference in (baseline, candidate)):
+            raise InputError("queries are drawn for single runs, not for an arm", advice="name its runs")
+        runs = tx.runs.resolve_all([baseline, candidate], dataset)
+        drawn = labels_sample(tx, runs, LabelView(judge=judge), parsed, budget=budget, seed=seed)
         return LabelsSampleResult(drawn)
 
 
@@ -198,19 +230,13 @@ def change_of_labels(
         return in_words(change_of_labels(tx, dataset, version, extends=extends))
 
 
+@asks(CompareOptions, but=("labels", *OF_ONE_VERSION))
 def compare_versions(
     self: HasStore,
     baseline: str,
     *candidates: str | Sequence[str],
-    dataset: str | None = None,
-    metrics: str | Sequence[str] = (),
-    missing: Missing = "error",
-    test: TestName = "t",
-    ci: CiMethod = "t",
-    equivalence: float | None = None,
-    judge: str | None = None,
-    cluster: str | None = None,
     newest_only: bool = False,
+    **keywords: Unpack[CompareKeywords],
 ) -> VersionsResult:
     """Compare a baseline with its candidates under every version of the labels: does the conclusion change?
 
@@ -219,20 +245,8 @@ def compare_versions(
     turns between judges. A note names the versions under which one of the runs lacks the metrics, with the command that
     adds them.
     """
-    from ndcg_tracker.compare.estimate import Methods
-    from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.questions.labels.gather import VersionsResult, compared_versions
 
-    methods = Methods(test, ci, equivalence)
-    options = CompareOptions(
-        tuple(parse_metrics(metrics)),
-        dataset,
-        missing,
-        top=0,
-        methods=methods,
-        judge=judge,
-        cluster=cluster,
-        labels="newest" if newest_only else None,
-    )
+    options = made(CompareOptions, keywords, top=0, labels="newest" if newest_only else None)
     with self.store().read() as tx:
         return VersionsResult(compared_versions(tx, baseline, candidates, options))

@@ -17,10 +17,10 @@ from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import Arm, arm_or_run, named_runs
 from ndcg_tracker.compare.decide import adjusted_jointly
 from ndcg_tracker.compare.drawn import Aim, check_drawable, why_not_drawn
-from ndcg_tracker.compare.gather import CompareOptions, compared
+from ndcg_tracker.compare.gather import compared
 from ndcg_tracker.compare.gather_drawn import Answers, DrawnPair, answers_of
 from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.options import Version
+from ndcg_tracker.compare.options import CompareOptions, LabelView
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
 from ndcg_tracker.compare.run_pair import (
     RunPair,
@@ -36,6 +36,7 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import possible_moves, unjudged_items, what_stops
+from ndcg_tracker.questions.labels import NeededQuestion
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     GradeFrequency,
@@ -59,7 +60,6 @@ from ndcg_tracker.runs.labels import NO_LABELS, chosen_judges, judges_of, label_
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, in_words
 from ndcg_tracker.words.texts import counted
 
@@ -116,16 +116,14 @@ def labels_needed(
     tx: ReadTransaction,
     baseline: RunRecord,
     candidates: Sequence[RunRecord],
-    metric: Metric | None,
-    budget: int | None,
-    judge: str | None = None,
-    version: Version = None,
+    question: NeededQuestion,
 ) -> NeededLabels:
     """Return which items to judge next (see ``Tracker.labels_needed``).
 
     Raises: InputError for a budget below 1, a metric without bounds, and labels whose grades are all worth nothing;
     NotComparableError for runs of several datasets, or without a common metric.
     """
+    metric, budget, judge = question.metric, question.budget, question.judge
     if budget is not None and budget < 1:
         raise InputError(f"the budget must be 1 label or more, not {budget}")
     if not candidates:
@@ -133,14 +131,12 @@ def labels_needed(
     for candidate in candidates:
         check_one_dataset(baseline, candidate, "judged together")
     runs = [baseline, *candidates]
-    if judge is not None and version is None and judge not in judges_of(tx, baseline.dataset_id):
+    if judge is not None and question.labels is None and judge not in judges_of(tx, baseline.dataset_id):
         cutoff = None if metric is None else metric.cutoff
         metric, ref = parse_metric(DEFAULT_METRIC) if metric is None else metric, LabelSetRef(0, "", judge)
         items, n_unjudged = _first_batch(tx, runs, cutoff or _FIRST_RANKS, budget)
     else:
-        label_set = numbered_labels(
-            tx, baseline.dataset_id, baseline.dataset, version if isinstance(version, int) else None, judge
-        )
+        label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, question.version, judge)
         labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
         metric, ref = _metric(tx, runs, metric, np.unique(labels.grades), labels.n_groups), label_set_ref(label_set)
         first, *others = (judged(tx.runs.ranking(run.id), labels) for run in runs)
@@ -279,14 +275,14 @@ def compared_versions(
         if len(beside) > 1:
             found |= zip(beside, adjusted_jointly([found[of] for of in beside]), strict=True)
     every = [found[of] for of in product(names, judge_of) if of in found]
-    metrics = list({metric.metric: metric.requested_as for of in every for metric in of.metrics}.values())
+    metrics = list({metric.metric: metric.about.requested_as for of in every for metric in of.metrics}.values())
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
         runs = [run for arm in (arms[baseline], *without) for run in arm.runs]
         facts: dict[str, Fact] = {"version": version, "runs": [arm.name for arm in without]}
         if judge_of[version]:
             facts["judge"] = judge_of[version]
-        notes.append(Note("not_evaluated", facts, adding_command(runs, metrics, version)))
+        notes.append(Note("not_evaluated", facts, adding_command(runs, metrics, LabelView(labels=version))))
     left_out = tuple((arms[name].name, version, judge_of[version]) for name, version in lacking)
     return VersionsComparison(tuple(every), left_out, tuple(notes))
 
@@ -314,9 +310,9 @@ class VersionsResult(Answer):
         return versions_said(self.found)
 
 
-def _checkable(tx: ReadTransaction, arms: Sequence[Arm], metric: Metric | None, judge: str | None) -> RunPair:
+def _checkable(tx: ReadTransaction, arms: Sequence[Arm], metric: Metric | None, view: LabelView) -> RunPair:
     """Return two runs under a judge's labels, and one metric that is exact in labelled queries (InputError)."""
-    both = resolved_pair(tx, arms[0], arms[1], () if metric is None else (metric,), None, judge)
+    both = resolved_pair(tx, arms[0], arms[1], () if metric is None else (metric,), view)
     chosen = metric or next((of for of in both.metrics if why_not_drawn(of) is None), both.metrics[0])
     check_drawable(chosen)
     return replace(both, metrics=(chosen,))
@@ -324,11 +320,9 @@ def _checkable(tx: ReadTransaction, arms: Sequence[Arm], metric: Metric | None, 
 
 def labels_sample(
     tx: WriteTransaction,
-    baseline: str,
-    candidate: str,
-    judge: str | None,
+    runs: Sequence[RunRecord],
+    view: LabelView,
     metric: Metric | None,
-    dataset: str | None,
     *,
     budget: int,
     seed: str | None,
@@ -336,17 +330,14 @@ def labels_sample(
     """Draw whole queries, store that people are asked about them, and return them (see ``Tracker.labels_sample``)."""
     if not 1 <= budget <= LARGEST_BUDGET:
         raise InputError(f"the budget must be 1 to {LARGEST_BUDGET:,} items, not {budget:,}")
-    if any(reference.startswith(ARM) for reference in (baseline, candidate)):
-        raise InputError("queries are drawn for single runs, not for an arm", advice="name its runs")
-    runs = tx.runs.resolve_all([baseline, candidate], dataset)
     check_one_dataset(runs[0], runs[1], "drawn from together")
     names, dataset = [run.name for run in runs], runs[0].dataset
     if runs[0].id == runs[1].id:
         raise InputError(f"run {names[0]!r} cannot differ from itself", advice="name two runs")
     tx.keep_creators_out()
-    both = _checkable(tx, [Arm.of(run) for run in runs], metric, judge)
+    both = _checkable(tx, [Arm.of(run) for run in runs], metric, view)
     (metric,), label_set = both.metrics, both.baseline.label_set
-    aim: Aim = "holes" if judge is None else "judge"
+    aim: Aim = "holes" if view.judge is None else "judge"
     design = design_of(tx, label_set, runs, str(metric), aim, seed, budget)
     person = person_of(tx, design) if aim == "judge" else label_set.judge
     nothing = Answers(aim, "", (), design.seed, NO_LABELS, NO_LABELS)
@@ -388,7 +379,7 @@ def labels_sample(
         notes.append(Note("all_answered", {}, ("ndcg-track", "compare", *names, *checked, *at)))
     n_items, refs = int(costs[n_drawn - 1]), [RunRef(run.name, run.id) for run in runs]
     return LabelsSample(
-        *(design.number, dataset, refs[0], refs[1], label_set_ref(label_set), judge, str(metric), budget),
+        *(design.number, dataset, refs[0], refs[1], label_set_ref(label_set), view.judge, str(metric), budget),
         *(ids.size, int((~standing.known).sum()), n_drawn, n_items, n_items - len(asked)),
         (int(least), int(costs[least - 1])),
         _half_width(pair, order[:n_drawn]),

@@ -13,7 +13,7 @@ from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Report, Table, kinds
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted, units
+from ndcg_tracker.words.texts import counted, in_a_row, units
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
 _LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
@@ -94,15 +94,11 @@ def _requests(dataset: str, items: Sequence[ItemToGrade]) -> dict[str, object]:
 def _report(needed: NeededLabels) -> Report:
     from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
 
-    candidates = " and ".join(
-        filter(None, [", ".join(run.name for run in needed.candidates[:-1]), needed.candidates[-1].name])
-    )
-    what = f"{candidates} against {needed.baseline.name} on {needed.dataset}"
+    what = f"{in_a_row([run.name for run in needed.candidates])} against {needed.baseline.name} on {needed.dataset}"
+    metric, of_all = familiar_name(needed.metric), counted(needed.n_unjudged, "unjudged item")
+    title = f"{what}: judge these {len(needed.items):,} of {of_all} next for {metric}"
     if not needed.items:
-        title = f"{what}: no label could move {familiar_name(needed.metric)}"
-    else:
-        of_all = counted(needed.n_unjudged, "unjudged item")
-        title = f"{what}: judge these {len(needed.items):,} of {of_all} next for {familiar_name(needed.metric)}"
+        title = f"{what}: no label could move {metric}"
     legend = [_FIRST_BATCH if needed.is_first_batch else _LEGEND]
     table = Table.of(kinds("group id, item id, could_move mean could move"), needed.items, legend=legend)
     facts = [

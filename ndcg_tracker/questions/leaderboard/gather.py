@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.asked import made, words
 from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, without_checkpoints
 from ndcg_tracker.compare.decide import adjusted_jointly
-from ndcg_tracker.compare.gather import CompareOptions, asked_pair, check_arms, compared_pair
+from ndcg_tracker.compare.gather import asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.limits import number_of
-from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
+from ndcg_tracker.compare.options import CompareOptions, LabelView, Missing
 from ndcg_tracker.compare.pair import lacked, places_of_ids
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.compare.run_pair import (
@@ -41,6 +42,7 @@ from ndcg_tracker.questions.leaderboard.decide import (
     metric_board,
     order_of,
 )
+from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import given_of, refuse
@@ -60,42 +62,6 @@ if TYPE_CHECKING:
 FEWEST_IN_SLICE = 2
 
 
-@dataclass(frozen=True)
-class LeaderboardQuestion:
-    """The question of a leaderboard (see ``Tracker.leaderboard``); ``last``: only so many of the latest runs."""
-
-    references: Sequence[str]
-    metrics: Sequence[Metric]
-    dataset: str | None = None
-    tags: Mapping[str, str] = field(default_factory=dict)
-    test: LeaderboardTest = "t"
-    missing: Missing = "error"
-    by: str | None = None
-    measures: Sequence[str] = ()
-    labels: Version = None
-    suite: str | None = None
-    by_tag: str | None = None
-    judge: str | None = None
-    last: int | None = None
-    check_with: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse options that are unknown or do not go together (InputError)."""
-        if self.test not in ("t", "permutation"):
-            raise InputError(
-                f"{argument('test', self.test)} is unknown",
-                advice=f"give {argument('test', 't')} or {argument('test', 'permutation')}",
-            )
-        if self.missing not in ("error", "zero", "intersect", "skip"):
-            raise InputError(
-                f"{argument('missing', self.missing)} is unknown", advice="give error, zero, intersect or skip"
-            )
-        for metric in self.metrics:
-            if metric.shown_only is not None or metric.summary != "mean":
-                raise InputError(f"{metric} is only shown, not tested", advice="rank by another metric")
-        refuse("leaderboard", given_of(self))
-
-
 def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leaderboard:
     """Return the leaderboard of the requested runs, under the latest labels that they share.
 
@@ -109,7 +75,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         tx.runs.require("groups", *runs)
     dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
-    label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels, question.judge)
+    label_set, records, notes = under_labels(tx, runs, metrics, is_named, question)
     notes += left_out
     runs = [run for run in runs if run.id in records[0]]
     if not all(metric.is_external for metric in metrics):
@@ -180,8 +146,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         [arm.runs[0].name for arm in ranked],
         dataset,
         metrics[0].requested_as,
-        label_set.judge,
-        question.labels,
+        LabelView(judge=label_set.judge, labels=question.labels),
     )
     return Leaderboard(
         dataset,
@@ -208,9 +173,8 @@ def _checked(
     judge, person = label_set.judge, question.check_with
     if len(ranked) > MOST_PAIRED:
         raise InputError(f"every pair of {len(ranked):,} runs is to be checked", advice=f"name {MOST_PAIRED} or fewer")
-    options = CompareOptions(
-        (metric,), missing=question.missing, labels=question.labels, judge=judge, check_with=person
-    )
+    asked = {"missing": question.missing, "labels": question.labels, "judge": judge, "check_with": person}
+    options = made(CompareOptions, asked, metrics=(metric,))
     comparisons = []
     for candidate, baseline in combinations(ranked, 2):  # the better one by the judge alone is the candidate
         check_arms(baseline, candidate, options)
@@ -219,7 +183,10 @@ def _checked(
     facts: dict[str, Fact] = {"judge": judge, "checked_by": person or ""}
     notes = [Note("checked_ranks", facts)]
     found = [(of, of.metrics[0]) for of in adjusted_jointly(comparisons)]
-    few = next(((of, metric.check) for of, metric in found if metric.check and not metric.check.decides), None)
+    few = next(
+        ((of, metric.about.check) for of, metric in found if metric.about.check and not metric.about.check.decides),
+        None,
+    )
     if few is not None:
         names = [few[0].baseline.name, few[0].candidate.name]
         facts = {"a": names[0], "b": names[1], "n": few[1].n_answered, "needed": few[1].n_needed}
@@ -243,7 +210,7 @@ def _mean_share(arm: Arm, shares: Mapping[int, float]) -> float | None:
 
 
 def judged_notes(
-    span: JudgedSpan | None, names: Sequence[str], dataset: str, metric: str, judge: str = "", labels: Version = None
+    span: JudgedSpan | None, names: Sequence[str], dataset: str, metric: str, view: LabelView
 ) -> list[Note]:
     """Return a note if unjudged items may change the order of runs.
 
@@ -251,8 +218,17 @@ def judged_notes(
     """
     if span is None or not span.is_open or len(names) < 2:
         return []
-    words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric, *judge_option(judge))
-    words = words if labels is None else (*words, "--labels", str(labels))
+    words = (
+        "ndcg-track",
+        "compare",
+        *names[:2],
+        "--dataset",
+        dataset,
+        "--metric",
+        metric,
+        *judge_option(view.judge or ""),
+    )
+    words = words if view.labels is None else (*words, "--labels", str(view.labels))
     return [Note("order_open", {"cutoff": span.cutoff, "low": span.least, "high": span.greatest}, words)]
 
 
@@ -314,7 +290,7 @@ def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Ra
     """
     runs, is_named = _meant(tx, question)
     metric = known_metric(tx, runs[0].dataset_id, question.metrics[0])
-    label_set, (records,), _ = under_labels(tx, runs, [metric], is_named, judge=question.judge)
+    label_set, (records,), _ = under_labels(tx, runs, [metric], is_named, question)
     shares = {} if metric.is_external else judged_under(tx, label_set, metric.cutoff)
     sign = 1.0 if metric.direction == "higher" else -1.0
     having = [
@@ -387,22 +363,21 @@ def under_labels(
     runs: Sequence[RunRecord],
     metrics: Sequence[Metric],
     is_named: bool,
-    labels: Version = None,
-    judge: str | None = None,
+    view: LabelView,
 ) -> tuple[LabelSetRecord, list[dict[int, HistoryRecord]], list[Note]]:
     """Return the latest labels under which the runs have the metrics, and the evaluations of each by run.
 
-    ``labels``: a version, or "newest", to use instead. ``judge``: whose, None for those that count. Runs that were not
-    named and lack the metrics under these labels are left out with a note.
+    ``view``: the labels that were asked for. Runs that were not named and lack the metrics under these labels are left
+    out with a note.
     """
+    labels, judge = view.labels, view.judge
     dataset_id, ids = runs[0].dataset_id, {run.id for run in runs}
     is_external = [metric.is_external for metric in metrics]
     if any(is_external) and not all(is_external):
         raise InputError("results of other engines do not use stored labels", advice="rank by one kind of metric")
     asked = None
     if not any(is_external) and (labels is not None or judge):
-        version = labels if isinstance(labels, int) else None
-        asked = numbered_labels(tx, dataset_id, runs[0].dataset, version, judge)
+        asked = numbered_labels(tx, dataset_id, runs[0].dataset, view.version, judge)
         whose = asked.judge
     else:
         whose = EXTERNAL_JUDGE if all(is_external) else counting_judge(tx, dataset_id, runs[0].dataset, judge)
@@ -431,7 +406,9 @@ def under_labels(
             f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, "
             f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels"
             f"{f' of {judge_words(of_judge)}' if of_judge else ''}",
-            advice=advice_for_lacking(tx, runs, metrics, adding_words(tx, lacking[:5], texts, of_judge, older)),
+            advice=advice_for_lacking(
+                tx, runs, metrics, adding_words(tx, lacking[:5], texts, LabelView(judge=of_judge, labels=older))
+            ),
         )
     label_set, records, having = best
     notes: list[Note] = []
@@ -446,7 +423,11 @@ def under_labels(
     if label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
         notes.append(
-            Note("newer_labels", facts, adding_command([run for run in runs if run.id in having], texts, newest))
+            Note(
+                "newer_labels",
+                facts,
+                adding_command([run for run in runs if run.id in having], texts, LabelView(labels=newest)),
+            )
         )
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in records], notes
 
@@ -526,15 +507,8 @@ def notes_on_groups(
 
 def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
     """Return the command for a question."""
-    metrics = [word for metric in question.metrics for word in ("--metric", metric.requested_as)]
-    tags = [word for key, value in question.tags.items() for word in ("--tag", f"{key}={value}")]
-    by = [] if question.by is None else ["--by", question.by]
-    where = ("--dataset", dataset) if question.suite is None else ("--suite", question.suite)
-    by_tag = () if question.by_tag is None else ("--by-tag", question.by_tag)
-    labels = () if question.labels is None else ("--labels", str(question.labels))
-    judge = () if question.judge is None else ("--judge", question.judge)
-    runs = (*question.references, *where, *by_tag, *metrics, *tags, *by, *labels, *judge)
-    return ("ndcg-track", "leaderboard", *runs, "--missing", question.missing)
+    asked = replace(question, dataset=dataset if question.suite is None else None)
+    return ("ndcg-track", "leaderboard", *question.references, *words(asked))
 
 
 def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -> Floats | None:

@@ -12,12 +12,12 @@ import numpy as np
 from ndcg_tracker.compare.decide_suite import SuiteNote
 from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.gather_suite import by_system, suite_metric
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import lacked
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, SuiteTable, suite_row, with_standings
 from ndcg_tracker.questions.leaderboard.gather import (
-    LeaderboardQuestion,
     judged_notes,
     judged_under,
     no_group_in_all,
@@ -26,6 +26,7 @@ from ndcg_tracker.questions.leaderboard.gather import (
     side_by_side,
     under_labels,
 )
+from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.leaderboard.say import suite_tables_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.words.notes import Note
@@ -104,9 +105,7 @@ def _on_dataset(
     meant, of_checkpoints = by_system(tx, dataset, question.by_tag, question.references, question.tags)
     if not meant:
         return None
-    label_set, (records,), notes = under_labels(
-        tx, list(meant.values()), [metric], False, question.labels, question.judge
-    )
+    label_set, (records,), notes = under_labels(tx, list(meant.values()), [metric], False, question)
     notes += of_checkpoints
     having = {system: run for system, run in meant.items() if run.id in records and records[run.id].mean is not None}
     if not metric.is_external:
@@ -131,7 +130,11 @@ def _on_dataset(
     span = JudgedSpan.of(metric.cutoff, (shares.get(run.id) for run in having.values()))
     first = sorted(having.values(), key=lambda run: -(records[run.id].mean or 0.0))
     notes += judged_notes(
-        span, [run.name for run in first], dataset, metric.requested_as, label_set.judge, question.labels
+        span,
+        [run.name for run in first],
+        dataset,
+        metric.requested_as,
+        LabelView(judge=label_set.judge, labels=question.labels),
     )
     of_runs = {name: records[run.id] for name, run in having.items()}
     return _OnDataset(label_set, having, of_runs, left_out, notes, shares)

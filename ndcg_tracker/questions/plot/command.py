@@ -113,7 +113,7 @@ def compare(
     if suite is None:
         return asked.of(tracker.compare, top=0).plot(kind or "every", by=by)
     return asked.on_suite(
-        tracker.compare_suite, suite, by_tag=by_tag, metric=asked.named.get("metrics", DEFAULT_METRIC)
+        tracker.compare_suite, suite, by_tag=by_tag, metrics=asked.named.get("metrics", DEFAULT_METRIC)
     ).plot()
 
 

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import AnyDataset, ByTag, Everyday, Judge, MetricTexts, Option
-from ndcg_tracker.compare.options import (
-    Baseline,
-    Candidates,
-    CheckWith,
-    Ci,
-    ClusterBy,
-    Fresh,
-    LabelsVersion,
-    MissingGroups,
-    Test,
-)
-from ndcg_tracker.metrics.language.text import parse_metrics
+from ndcg_tracker.asked import ByTag, Everyday, OnSuite, Option, asks, made
+from ndcg_tracker.compare.options import Baseline, Candidates, CompareKeywords, CompareOptions
 from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
@@ -25,30 +14,21 @@ if TYPE_CHECKING:
 
 
 Page = Annotated[str, Option("File of the page.", ("--output", "-o"), metavar="FILE")]
-OnSuite = Annotated[
-    str | None, Option("Use every dataset of this suite, and all together.", ("--suite",), metavar="NAME")
-]
+NOT_DRAWN = ("ids_are_stable", "equivalence", "by", "tie_bounds", "top")
+"""Options of a comparison that a page does not take: it shows all slices, and every group."""
 WithTexts = Annotated[bool, Everyday("Show query texts, titles and links (see ndcg-track texts).")]
 
 
+@asks(CompareOptions, but=NOT_DRAWN)
 def report(
     self: HasStore,
     baseline: Baseline,
     *candidates: Candidates,
-    dataset: AnyDataset = None,
-    metrics: MetricTexts = (),
-    missing: MissingGroups = "error",
-    test: Test = "t",
-    ci: Ci = "t",
-    cluster: ClusterBy = None,
-    labels: LabelsVersion = None,
     output: Page = "report.html",
     texts: WithTexts = False,
-    judge: Judge = None,
-    check_with: CheckWith = None,
-    fresh: Fresh = False,
     suite: OnSuite = None,
     by_tag: ByTag = None,
+    **keywords: Unpack[CompareKeywords],
 ) -> ReportResult:
     """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
@@ -59,22 +39,10 @@ def report(
     of its datasets and on all together, as ``compare_suite`` does; ``by_tag``: see there. Returns: the page; its
     ``save`` writes it. Raises: what ``compare`` and ``compare_suite`` raise.
     """
-    from ndcg_tracker.compare.estimate import Methods
-    from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.questions.report.gather import ReportResult, runs_report, suite_report
 
-    refuse("report", {"dataset": dataset, "check_with": check_with, "suite": suite, "by_tag": by_tag})
-    options = CompareOptions(
-        tuple(parse_metrics(metrics)),
-        dataset,
-        missing,
-        methods=Methods(test, ci),
-        cluster=cluster,
-        labels=labels,
-        judge=judge,
-        check_with=check_with,
-        fresh=fresh,
-    )
+    refuse("report", {**keywords, "suite": suite, "by_tag": by_tag})
+    options = made(CompareOptions, keywords)
     with self.store().read() as tx:
         if suite is not None:
             return ReportResult(suite_report(tx, suite, baseline, candidates, options, output, by_tag, texts=texts))

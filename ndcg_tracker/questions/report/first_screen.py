@@ -25,6 +25,7 @@ _ANSWERS: Mapping[str | None, str] = {
     "no_difference_detected": "No difference detected",
     "unjudged": "Open: too few labels to say",
     "labels do not reach": "Open: the labels do not reach both",
+    "judge not checked": "Open: nobody has checked the judge",
     "too few drawn queries": "Open: too few drawn queries answered",
     "drawn queries left out": "Open: drawn queries are left out",
     "not_comparable": "Cannot be compared",
@@ -56,7 +57,7 @@ def explained(comparison: Comparison) -> str:
         judged = f"{first.metric} is {MOVED[first.verdict]} by {points(abs(first.delta or 0.0))}"
     low, high = (end or 0.0 for end in spread)
     how = "decide it either way" if low < 0 < high else "shrink it" if first.verdict in MOVED else "decide it"
-    cutoff = None if first.judged is None else first.judged.cutoff
+    cutoff = None if first.about.judged is None else first.about.judged.cutoff
     where = f"top-{cutoff} items" if cutoff else "listed items"
     return f"As judged, {judged}. But {left.n_items:,} of the {where} have no label, and they could {how}."
 
@@ -76,7 +77,7 @@ def picture(comparison: Comparison) -> list[dict[str, object]]:
         return 8 + (_WIDTH - 16) * ((value - least) / (most - least) if most > least else 0.5)
 
     def drawn(value: float, line: tuple[float, float] | None) -> Markup:
-        look = "same" if line else "better" if value * (1 if first.direction == "higher" else -1) > 0 else "worse"
+        look = "same" if line else "better" if value * (1 if first.about.direction == "higher" else -1) > 0 else "worse"
         stroke = f'<line x1="{at(line[0]):.1f}" x2="{at(line[1]):.1f}" y1="9" y2="9" class="interval"/>' if line else ""
         dot = f'<circle cx="{at(value):.1f}" cy="9" r="5" class="fill-{look}"/>'
         zero = f'<line x1="{at(0.0):.1f}" x2="{at(0.0):.1f}" y1="1" y2="17" class="zero"/>'
@@ -103,7 +104,7 @@ def fallen(slices: Mapping[str, Sequence[Estimate]]) -> list[dict[str, str]]:
     """Return the slices that regressed, the worst first: those of the first attribute that has such."""
     found = ([of for of in rows if of.verdict == "regressed"] for rows in slices.values())
     rows = next(filter(None, found), [])
-    return [{"value": of.value or NO_VALUE, "delta": short(of.delta or 0.0)} for of in rows[:_NAMED]]
+    return [{"value": of.about.value or NO_VALUE, "delta": short(of.delta or 0.0)} for of in rows[:_NAMED]]
 
 
 def decided(decision: DecisionRecord, apart: Apart | None) -> str:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.gather import CompareOptions, compared, pruned_notes
+from ndcg_tracker.asked import made, words
+from ndcg_tracker.compare.gather import compared, pruned_notes
 from ndcg_tracker.compare.item_changes import contributions_of, item_changes
+from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import (
     AtCutoff,
@@ -31,6 +33,7 @@ from ndcg_tracker.metrics.contributions import ADDITIVE
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
+from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.report.first_screen import Apart
 from ndcg_tracker.questions.report.page import RunsReport
 from ndcg_tracker.questions.report.page_suite import SuiteOverview
@@ -101,15 +104,13 @@ def suite_report(
     Parameters: see ``runs_report``; ``by_tag`` and raises: see ``compared_on_suite``.
     """
     from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages have one dataset
-    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
     from ndcg_tracker.questions.leaderboard.gather_suite import suite_tables
 
     comparisons, pairs = compared_on_suite(tx, suite, baseline, candidates, options, by_tag)
     typed = {str(metric): metric for pair in pairs for metric in pair.both.metrics}
     metrics = tuple(typed[text] for text in dict.fromkeys(comparison.metric for comparison in comparisons))
-    question = LeaderboardQuestion(
-        (), metrics, missing=options.missing, labels=options.labels, suite=suite, by_tag=by_tag, judge=options.judge
-    )
+    of_labels = {"missing": options.missing, "labels": options.labels, "judge": options.judge, "by_tag": by_tag}
+    question = made(LeaderboardQuestion, of_labels, metrics=metrics, suite=suite)
     n_lists = max(_FEWEST_LISTS, LISTS // max(1, len(pairs)))
     names = [comparisons[0].baseline, *dict.fromkeys(comparison.candidate for comparison in comparisons)]
     asked = [word for metric in metrics for word in ("--metric", metric.requested_as)]
@@ -174,7 +175,7 @@ def _apart(decision: DecisionRecord, pair: ComparedPair) -> Apart | None:
     """Return how a decision differs from the comparison of the page: by its labels or its clusters."""
     if decision.label_set_id != pair.both.candidate.label_set.id:
         return "labels"
-    clusters = pair.comparison.metrics[0].clusters
+    clusters = pair.comparison.metrics[0].about.clusters
     if clusters is not None and clustered_by(clusters.attribute) in decision.reason:
         return None
     if OF_CLUSTERS in decision.reason:
@@ -186,25 +187,14 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
     """Return the command that makes the page."""
     comparison = pairs[0].comparison
     names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
-    metrics = [word for metric in comparison.metrics for word in ("--metric", metric.requested_as)]
+    metrics = [word for metric in comparison.metrics for word in ("--metric", metric.about.requested_as)]
     others = _options_given(options, texts=texts)
     return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
 
 
 def _options_given(options: CompareOptions, *, texts: bool) -> list[str]:
     """Return the options that were not left at their defaults, as words of the command."""
-    chosen = (
-        ("--missing", options.missing, "error"),
-        ("--test", options.methods.test, "t"),
-        ("--ci", options.methods.ci, "t"),
-        ("--cluster", options.cluster, None),
-        ("--labels", None if options.labels is None else str(options.labels), None),
-        ("--judge", options.judge, None),
-        ("--check-with", options.check_with, None),
-    )
-    given = [word for option, value, default in chosen if value and value != default for word in (option, value)]
-    given += ["--fresh"] if options.fresh else []
-    return given + (["--texts"] if texts else [])
+    return [*words(options, but=("dataset", "metrics")), *(["--texts"] if texts else [])]
 
 
 def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dict[str, DecisionRecord]:

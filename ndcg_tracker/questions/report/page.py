@@ -241,7 +241,11 @@ def visible_lists(lists: GroupLists) -> GroupLists:
 
 def _what(first: Estimate, comparison: Comparison) -> str:
     """Return what was compared: the metric, the numbers of queries, clusters and runs, and the labels."""
-    by = "" if first.clusters is None else f" in {counted(first.clusters.n, 'cluster')} by {first.clusters.attribute}"
+    by = (
+        ""
+        if first.about.clusters is None
+        else f" in {counted(first.about.clusters.n, 'cluster')} by {first.about.clusters.attribute}"
+    )
     n_runs = [max(1, len(ref.runs)) for ref in (comparison.baseline, comparison.candidate)]
     of_runs = "" if n_runs == [1, 1] else f", means of {n_runs[0]} and of {counted(n_runs[1], 'run')}"
     labels = f"labels version {comparison.label_set.version}"

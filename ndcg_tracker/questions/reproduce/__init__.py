@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import REPRO_EVAL_P, AnyDataset, Everyday, Judge, MetricTexts, Option, RboP
-from ndcg_tracker.compare.options import LabelsVersion, MissingGroups
+from ndcg_tracker.asked import REPRO_EVAL_P, Everyday, Made, MetricTexts, Option, RboP, asks, made
+from ndcg_tracker.compare.options import DataKeywords, DataView, Metrics
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
@@ -38,21 +38,44 @@ Cutoffs = Annotated[
 ]
 
 
+GivenCutoffs = Annotated[tuple[int, ...], Made(Cutoffs, tuple, ())]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOptions(DataView):
+    """The options of a reproduction (see ``Tracker.reproduce``).
+
+    ``cutoffs``: none for those of ``REPRO_EVAL_CUTOFFS`` that some list reaches, else the length of the longest list.
+    """
+
+    metrics: Metrics = ()
+    baseline_original: BaselineOriginal = None
+    baseline_reproduced: BaselineReproduced = None
+    published: Published = None
+    cutoffs: GivenCutoffs = ()
+    rbo_p: RboP = REPRO_EVAL_P
+
+    def __post_init__(self) -> None:
+        """Refuse several metrics with one published mean (InputError)."""
+        DataView.__post_init__(self)
+        if self.published is not None and len(self.metrics) > 1:
+            raise InputError(f"a published mean needs one metric, not {len(self.metrics)}", advice="name one")
+
+
+class ReproduceKeywords(DataKeywords, total=False):
+    """How people give ``ReproduceOptions`` (generated)."""
+
+    metrics: MetricTexts
+    baseline_original: BaselineOriginal
+    baseline_reproduced: BaselineReproduced
+    published: Published
+    cutoffs: Cutoffs
+    rbo_p: RboP
+
+
+@asks(ReproduceOptions)
 def reproduce(
-    self: HasStore,
-    original: Original,
-    reproduced: Reproduced = None,
-    metrics: MetricTexts = (),
-    *,
-    baseline_original: BaselineOriginal = None,
-    baseline_reproduced: BaselineReproduced = None,
-    published: Published = None,
-    dataset: AnyDataset = None,
-    missing: MissingGroups = "error",
-    cutoffs: Cutoffs = (),
-    rbo_p: RboP = REPRO_EVAL_P,
-    labels: LabelsVersion = None,
-    judge: Judge = None,
+    self: HasStore, original: Original, reproduced: Reproduced = None, **keywords: Unpack[ReproduceKeywords]
 ) -> ReproductionResult:
     """Check whether a run reproduces a published one: KTU, RBO, RMSE, p-value, ER and DeltaRI, as in repro_eval.
 
@@ -65,27 +88,17 @@ def reproduce(
     ReferenceNotFoundError; InputError for one of two arguments that belong together, for a number that the metric
     cannot have, and for groups in only one run; NotComparableError, with the command that fixes it.
     """
-    refuse("reproduce", locals())
-    from ndcg_tracker.questions.reproduce.gather import (
-        ReproduceOptions,
-        ReproductionResult,
-        beside_published,
-        reproduction,
-    )
+    from ndcg_tracker.questions.reproduce.gather import ReproductionResult, beside_published, reproduction
 
-    parsed, baselines = tuple(parse_metrics(metrics)), (baseline_original, baseline_reproduced)
-    if published is None and reproduced is None:
+    refuse("reproduce", {"reproduced": reproduced, **keywords})
+    options = made(ReproduceOptions, keywords)
+    if options.published is None and reproduced is None:
         raise InputError("there is nothing to reproduce", advice="give a second run, or a published mean")
-    if published is not None and len(parsed) > 1:
-        raise InputError(f"a published mean needs one metric, not {len(parsed)}", advice="name one")
     with self.store().read() as tx:
-        run = tx.runs.resolve(original, dataset)
-        if published is not None:
-            metric = parsed[0] if parsed else None
-            return ReproductionResult(beside_published(tx, run, metric, published, labels, judge))
-        other, *effects = (
-            tx.runs.resolve(reference, dataset) for reference in (reproduced, *baselines) if reference is not None
-        )
-        options = ReproduceOptions(parsed, missing, tuple(cutoffs), rbo_p, labels, judge)
+        run = tx.runs.resolve(original, options.dataset)
+        if options.published is not None:
+            return ReproductionResult(beside_published(tx, run, options.published, options))
+        references = reproduced, options.baseline_original, options.baseline_reproduced
+        other, *effects = (tx.runs.resolve(of, options.dataset) for of in references if of is not None)
         of_both = (effects[0], effects[1]) if effects else None
         return ReproductionResult(reproduction(tx, run, other, of_both, options))

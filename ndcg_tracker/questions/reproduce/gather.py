@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.asked import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
+from ndcg_tracker.asked import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS
 from ndcg_tracker.compare.gather import pruned_notes
 from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.options import Missing, Version
+from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.compare.run_pair import RunPair, adding_words, label_set_ref, shared_labels
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.diff.gather import (
     by_id_where_tied,
@@ -26,6 +25,7 @@ from ndcg_tracker.questions.diff.gather import (
     pairs_of_lists,
     shared_ranks,
 )
+from ndcg_tracker.questions.reproduce import ReproduceOptions
 from ndcg_tracker.questions.reproduce.decide import ListAgreement, PublishedMean, Reproduction, reproduced_metrics
 from ndcg_tracker.questions.reproduce.say import reproduction_said
 from ndcg_tracker.questions.show.gather import shown_run
@@ -40,21 +40,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
-
-
-@dataclass(frozen=True, slots=True)
-class ReproduceOptions:
-    """The options of a reproduction (see ``Tracker.reproduce``).
-
-    ``cutoffs``: none for those of ``REPRO_EVAL_CUTOFFS`` that some list reaches, else the length of the longest list.
-    """
-
-    metrics: tuple[Metric, ...] = ()
-    missing: Missing = "error"
-    cutoffs: tuple[int, ...] = ()
-    rbo_p: float = REPRO_EVAL_P
-    labels: Version = None
-    judge: str | None = None
 
 
 def reproduction(
@@ -73,7 +58,7 @@ def reproduction(
         check_cutoff(cutoff)
     runs = (original, reproduced, *(baselines or ()))
     tx.runs.require("groups", *runs)
-    sides, metrics, newest = shared_labels(tx, runs, options.metrics, options.labels, options.judge)
+    sides, metrics, newest = shared_labels(tx, runs, options.metrics, options)
     pairs = [RunPair.of(sides[0], sides[1], metrics, newest, options.labels is not None)]
     if baselines is not None:
         pairs += [RunPair.of(sides[2], sides[0], metrics, newest), RunPair.of(sides[3], sides[1], metrics, newest)]
@@ -106,25 +91,20 @@ def reproduction(
     )
 
 
-def beside_published(
-    tx: ReadTransaction,
-    run: RunRecord,
-    metric: Metric | None,
-    published: float,
-    labels: Version = None,
-    judge: str | None = None,
-) -> PublishedMean:
-    """Return the mean of a run, compared with a published one, under the metric, else under the run's first.
+def beside_published(tx: ReadTransaction, run: RunRecord, published: float, options: ReproduceOptions) -> PublishedMean:
+    """Return the mean of a run, compared with a published one, under the first metric, else under the run's first.
 
     Raises: InputError for a number that the metric cannot have, and a run without metrics; ReferenceNotFoundError for a
     metric that the run does not have.
     """
-    if labels is None and not (metric is not None and metric.is_external):
-        judge = counting_judge(tx, run.dataset_id, run.dataset, judge)
-    shown = shown_run(tx, run, metric, None, 0, labels, judge).by_group
+    metric, view = next(iter(options.metrics), None), LabelView(labels=options.labels, judge=options.judge)
+    if view.labels is None and not (metric is not None and metric.is_external):
+        view = LabelView(judge=counting_judge(tx, run.dataset_id, run.dataset, options.judge))
+    shown = shown_run(tx, run, metric, None, 0, view).by_group
     if shown is None:
         raise InputError(
-            f"run {run.name!r} has no mean", advice=f"type: {adding_words(tx, [run], [DEFAULT_METRIC], judge or '')}"
+            f"run {run.name!r} has no mean",
+            advice=f"type: {adding_words(tx, [run], [DEFAULT_METRIC], LabelView(judge=view.judge))}",
         )
     low, high = parse_metric(shown.metric).limits or (-math.inf, math.inf)
     if not low <= published <= high:  # NaN is not in any interval

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack
 
-from ndcg_tracker.asked import AnyDataset, Judge, OnlyTagged, Option, Run
+from ndcg_tracker.asked import AnyDataset, Judge, OnlyTagged, Option, Run, Tags, asks, made
 from ndcg_tracker.metrics.language.text import parse_metric
 
 if TYPE_CHECKING:
@@ -52,17 +53,33 @@ def show(
         return shown_run(tx, tx.runs.resolve(reference, dataset), asked, by, top)
 
 
-def list_runs(
-    self: HasStore,
-    *,
-    dataset: AnyDataset = None,
-    tags: OnlyTagged = None,
-    metric: ShownMetric = None,
-    sort: Order = "time",
-    top: First = None,
-    limit: Newest = None,
-    judge: Judge = None,
-) -> ListedRuns:
+@dataclass(frozen=True, kw_only=True)
+class RunsQuestion:
+    """Which runs to list (see ``list_runs``)."""
+
+    dataset: AnyDataset = None
+    tags: Tags = field(default_factory=dict)
+    metric: ShownMetric = None
+    sort: Order = "time"
+    top: First = None
+    limit: Newest = None
+    judge: Judge = None
+
+
+class RunsKeywords(TypedDict, total=False):
+    """How people give ``RunsQuestion`` (generated)."""
+
+    dataset: AnyDataset
+    metric: ShownMetric
+    tags: OnlyTagged
+    sort: Order
+    top: First
+    limit: Newest
+    judge: Judge
+
+
+@asks(RunsQuestion)
+def list_runs(self: HasStore, **keywords: Unpack[RunsKeywords]) -> ListedRuns:
     """Return the stored runs, oldest first, with the mean of a metric if one is named.
 
     Parameters: ``tags``: only runs with these tags. ``sort``: by "time", or the best "mean" of ``metric`` first.
@@ -71,4 +88,4 @@ def list_runs(
     """
     from ndcg_tracker.questions.show.gather import listed_runs
 
-    return listed_runs(self, dataset, dict(tags or {}), metric, sort, top, limit, judge)
+    return listed_runs(self, made(RunsQuestion, keywords))

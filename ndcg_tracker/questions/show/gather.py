@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.options import Version
+from ndcg_tracker.compare.options import LATEST, LabelView
 from ndcg_tracker.compare.run_pair import adding_words, known_metric
 from ndcg_tracker.compare.shares import Evaluated
 from ndcg_tracker.compare.slices import attribute_values
@@ -20,6 +20,7 @@ from ndcg_tracker.metrics.language.dialects import DIALECTS, differences
 from ndcg_tracker.metrics.language.metric import LISTED, Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard import ranked_runs
+from ndcg_tracker.questions.show import RunsQuestion
 from ndcg_tracker.questions.show.decide import (
     ShownCoverage,
     ShownGroup,
@@ -63,8 +64,7 @@ def shown_run(
     metric: Metric | None,
     by: str | None,
     top: int,
-    labels: Version = None,
-    judge: str | None = None,
+    view: LabelView = LATEST,
 ) -> ShownRun:
     """Return the facts, the means and the groups of a run (see ``Tracker.show``).
 
@@ -76,7 +76,7 @@ def shown_run(
     columns = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
     results = {evaluation.id: of_groups for evaluation, of_groups in zip(evaluations, columns, strict=True)}
     means = tuple(_mean(evaluation, *results[evaluation.id], weights_of) for evaluation in evaluations)
-    chosen = _chosen(tx, run, evaluations, metric, labels, judge)
+    chosen = _chosen(tx, run, evaluations, metric, view)
     hardest: tuple[ShownGroup, ...] = ()
     slices: tuple[ShownSlice, ...] = ()
     ids, values = results[chosen.id] if chosen is not None else (np.empty(0, np.int64), np.empty(0))
@@ -133,23 +133,21 @@ def _chosen(
     run: RunRecord,
     evaluations: list[EvaluationRecord],
     metric: Metric | None,
-    labels: Version,
-    judge: str | None,
+    view: LabelView,
 ) -> EvaluationRecord | None:
     """Return the evaluation whose groups are shown: of the metric, else of the first, under the labels that are meant.
 
     By default these are the latest labels of the unnamed judge, else of all judges.
     """
-    if labels is not None or judge:
-        version = labels if isinstance(labels, int) else None
-        label_set = numbered_labels(tx, run.dataset_id, run.dataset, version, judge)
+    if view.labels is not None or view.judge:
+        label_set = numbered_labels(tx, run.dataset_id, run.dataset, view.version, view.judge)
         under = [of for of in evaluations if of.label_set_id == label_set.id or of.judge == EXTERNAL_JUDGE]
-        if labels is None:
+        if view.labels is None:
             under = [of for of in evaluations if of.judge in (label_set.judge, EXTERNAL_JUDGE)]
         if evaluations and not under:
-            older = label_set.version if isinstance(labels, int) else None
+            of = LabelView(judge=label_set.judge, labels=None if view.version is None else label_set.version)
             typed = [] if metric is None else [metric.requested_as]
-            computing = adding_words(tx, [run], typed, label_set.judge, older)
+            computing = adding_words(tx, [run], typed, of)
             raise ReferenceNotFoundError(
                 f"run {run.name!r} has no metric under version {label_set.version} of the labels"
                 f"{f' of {judge_words(label_set.judge)}' if label_set.judge else ''}",
@@ -160,7 +158,9 @@ def _chosen(
         text = str(known_metric(tx, run.dataset_id, metric))
         evaluations = [evaluation for evaluation in evaluations if evaluation.metric == text]
         if not evaluations:
-            command = adding_words(tx, [run], [text if metric.is_external else metric.requested_as], judge or "")
+            command = adding_words(
+                tx, [run], [text if metric.is_external else metric.requested_as], LabelView(judge=view.judge)
+            )
             adding = "store it" if metric.is_external else "compute it"
             raise ReferenceNotFoundError(f"run {run.name!r} has no {text}", advice=f"{adding} with: {command}")
     unnamed = [evaluation for evaluation in evaluations if not evaluation.judge] or evaluations
@@ -241,12 +241,12 @@ class Convention:
     tie_order: str | None = None
 
 
-def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, judge: str | None = None) -> list[Convention]:
+def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, view: LabelView) -> list[Convention]:
     """Return the plain NDCG of a run under our own default and every dialect.
 
     Raises: InputError if the run's dataset has no labels.
     """
-    newest = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge)
+    newest = numbered_labels(tx, run.dataset_id, run.dataset, view.version, view.judge)
     both = judged(tx.runs.ranking(run.id), tx.labels.lists(newest.id))
     weights = stored_weights(tx, run.dataset_id)
     tools = [(dialect.text(cutoff), dialect.unstable_from) for dialect in DIALECTS.values()]
@@ -302,26 +302,18 @@ def _mean_or_none(both: JudgedRanking, metric: Metric, weights: GroupWeights | N
         return None
 
 
-def listed_runs(
-    holder: HasStore,
-    dataset: str | None,
-    tags: Mapping[str, str],
-    metric: str | None,
-    sort: Literal["time", "mean"],
-    top: int | None,
-    limit: int | None,
-    judge: str | None,
-) -> ListedRuns:
+def listed_runs(holder: HasStore, question: RunsQuestion) -> ListedRuns:
     """Return the requested runs (see ``list_runs``)."""
+    metric, sort, tags, judge = question.metric, question.sort, question.tags, question.judge
     refuse("runs list", {"sort": sort, "metric": metric})
     with holder.store().read() as tx:
-        every = tx.runs.chosen((), dataset)
-    chosen = [run for run in every if run.has_tags(tags)][-(limit or 0) :]
+        every = tx.runs.chosen((), question.dataset)
+    chosen = [run for run in every if run.has_tags(question.tags)][-(question.limit or 0) :]
     ranked: list[RankedRun] = []
     notes: tuple[str, ...] = ()
     if metric is not None and sort == "mean":
         newest = {run.id for run in chosen}
-        ranked, notes = ranked_runs(holder, metric, dataset=dataset, tags=tags, judge=judge)
+        ranked, notes = ranked_runs(holder, metric, dataset=question.dataset, tags=tags, judge=judge)
         chosen = [of_run.run for of_run in ranked if of_run.run.id in newest]
     elif metric is not None:
         for of_dataset in dict.fromkeys(run.dataset for run in chosen):
@@ -331,6 +323,6 @@ def listed_runs(
     if metric is not None and sort == "time" and chosen and all(means.get(run.id) is None for run in chosen):
         of_first = [run for run in chosen if run.dataset_id == chosen[0].dataset_id]
         with holder.store().read() as tx:
-            adding = adding_words(tx, of_first, [metric], judge or "", every=True)
+            adding = adding_words(tx, of_first, [metric], LabelView(judge=question.judge), every=True)
         raise NotComparableError(f"no run has {metric}", advice=f"add it with: {adding}")
-    return ListedRuns(chosen[:top], metric, means, {of_run.run.id: of_run.judged for of_run in ranked}, notes)
+    return ListedRuns(chosen[: question.top], metric, means, {of_run.run.id: of_run.judged for of_run in ranked}, notes)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_METRIC, Option
-from ndcg_tracker.metrics.language.text import parse_metrics
-from ndcg_tracker.questions.gate import NOT_ASKED, MaxHarm
+from ndcg_tracker.asked import Option, asks, made
+from ndcg_tracker.compare.options import CompareKeywords, CompareOptions, LabelView, ViewKeywords
+from ndcg_tracker.questions.gate.question import GateKeywords, GateQuestion, acknowledged
+from ndcg_tracker.questions.leaderboard.question import LeaderboardKeywords, LeaderboardQuestion
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
-    from ndcg_tracker.compare.options import CiMethod, Missing, TestName, Unjudged, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
     from ndcg_tracker.storage.records import SuiteRecord
@@ -23,6 +23,8 @@ Datasets = Annotated[
     Sequence[str],
     Option("Datasets, or patterns such as 'beir-*'.", metavar="DATASET", is_positional=True, typed=list[str]),
 ]
+OF_ONE_DATASET = ("dataset", "check_with", "fresh")
+"""Options of a comparison that a suite does not take: answers to a sample are about one dataset."""
 ReplaceDatasets = Annotated[bool, Option("Replace the datasets of an existing suite.")]
 
 
@@ -66,100 +68,53 @@ def delete_suite(self: HasStore, name: SuiteName) -> SuiteRecord:
         return tx.write.suites.delete(name)
 
 
-def suite(
-    self: HasStore,
-    name: str,
-    *systems: str,
-    metric: str | Sequence[str] = DEFAULT_METRIC,
-    by_tag: str | None = None,
-    missing: Missing = "error",
-    tags: Mapping[str, str] | None = None,
-    labels: Version = None,
-    judge: str | None = None,
-) -> SuiteResult:
+@asks(LeaderboardQuestion, but=("dataset", "suite", "test", "by", "measures", "check_with"))
+def suite(self: HasStore, name: str, *systems: str, **keywords: Unpack[LeaderboardKeywords]) -> SuiteResult:
     """Return the means of systems on every dataset of a suite, the best macro mean first.
 
     macro = mean of the datasets' means, micro = mean of all groups. Runs of the same name are one system; a system
     without a run on some dataset has no mean over the suite. The others are ranked by t-tests of the macro mean over
     all pairs, Holm-corrected, as in ``leaderboard``. Parameters: ``systems``: names or patterns, none for all.
-    ``metric``: one or several metrics, with a table for each. ``by_tag``: runs of one system share the value of this
+    ``metrics``: with a table for each. ``by_tag``: runs of one system share the value of this
     tag, not their name. ``missing``, ``tags``, ``labels``, ``judge``: see ``leaderboard``. Raises:
     ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
-    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult, suite_tables
 
-    question = LeaderboardQuestion(
-        systems,
-        parse_metrics(metric),
-        tags=tags or {},
-        missing=missing,
-        labels=labels,
-        suite=name,
-        by_tag=by_tag,
-        judge=judge,
-    )
+    question = made(LeaderboardQuestion, keywords, references=systems, suite=name)
     with self.store().read() as tx:
         table, *further = suite_tables(tx, question)
     return SuiteResult(table, tuple(further))
 
 
+@asks(CompareOptions, but=OF_ONE_DATASET, top=0)
 def compare_suite(
     self: HasStore,
     name: str,
     baseline: str,
-    candidate: str,
-    *further: str,
-    metric: str | Sequence[str] = DEFAULT_METRIC,
+    *candidates: str | Sequence[str],
     by_tag: str | None = None,
-    missing: Missing = "error",
-    top: int = 0,
-    tie_bounds: bool = False,
-    ids_are_stable: bool = False,
-    test: TestName = "t",
-    ci: CiMethod = "t",
-    equivalence: float | None = None,
-    by: str | None = None,
-    cluster: str | None = None,
-    labels: Version = None,
-    judge: str | None = None,
+    **keywords: Unpack[CompareKeywords],
 ) -> SuiteComparisonResult:
     """Compare systems on every dataset of a suite, as ``compare`` does, and on all together.
 
     The verdict is about the macro mean of the differences, for other groups of these datasets. Parameters:
-    ``baseline``, ``candidate``, ``further``: names of runs; ``@alias`` and ``tag:KEY=VALUE`` are resolved on each
-    dataset. ``metric``: one or several metrics, none for all that the runs share. ``by_tag``: see ``suite``. The
+    ``baseline``, ``candidates``: names of runs; ``@alias`` and ``tag:KEY=VALUE`` are resolved on each dataset.
+    ``by_tag``: see ``suite``. ``top``: how many worst and best groups to keep on each dataset, by default none. The
     others: see ``compare``; they apply to each dataset. Raises: ReferenceNotFoundError; NotComparableError, with the
     command that fixes it.
     """
-    from ndcg_tracker.compare.estimate import Methods
-    from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult, compared_on_suite
 
-    options = CompareOptions(
-        tuple(parse_metrics(metric)),
-        missing=missing,
-        top=top,
-        tie_bounds=tie_bounds,
-        methods=Methods(test, ci, equivalence),
-        by=by,
-        cluster=cluster,
-        labels=labels,
-        judge=judge,
-        ids_are_stable=ids_are_stable,
-    )
+    options = made(CompareOptions, keywords)
     with self.store().read() as tx:
-        (first, *others), pairs = compared_on_suite(tx, name, baseline, (candidate, *further), options, by_tag)
+        (first, *others), pairs = compared_on_suite(tx, name, baseline, candidates, options, by_tag)
     return SuiteComparisonResult(first, tuple(others), tuple(pair.comparison for pair in pairs))
 
 
+@asks(LabelView)
 def gate_suite_page(
-    self: HasStore,
-    found: SuiteGateResult,
-    *,
-    by_tag: str | None = None,
-    labels: Version = None,
-    judge: str | None = None,
+    self: HasStore, found: SuiteGateResult, *, by_tag: str | None = None, **view: Unpack[ViewKeywords]
 ) -> str:
     """Return the page of ``report`` for the systems on which a gate decided, with its decision."""
     from ndcg_tracker.questions.report import report
@@ -173,52 +128,42 @@ def gate_suite_page(
         suite=comparison.suite,
         by_tag=by_tag,
         metrics=comparison.metric,
-        missing=first.groups.missing,
-        test=first.test,
-        ci=first.ci_method,
-        cluster=None if first.clusters is None else first.clusters.attribute,
-        labels=labels,
-        judge=judge,
+        missing=first.about.groups.missing,
+        test=first.about.test,
+        ci=first.about.ci_method,
+        cluster=None if first.about.clusters is None else first.about.clusters.attribute,
+        labels=view.get("labels"),
+        judge=view.get("judge"),
     )
     return page.with_decision(f"{found.decision.upper()}: {found.reason}").to_html()
 
 
+@asks(GateQuestion, but=("dataset", "scope", "repeats", "check_with"))
 def gate_suite(
     self: HasStore,
     name: str,
     candidate: str,
     *,
     baseline: str,
-    margin: float,
-    metric: str = DEFAULT_METRIC,
-    dataset_margin: float | None = None,
-    strict_datasets: bool = False,
     by_tag: str | None = None,
-    missing: Missing = "error",
-    cluster: str | None = None,
-    labels: Version = None,
-    max_harm: MaxHarm = None,
-    limits: Mapping[str, str] | Sequence[str] = (),
     acknowledge: str | None = None,
     acknowledged_by: str | None = None,
     dry_run: bool = False,
-    unjudged: Unjudged = "range",
-    ids_are_stable: bool = False,
-    judge: str | None = None,
+    **rules: Unpack[GateKeywords],
 ) -> SuiteGateResult:
     """Decide whether a system may replace another on every dataset of a suite, and record the decision.
 
     PASS, FAIL and INCONCLUSIVE are those of ``gate`` on the macro mean of the differences, for other groups of these
-    datasets. Parameters: ``margin``: the allowed drop of the macro mean. ``dataset_margin``: FAIL if a dataset of 25
-    groups or more is shown to have dropped by more than this (Holm), and no PASS if one regressed that is not shown to
-    have dropped by less. ``strict_datasets``: no PASS if any dataset is not shown to have dropped by less. The others:
+    datasets. Parameters: ``margin``: the allowed drop of the macro mean. ``by="dataset"``: FAIL if a dataset of 25
+    groups or more is shown to have dropped by more than ``slice_margin`` (Holm), and no PASS if one regressed that is
+    not shown to have dropped by less. ``strict_slices``: no PASS if any dataset is not shown to. The others:
     see ``gate`` and ``compare_suite``. Raises: InputError for options that do not go together; ReferenceNotFoundError;
     NotComparableError if a system has no run on some dataset.
     """
-    given = {key: value for key, value in locals().items() if key not in ("self", "name", *NOT_ASKED)}
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult, gated_suite
-    from ndcg_tracker.questions.gate.question import SuiteGateQuestion, acknowledged, read_parts
 
-    question = SuiteGateQuestion(name, **read_parts(given))
+    systems = {"candidate": candidate, "baseline": baseline}
+    question = made(GateQuestion, rules, **systems, suite=name, by_tag=by_tag)
+    question.refuse_incomplete()
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return SuiteGateResult(gated_suite(self.store(), question, override, dry_run=dry_run))

@@ -235,7 +235,7 @@ def test_after_the_last_look_every_decision_is_open(pinned: nt.Tracker, ready_ur
         assert (found.decision, found.reason) == ("inconclusive", "the budget is spent, so nothing is decided")
         assert found.to_dict()["look"] == {"number": number, "budget": 0.05, "looks": 2, "level": 0.0}
         assert (found.to_dict()["lower"], found.to_dict()["upper"]) == (None, None)
-        anew = "ndcg-track gate reset --baseline @prod --dataset shop --reason REASON"
+        anew = "ndcg-track policy reset prod --dataset shop --reason REASON"
         assert f"look {number}: the budget of 2 looks is spent; its owner restarts it with: {anew}" in " ".join(
             str(found).split()
         )
@@ -342,14 +342,16 @@ def test_what_the_commands_print(typed: CommandLine) -> None:
     spent = typed(*GATE, "--margin", ".05")
     assert (spent.code, "the budget of 1 look is spent" in " ".join(spent.out.split())) == (4, True)
     assert typed.refused(*GATE, "--dry-run").startswith("--dry-run does not go with the budget of a policy: each ")
-    reset = ("gate", "reset", "--baseline", "@prod")
-    assert typed.refused(*reset) == "gate reset needs --reason REASON; say why earlier looks no longer count"
+    reset = ("policy", "reset", "@prod")
+    assert typed.refused(*reset).startswith("missing: --reason; for example: ndcg-track policy reset prod --reason ")
     assert typed.refused(*reset, "--reason", " ") == "--reason is empty; say why earlier looks no longer count"
     told = typed.said(*reset, "--reason", "new season")
     assert told == "the budget of @prod on 'shop' starts again; 2 looks no longer count\n"
     again = typed.refused(*reset, "--reason", "new season")
     assert again == "no look at @prod counts; there is nothing to reset"
-    assert typed.refused("gate", "noisy", "--baseline", "@prod", "--reason", "x").startswith("--reason belongs to: ")
+    assert typed.refused("gate", "reset", "--baseline", "@prod", "--reason", "x") == (
+        "--reason is gone: a budget is restarted with: ndcg-track policy reset ALIAS --reason REASON"
+    )
 
 
 GONE = (

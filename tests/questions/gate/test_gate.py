@@ -233,7 +233,7 @@ def test_margins_that_are_refused(margin: float) -> None:
     assert str(refusal.value) == (
         f"the margin must be a number 0 or more, not {margin}; give it in absolute points, such as 0.01"
     )
-    with pytest.raises(InputError, match="the tolerance must be a number 0 or more"):
+    with pytest.raises(InputError, match="the margin must be a number 0 or more"):
         decided_set(NOISE, margin)
 
 

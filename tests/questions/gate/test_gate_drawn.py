@@ -50,8 +50,8 @@ def test_a_policy_with_a_budget_gives_the_level_and_leaves_out_what_is_older(tra
     gated = tracker.gate("again", baseline="@prod", dataset="shop").gated
     assert gated.look is not None
     assert (gated.look.level, gated.decision.pass_level, gated.decision.drawn_look) == (0.005, 0.995, 0)
-    assert gated.metric.check is not None
-    assert gated.metric.check.n_known == 0
+    assert gated.metric.about.check is not None
+    assert gated.metric.about.check.n_known == 0
     assert gated.metric.n < 90
 
 

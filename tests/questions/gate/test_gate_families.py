@@ -140,7 +140,7 @@ def test_a_tag_does_not_make_repeats_of_runs_with_other_data(trained: nt.Tracker
         "repeats='RUN', or correct the tags"
     )
     assert refusal(trained, "plain-0", **AUTO) == expected
-    assert refusal(trained, "plain-0", **{**AUTO, "baseline": "@prod"}, aa="ranker") == expected
+    assert refusal(trained, "plain-0", **{**AUTO, "baseline": "@prod"}, repeats="tag:aa=ranker") == expected
     trained.tag_run("plain-1", {}, remove=["aa"])
     assert repeats(trained) == ["geo-0", "geo-1", "geo-2"]
 

@@ -56,7 +56,7 @@ def test_an_open_slice_that_compare_calls_regressed_blocks_a_pass() -> None:
     delta = np.random.default_rng(54).normal(0.03, 0.08, 600)
     delta[:54] += -0.064 - delta[:54].mean()
     delta[:54] = -0.064 + (delta[:54] + 0.064) * 0.08 / delta[:54].std(ddof=1)
-    rows = {row.value: row for row in slices(delta, values)}
+    rows = {row.about.value: row for row in slices(delta, values)}
     assert rows["phone"].p_value == pytest.approx(2.8e-7, rel=0.05)
     assert (rows["phone"].verdict, rows["tv"].verdict) == ("regressed", "improved")
     whole = decided(delta, 0.01)

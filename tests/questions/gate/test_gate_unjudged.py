@@ -102,7 +102,9 @@ def test_runs_without_items_keep_their_decision_with_a_note(pooled: nt.Tracker) 
 
 def test_a_suite_is_decided_on_both_ends(pooled: nt.Tracker) -> None:
     zero, ranged = (
-        pooled.gate_suite("all", "new", baseline="old", margin=0.01, dataset_margin=0.02, unjudged=worth).gated.decision
+        pooled.gate_suite(
+            "all", "new", baseline="old", margin=0.01, by="dataset", slice_margin=0.02, unjudged=worth
+        ).gated.decision
         for worth in ("zero", "range")
     )
     assert (zero.decision, ranged.decision) == ("fail", "inconclusive")

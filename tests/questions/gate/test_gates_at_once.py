@@ -130,7 +130,7 @@ def test_what_is_gone_before_the_record_is_said(pinned: nt.Tracker, other: nt.Tr
 
 def test_a_failure_while_deciding_records_nothing(pinned: nt.Tracker, ready_url: str) -> None:
     before = row_counts(ready_url)
-    for asked in ({"metric": "AP", "margin": 0.01}, {"margin": "auto", "aa": "none"}, {"margin": -1.0}):
+    for asked in ({"metric": "AP", "margin": 0.01}, {"margin": "auto", "repeats": "tag:aa=none"}, {"margin": -1.0}):
         with pytest.raises((nt.InputError, nt.NotComparableError)):
             pinned.gate("drop", **{"baseline": "@prod", "acknowledge": "known", **asked})
     assert row_counts(ready_url) == before

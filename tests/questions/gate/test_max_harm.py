@@ -219,7 +219,7 @@ def test_a_suite_holds_each_dataset_to_it(tracker: nt.Tracker) -> None:
     ) in whole.reason
     too_much = refusal_of(nt.InputError, tracker.gate_suite, "both", "new", **asked | {"max_harm": "1:4%"})
     assert too_much.startswith("ndcg@10: max_harm='1:4%' allows every drop")
-    each = tracker.gate_suite("both", "new", **asked | {"max_harm": ".3:4%"}, dataset_margin=0.5)
+    each = tracker.gate_suite("both", "new", **asked | {"max_harm": ".3:4%"}, by="dataset", slice_margin=0.5)
     assert each.decision == "fail"
     assert [(row["value"], row["status"]) for row in each.to_dict()["parts"] if row["kind"] == "harm"][1:] == [
         ("one", "fails"), ("two", "within"),

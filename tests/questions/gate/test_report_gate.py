@@ -63,19 +63,19 @@ warning: low information: 55 of 400 differences are nonzero; below 100, the t in
          narrow
 """
 SHORT = """\
-FAIL: dense must not replace bm25 on shop (ndcg@10, tolerance 0), but it was overridden
+FAIL: dense must not replace bm25 on shop (ndcg@10, margin 0), but it was overridden
   delta -0.0123 on these 400 queries; PASS needs it to be at least 0
   warning: 12 groups with labels but missing in the candidate run: counted as 0
   warning: 3 groups undefined in both runs: left out
   not recorded (dry run); overridden by ada <ada@example.org>: the index was rebuilt
 
-reason     delta -0.0123 on these 400 queries; PASS needs it to be at least 0
-ndcg@10    baseline 0.6500, candidate 0.6377
-delta      -0.0123
-tolerance  0.0000
-groups     400; 101 won, 158 tied, 141 lost
-labels     version 2, digest 3f2a91c0d4e5
-decision   the 2nd of this gate
+reason    delta -0.0123 on these 400 queries; PASS needs it to be at least 0
+ndcg@10   baseline 0.6500, candidate 0.6377
+delta     -0.0123
+margin    0.0000
+groups    400; 101 won, 158 tied, 141 lost
+labels    version 2, digest 3f2a91c0d4e5
+decision  the 2nd of this gate
 """
 
 
@@ -86,6 +86,8 @@ def inconclusive(comparison: Comparison) -> Gated:
         replace(
             comparison,
             metrics=comparison.metrics[:1],
+            worst=(),
+            best=(),
             notes=(Note("newer_labels", {"newest": 3, "version": 2}, ("ndcg-track", "rescore", "bm25", "dense")),),
         ),
         OPEN,
@@ -93,7 +95,6 @@ def inconclusive(comparison: Comparison) -> Gated:
         decision_id=7,
         learned_margin=LearnedMargin(0.01, ("a", "b", "c"), 3, 0.0016, 0.002, 0.95),
         drift=Drift("prod", "bm25", PIN, 2, "splade", -0.004, 3, "v0", -0.012, -0.015),
-        candidate_means=(("ndcg@10", 0.6377),),
     )
 
 
@@ -101,7 +102,7 @@ def inconclusive(comparison: Comparison) -> Gated:
 def overridden(comparison: Comparison) -> Gated:
     """A FAIL on a fixed set, overridden."""
     return Gated(
-        replace(comparison, metrics=comparison.metrics[:1], notes=(), coverage=()),
+        replace(comparison, metrics=comparison.metrics[:1], worst=(), best=(), notes=(), coverage=()),
         FAILED,
         number=2,
         acknowledgement=Acknowledgement("the index was rebuilt", "ada <ada@example.org>"),
@@ -177,7 +178,7 @@ def test_colour_follows_the_decision(inconclusive: Gated, overridden: Gated) -> 
 def test_markdown(overridden: Gated) -> None:
     lines = gate_said(overridden).in_format("markdown").splitlines()
     assert lines[:7] == [
-        "### FAIL: dense must not replace bm25 on shop (ndcg@10, tolerance 0), but it was overridden",
+        "### FAIL: dense must not replace bm25 on shop (ndcg@10, margin 0), but it was overridden",
         "- delta -0.0123 on these 400 queries; PASS needs it to be at least 0",
         "- warning: 12 groups with labels but missing in the candidate run: counted as 0",
         "- warning: 3 groups undefined in both runs: left out",

@@ -64,8 +64,8 @@ def test_a_run_against_itself_is_noted(pinned: nt.Tracker) -> None:
 def test_a_fixed_set_is_arithmetic(pinned: nt.Tracker) -> None:
     drop = 20 * (1 - SECOND) / N_GROUPS
     assert pinned.gate("small", baseline="@prod", scope="set").decision == "fail"
-    assert pinned.gate("small", baseline="@prod", scope="set", tolerance=drop + 1e-9).decision == "pass"
-    found = pinned.gate("small", baseline="@prod", scope="set", tolerance=drop - 1e-9).to_dict()
+    assert pinned.gate("small", baseline="@prod", scope="set", margin=drop + 1e-9).decision == "pass"
+    found = pinned.gate("small", baseline="@prod", scope="set", margin=drop - 1e-9).to_dict()
     assert (found["decision"], found["scope"], found["lower"], found["fail_alpha"]) == ("fail", "set", None, None)
     (metric,) = found["metrics"]
     assert (metric["p_value"], metric["p_adjusted"], metric["ci"], metric["warnings"]) == (None, None, None, [])
@@ -185,11 +185,8 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
         "or learn it from repeats of the baseline with margin='auto'; or give scope='set' "
         "to decide for these groups only"
     )
-    assert refusal(pinned, "drop", scope="set", margin=0.01) == (
-        "margin= does not go with scope='set': it compares two means without a test; give tolerance= instead"
-    )
-    assert refusal(pinned, "drop", margin=0.01, tolerance=0.0) == (
-        "tolerance= needs scope='set': else margin= is the allowed drop; give scope='set', or leave out tolerance="
+    assert refusal(pinned, "drop", scope="set", margin="auto") == (
+        "margin='auto' does not go with scope='set': it compares two means without a test; leave one out"
     )
     assert refusal(pinned, "drop", scope="groups") == "unknown scope 'groups': choose population or set"
     assert refusal(pinned, "drop", margin=-1.0) == (
@@ -198,7 +195,7 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "drop", margin="1%") == (
         "margin '1%' is not a number; give one in absolute points, such as 0.01, or auto"
     )
-    assert refusal(pinned, "drop", scope="set", tolerance=float("nan")).startswith("the tolerance must be a number")
+    assert refusal(pinned, "drop", scope="set", margin=float("nan")).startswith("the margin must be a number")
     assert refusal(pinned, "drop", nt.ReferenceNotFoundError, baseline="@live", margin=0.01) == (
         "no alias '@live'; the aliases are: @prod"
     )
@@ -235,9 +232,9 @@ def test_a_mean_that_is_no_mean_of_groups_is_for_a_fixed_set_only(tracker: nt.Tr
         f"{metric}: {sentence(NO_INFERENCE)}; so no bound applies to further groups: use scope='set', which "
         "judges the stored means of these groups"
     )
-    found = tracker.gate("worse", baseline="better", metric=metric, scope="set", tolerance=0.2).to_dict()
+    found = tracker.gate("worse", baseline="better", metric=metric, scope="set", margin=0.2).to_dict()
     assert (found["decision"], found["delta"]) == ("fail", -0.25)
-    assert tracker.gate("worse", baseline="better", metric=metric, scope="set", tolerance=0.25).decision == "pass"
+    assert tracker.gate("worse", baseline="better", metric=metric, scope="set", margin=0.25).decision == "pass"
 
 
 def test_weights_of_groups_weigh_the_decision(tracker: nt.Tracker) -> None:
@@ -264,7 +261,7 @@ def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt
     tied = frame_of_ranks(BASE)
     pinned.ingest({**tied, "score": [0.0] * len(tied["score"])}, name="tied", dataset="shop")
     asked: dict[str, Any] = {"baseline": "@prod", "scope": "set", "dry_run": True}
-    found = pinned.gate("tied", **asked, tolerance=0.2)
+    found = pinned.gate("tied", **asked, margin=0.2)
     low, high = found.to_dict()["metrics"][0]["tie_bounds"]["delta"]
     assert low < -0.2 < high
     assert found.to_dict()["ties_could_change_decision"] is True
@@ -276,7 +273,7 @@ def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt
     assert "the verdict on" not in str(found)
     assert told.removeprefix("note: ") in found.to_dict()["notes"][-1]
     assert not any("the verdict on" in note for note in found.to_dict()["notes"])
-    harmless = pinned.gate("tied", **asked, tolerance=0.01 - low)
+    harmless = pinned.gate("tied", **asked, margin=0.01 - low)
     assert harmless.to_dict()["ties_could_change_decision"] is False
     assert "ties in scores could" not in str(harmless)
     assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["ties_could_change_decision"] is False
@@ -289,5 +286,5 @@ def test_a_margin_that_allows_every_drop_is_refused(pinned: nt.Tracker) -> None:
             f"ndcg@10: {name}={value} allows every drop: values lie between 0 and 1; give it in absolute points, such "
             f"as {name}=0.01"
         )
-    with pytest.raises(nt.InputError, match=r"^ndcg@10: dataset_margin=2 allows every drop: values lie between 0 and"):
-        pinned.gate_suite("all", "drop", baseline="base", margin=0.01, dataset_margin=2)
+    with pytest.raises(nt.InputError, match=r"^ndcg@10: slice_margin=2 allows every drop: values lie between 0 and"):
+        pinned.gate_suite("all", "drop", baseline="base", margin=0.01, by="dataset", slice_margin=2)

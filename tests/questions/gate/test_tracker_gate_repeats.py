@@ -24,7 +24,7 @@ def test_a_margin_is_learned_from_repeats(repeated: nt.Tracker) -> None:
     names = [f"repeat{number}" for number in range(4)]
     means = [repeated.run(name)[1][0].mean or 0.0 for name in names]
     expected = learned_margin(names, means)
-    by_tag = repeated.gate("noisy", baseline="@prod", margin="auto", aa="base").to_dict()
+    by_tag = repeated.gate("noisy", baseline="@prod", margin="auto", repeats="tag:aa=base").to_dict()
     known = by_tag["learned_margin"].pop("run_variance")
     assert known["n_runs"] == 4
     assert known["means"] == pytest.approx(expected.sd**2)
@@ -40,7 +40,7 @@ def test_a_margin_is_learned_from_repeats(repeated: nt.Tracker) -> None:
     three = repeated.gate("noisy", baseline="@prod", margin="auto", repeats=["repeat0", *names[:3]]).to_dict()
     assert three["margin"] == learned_margin(names[:3], means[:3]).margin
     assert repeated.gate("noisy", baseline="repeat1", margin="auto").to_dict()["margin"] == expected.margin
-    itself = repeated.gate("repeat3", baseline="@prod", margin="auto", aa="base").to_dict()
+    itself = repeated.gate("repeat3", baseline="@prod", margin="auto", repeats="tag:aa=base").to_dict()
     assert itself["margin"] == three["margin"]  # a candidate is no repeat
 
 
@@ -48,7 +48,7 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
     asked: dict[str, Any] = {"margin": "auto"}
     how = (
         "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
-        "margin='auto' and aa='NAME'"
+        "margin='auto' and repeats='tag:aa=NAME'"
     )
     assert refusal(repeated, "noisy", **asked) == (
         "margin='auto' needs at least 3 runs of one unchanged system, and baseline 'base' has no tag aa: name them "
@@ -58,15 +58,20 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
         "margin='auto' needs at least 3 runs of one unchanged system, and there are 2 with repeats= (repeat0, "
         f"repeat1); {how}"
     )
-    assert refusal(repeated, "noisy", **asked, aa="other") == (
+    assert refusal(repeated, "noisy", **asked, repeats="tag:aa=other") == (
         "margin='auto' needs at least 3 runs of one unchanged system, and there are 0 with the tag aa=other apart from "
         f"the candidate; {how}"
     )
     assert refusal(repeated, "noisy", **asked, repeats=["repeat0", "noisy", "base"]) == (
         "run 'noisy' is the candidate and cannot be a repeat as well; leave it out"
     )
-    assert refusal(repeated, "noisy", **asked, aa="base", repeats=["repeat0"]).startswith("repeats= and aa= both name")
-    assert refusal(repeated, "noisy", margin=0.01, aa="base").endswith("add margin='auto'")
+    both = repeated.gate(
+        "noisy", baseline="@prod", **asked, repeats=["tag:aa=base", "repeat0", "base"], dry_run=True
+    ).to_dict()
+    assert both["learned_margin"]["runs"] == ["repeat0", "repeat1", "repeat2", "repeat3", "base"]
+    assert refusal(repeated, "noisy", margin=0.01, repeats="tag:aa=base").endswith(
+        "give margin='auto', or leave out repeats="
+    )
     for name in ("copy1", "copy2"):
         repeated.ingest(frame_of_ranks(BASE), name=name, dataset="shop")
     assert refusal(repeated, "noisy", **asked, repeats=["base", "copy1", "copy2"]) == (
@@ -74,7 +79,7 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
         "gives the same results, use scope='set', or give margin= a number"
     )
     repeated.rescore(["base", "noisy"], metrics=["dcg@3"])
-    assert refusal(repeated, "noisy", nt.NotComparableError, **asked, metric="dcg@3", aa="base") == (
+    assert refusal(repeated, "noisy", nt.NotComparableError, **asked, metric="dcg@3", repeats="tag:aa=base") == (
         "repeat 'repeat0' has no dcg@3 under labels version 1, which the runs share; type: ndcg-track rescore repeat0 "
         "--dataset shop --metric dcg@3 --labels 1"
     )

@@ -348,14 +348,14 @@ def test_repeats_tell_what_a_short_history_cannot(tracker: nt.Tracker) -> None:
     """Runs with the tag aa count, shown or not, if they have results for all groups."""
     for seed in range(35, 40):
         tracker.ingest(training(seed), name=f"seed-{seed}", tags={"branch": "main"})
-    alone = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"}))
+    alone = tracker.history_report("ndcg@10", wanted=HistoryFilter(tags={"branch": "main"}))
     assert [row["step"] for row in alone.rows] != [False] * 5
     assert alone.notes == (FEW_RUNS.format(4),)
     few = {key: column[:30] for key, column in training(99).items()}
     tracker.ingest(few, name="few", tags={"aa": "v1"}, metrics="ndcg(missing=skip)@10")
     for seed in range(20, 28):
         tracker.ingest(training(seed), name=f"again-{seed}", tags={"aa": "v1" if seed < 24 else "v2"})
-    told = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"}))
+    told = tracker.history_report("ndcg@10", wanted=HistoryFilter(tags={"branch": "main"}))
     assert [row["step"] for row in told.rows] == [False] * 5
     assert [note.kind for note in told.history.notes] == ["run_scatter"]
 
@@ -368,7 +368,7 @@ def test_runs_made_from_other_data_are_no_repeats_whatever_their_tag(tracker: nt
         parameters = {"data_features": "1: price" if is_plain else "2: price, geo"}
         frame = training(seed, 0.6 * is_plain)
         tracker.ingest(frame, name=f"again-{seed}", tags={"aa": "v1"}, parameters=parameters)
-    (note,) = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"})).history.notes
+    (note,) = tracker.history_report("ndcg@10", wanted=HistoryFilter(tags={"branch": "main"})).history.notes
     assert note.kind == "run_scatter"
     assert 0.01 < note.facts["sd"] < 0.06
 
@@ -378,7 +378,7 @@ def test_checkpoints_of_one_training_are_no_retrainings(tracker: nt.Tracker) -> 
         tracker.ingest(
             training(seed, 0.3 * (seed > 1)), name=f"iter-{seed}", tags={"training": "t", "stage": "iteration"}
         )
-    report = tracker.history_report("ndcg@10", wanted=HistoryFilter({"stage": "iteration"}))
+    report = tracker.history_report("ndcg@10", wanted=HistoryFilter(tags={"stage": "iteration"}))
     assert any(row["step"] for row in report.rows)
     assert report.notes == ()
     everything = tracker.history_report("ndcg@10")
@@ -465,7 +465,7 @@ def test_a_mean_that_no_test_covers_has_differences_and_no_steps(tracker: nt.Tra
 
 
 def test_the_words_of_a_filter() -> None:
-    full = HistoryFilter({"branch": "main"}, "abc", "2025-01-01", "2025-01-02", 5)
+    full = HistoryFilter(tags={"branch": "main"}, commit="abc", since="2025-01-01", until="2025-01-02", last=5)
     assert full.words == "tag branch=main, commit abc, since 2025-01-01, until 2025-01-02, last 5"
     assert HistoryFilter().words == ""
 

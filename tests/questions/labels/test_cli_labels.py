@@ -65,12 +65,12 @@ def test_many_grades_are_told_by_their_range(shop: CommandLine, folder: Path) ->
 def test_two_versions_as_text(newer: CommandLine) -> None:
     assert newer.done("labels", "diff", "1", "--dataset", "shop") == (
         "labels of shop, version 2 against version 1: 50.0% of the 4 labels in both have the same grade\n"
-        "gone groups: q3, q4, q5\n"
-        "new groups: q9\n"
+        "gone queries: q3, q4, q5\n"
+        "new queries: q9\n"
         "\n"
-        "        version 1  version 2  in both  gone  new\n"
-        "groups          5          3        2     3    1\n"
-        "labels          8          6        4     4    2\n"
+        "         version 1  version 2  in both  gone  new\n"
+        "queries          5          3        2     3    1\n"
+        "labels           8          6        4     4    2\n"
         "\n"
         "grades: rows from version 1, columns from version 2\n"
         "      0  1  2  3  none\n"
@@ -81,7 +81,7 @@ def test_two_versions_as_text(newer: CommandLine) -> None:
         "none  0  2  0  0\n"
         "\n"
         "labels whose grade changed most (2 of 2)\n"
-        "group  item  version 1  version 2\n"
+        "query  item  version 1  version 2\n"
         "q1     a             3          1\n"
         "q1     b             1          2\n"
     )
@@ -316,7 +316,7 @@ def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, f
     both, of = ("a", "b"), ("-m", "P@1")
     commands: list[tuple[str, ...]] = [
         ("compare", *both, *of),
-        ("gate", "b", "--baseline", "a", *of, "--scope", "set", "--tolerance", "1", "--dry-run"),
+        ("gate", "b", "--baseline", "a", *of, "--scope", "set", "--margin", "0.99", "--dry-run"),
         ("leaderboard", *of),
         ("history", *of),
         ("explain", *both, "-m", "ndcg@10"),

@@ -23,7 +23,7 @@ def test_the_table_the_csv_and_the_json_are_of_the_same_items(shop: CommandLine)
     assert [(row["group"], row["item"], row["label"], float(row["could_move"])) for row in rows] == [
         (one["group"], one["item"], "", one["could_move"]) for one in found["items"]
     ]
-    assert "\n| group | item | could move |\n" in shop.done("labels", "needed", "bm25", "dense", "--format", "markdown")
+    assert "\n| query | item | could move |\n" in shop.done("labels", "needed", "bm25", "dense", "--format", "markdown")
 
 
 def test_answers_go_back_and_settle(shop: CommandLine, folder: Path) -> None:

@@ -164,9 +164,9 @@ def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
         "labels of default, version 2 of judge 'human' against version 1 of judge 'llama': they have no label",
         "in common",
         "",
-        "        version 1 of judge 'llama'  version 2 of judge 'human'  in both  gone  new",
-        "groups                           1                           1        1     0    0",
-        "labels                           1                           1        0     1    1",
+        "         version 1 of judge 'llama'  version 2 of judge 'human'  in both  gone  new",
+        "queries                           1                           1        1     0    0",
+        "labels                            1                           1        0     1    1",
         "",
         "grades: rows from version 1 of judge 'llama', columns from version 2 of judge 'human'",
         "   1",
@@ -176,7 +176,7 @@ def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
         "      grade:",
         "      ndcg-track labels sample A B --judge llama --budget N --dataset default",
         "",
-        "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
+        "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over queries",
     ]
 
 
@@ -250,8 +250,8 @@ def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path)
         "    0   1  2  3",
     ]
     assert lines[-2:] == [
-        "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
-        "error: the mean among the first ranks of a run; 95% interval: t over groups",
+        "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over queries",
+        "error: the mean among the first ranks of a run; 95% interval: t over queries",
     ]
     title = lines.index("grade of llama minus grade of human")
     assert lines[title + 1].split() == ["run", "labels", "error", "95%", "interval"]

@@ -42,7 +42,7 @@ def test_charts_of_a_comparison(shop: nt.Tracker) -> None:
     slices = shop.compare("bm25", "dense", by="kind").comparisons[0].slices
     assert slices is not None
     assert by_kind == {
-        "ndcg@10": comparison.metrics[0].delta, **{f"kind: {row.value}": row.delta for row in slices},
+        "ndcg@10": comparison.metrics[0].delta, **{f"kind: {row.about.value}": row.delta for row in slices},
     }  # fmt: skip
     assert {row["run"] for row in rows(result.plot("cutoffs"))} == {"bm25", "dense"}
     assert sum(row["n"] for row in rows(result.plot("histogram"))) == len(moved)  # type: ignore[misc]

@@ -1,9 +1,12 @@
 """What the first screen says of slices: which fell, and by how much."""
 
+from typing import get_args
+
 import numpy as np
 from samples import slices
 
-from ndcg_tracker.questions.report.first_screen import fallen
+from ndcg_tracker.compare.results import Open
+from ndcg_tracker.questions.report.first_screen import answered, fallen
 
 RNG = np.random.default_rng(40)
 
@@ -38,3 +41,9 @@ def test_slices_that_no_test_can_judge_did_not_fall() -> None:
     clusters = np.repeat([0, 1, 2], 10)
     rows = slices(RNG.normal(-0.2, 0.1, 30), ["tent"] * 10 + ["lamp"] * 10 + ["bag"] * 10, clusters=clusters)
     assert fallen({"product": rows}) == []
+
+
+def test_whatever_keeps_a_verdict_open_has_an_answer_of_eight_words() -> None:
+    answers = [answered(why, 0.1, is_doubtful=False) for why in get_args(Open)]
+    assert "Open: nobody has checked the judge" in answers
+    assert all(answer.startswith("Open: ") and len(answer.split()) <= 8 for answer in answers)

@@ -43,7 +43,7 @@ def test_the_page_shows_what_compare_says(shop: nt.Tracker) -> None:
     rows = sorted(zip(pair.groups.keys, pair.groups.baseline, pair.groups.candidate, strict=True))
     assert rows == list(frame.itertuples(index=False, name=None))
     assert pair.groups.attributes == {"kind": [{"q1": "a", "q2": "a"}.get(key, "b") for key in pair.groups.keys]}
-    assert {row.value for row in pair.slices["kind"]} == {"a", "b"}
+    assert {row.about.value for row in pair.slices["kind"]} == {"a", "b"}
     by_kind: Comparison = shop.compare("bm25", "dense", by="kind").comparisons[0]
     assert pair.slices["kind"] == by_kind.slices
 
@@ -77,7 +77,7 @@ def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker) -> None:
         assert found[cutoff].delta == pytest.approx(expected.delta)
         assert found[cutoff].ci == pytest.approx(expected.ci)
     with tracker.store().read() as tx:
-        (both,) = compared(tx, "one", ["other"], CompareOptions((parse_metric(metrics[0]),)))
+        (both,) = compared(tx, "one", ["other"], CompareOptions(metrics=(parse_metric(metrics[0]),)))
         keys = tx.groups.keys(both.both.dataset_id, both.results[0].pairing.group_ids)
         fewer = at_cutoffs(tx, both, keys, many_groups=3)
     assert [row.cutoff for row in fewer] == [1, 2, 3, 5, 7, 10, 15, 20, 30, 50]
