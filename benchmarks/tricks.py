@@ -22,7 +22,6 @@ WITHIN = {
     "TREC by Arrow": "a run of 500,000 lines, against the exact reader",
     "CSV by Arrow": "500,000 rows, against the exact reader",
     "JSON lines by Arrow": "500,000 rows, against the exact reader",
-    "label/qid by one expression": "500,000 lines of 3 features, against the exact reader",
     "blocks side by side": "the TREC run on all cores, against one",
     "hash join": "500,000 items and a tenth of them, in groups of 100, against sorting their hashes",
     "few labels compared": "500,000 items and one label per group of 100, against a hash table",
@@ -99,9 +98,6 @@ def _reading(kind: str, n_rows: int, *, fast: bool) -> Work:
         "jsonl": lambda: _text_file(
             "jsonl", n_rows,
             lambda n: f'{{"group": "q{n // 100}", "item": "d{n * 7919 % 999_983}", "score": {n * 31 % 997 / 1000}}}\n',
-        ),
-        "svmlight": lambda: _text_file(
-            "svm", n_rows, lambda n: f"{n % 3} qid:{n // 100} 1:0.{n % 997} 2:{n % 89} 3:-0.{n % 991}\n"
         ),
     }[kind]()  # fmt: skip
 
@@ -252,7 +248,6 @@ def work_of(name: str, n_rows: int, *, has_trick: bool) -> Work:
         "TREC by Arrow": lambda: _reading("trec", n_rows, fast=has_trick),
         "CSV by Arrow": lambda: _reading("csv", n_rows, fast=has_trick),
         "JSON lines by Arrow": lambda: _reading("jsonl", n_rows, fast=has_trick),
-        "label/qid by one expression": lambda: _reading("svmlight", n_rows, fast=has_trick),
         "blocks side by side": lambda: _side_by_side(n_rows, all_cores=has_trick),
         "hash join": lambda: _join(n_rows, hashed=has_trick),
         "few labels compared": lambda: _few_labels(n_rows, compared=has_trick),

@@ -32,6 +32,8 @@ BEGIN, END = "<!-- generated: axes -->\n", "<!-- end of generated: axes -->\n"
 PLAIN_CUTOFF = 10
 _KEYS = {"ndcg-track gate": ("gate", "complete gate")}
 """The names of a command's rules, if not its own."""
+_OF_PYTHON = ("frame",)
+"""What only callers in Python can give."""
 TRAPS = "## Traps"
 """The heading of the part of a dialect's page that is written by hand; it is the last."""
 _WIDTH, _FLOOR = 900, 50
@@ -92,7 +94,7 @@ def _rules_of(command: str) -> Iterator[str]:
     def as_code(name: str, value: str) -> str:
         return f"`{as_option(name, value)}`"
 
-    for rule in RULES.get(command, ()):
+    for rule in (rule for rule in RULES.get(command, ()) if rule.other not in _OF_PYTHON):
         others = " or ".join(spelled(rule.other))
         for one in spelled(rule.given):
             what, advice = rule.sentence(one, others)

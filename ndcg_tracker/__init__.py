@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ndcg_tracker.api.evaluation import Evaluation, evaluate
+    from ndcg_tracker.api.evaluation import Evaluation
     from ndcg_tracker.api.experiment import experiment, paired
+    from ndcg_tracker.api.reading import evaluate
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.errors import (
         ConflictError,
@@ -49,7 +50,7 @@ _MODULE_OF = {
     "Evaluation": "api.evaluation",
     "Metric": "metrics.language.metric",
     "Tracker": "api.tracker",
-    "evaluate": "api.evaluation",
+    "evaluate": "api.reading",
     "experiment": "api.experiment",
     "paired": "api.experiment",
     "parse_metric": "metrics.language.text",

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
 from functools import partial, wraps
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
@@ -34,6 +35,11 @@ class OwnName(str):
     """
 
     __slots__ = ()
+
+
+def name_given(name: str | None) -> str | None:
+    """Return the name of a column that a caller gave, None for our own name as a default."""
+    return None if isinstance(name, OwnName) else name
 
 
 GROUP, SCORE, LABEL = OwnName("group"), OwnName("score"), OwnName("label")
@@ -97,6 +103,15 @@ class Pairs:
                 )
             mapping[key] = value
         return mapping
+
+
+def parted(texts: Sequence[str]) -> list[str]:
+    """Return the parts of texts with commas, without blanks around them.
+
+    >>> parted(["a, b", "c"])
+    ['a', 'b', 'c']
+    """
+    return [part.strip() for text in texts for part in text.split(",")]
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -271,6 +286,9 @@ def checked_margin(margin: float, name: str, *, zero: bool = True) -> float:
 DOUBTS = {
     "failed": "responses of a search that are errors, timed out or lack shards, which are left out",
     "no-overlap": "a run and labels, or labels and those stored before, have no group or item in common",
+    "duplicates:first": "several rows of one item in a group; the first counts",
+    "duplicates:best": "several rows of one item in a group; the one with the highest score or label counts",
+    "duplicates:same": "several rows of one item in a group if their scores or labels are equal",
     "changed-texts": "a tenth of the labelled items have another text than when they were labelled",
 }
 """The names by which doubtful input may be let pass, and what each lets pass."""
@@ -323,3 +341,182 @@ RboP = Annotated[float, Option("Weight of each rank relative to the one before i
 Query = Annotated[str, Option("One SELECT.", is_positional=True)]
 Timeout = Annotated[float, Option("Seconds until the query is stopped.", ("--timeout",), least=0.001)]
 Plan = Annotated[bool, Option("Show the query plan, without running the query.")]
+
+
+Metrics = Annotated[
+    str | Sequence[str],
+    Everyday(
+        "A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.",
+        ("--metric", "-m"),
+        default=DEFAULT_METRIC,
+        typed=Texts,
+    ),
+]
+DatasetOfRun = Annotated[
+    str, Everyday("The dataset: the groups and labels to compare runs on.", ("--dataset",), default="default")
+]
+RunTags = Annotated[
+    Mapping[str, str] | None,
+    Everyday("A tag to find the run by, key=value; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
+]
+Parameters = Annotated[
+    Mapping[str, str] | None,
+    Option("A parameter of the run, key=value; repeatable.", ("--param",), typed=Texts, read=Pairs("--param")),
+]
+GitCommit = Annotated[str | None, Option("Commit of the code that made the run.", default="HEAD, if in a repository")]
+CreatedAt = Annotated[
+    str | datetime | None,
+    Option(
+        "When the runs were made: ISO 8601, such as 2026-06-30T02:00+02:00; UTC if there is no time zone.",
+        metavar="TIME",
+        default="now",
+        typed=str | None,
+    ),
+]
+Metadata = Annotated[
+    str | os.PathLike[str] | None,
+    Option(
+        "Metadata of the run (ir_metadata, such as from tirex-tracker), stored as tags.",
+        metavar="FILE",
+        typed=str | None,
+    ),
+]
+Sampled = Annotated[
+    str | None,
+    Option("Items are ranked among N sampled negatives of ALL, such as 100/50000.", metavar="N/ALL"),
+]
+Judges = Annotated[
+    str | Sequence[str] | None,
+    Option(
+        "The judge whose labels count; repeatable, '*' for all.",
+        ("--judge",),
+        metavar="NAME",
+        default="the unnamed judge, else the only one",
+        typed=Texts,
+    ),
+]
+Replace = Annotated[bool, Everyday("Replace a stored run of the same name, if its content differs.")]
+
+# How files and tables are read
+
+Labels = Annotated[
+    object,
+    Everyday(
+        "A file with the labels, or ir_datasets:NAME for a public dataset.",
+        ("--labels", "--qrels"),
+        metavar="FILE",
+        typed=str | None,
+    ),
+]
+LabelJudge = Annotated[
+    str | None,
+    Option("The judge whose labels count, if the column judge of --labels names several.", metavar="NAME"),
+]
+Reader = Annotated[
+    str | None,
+    Option(
+        "trec, csv, tsv, json, jsonl, yaml, parquet, svmlight or trec_eval.", default="detected from name and content"
+    ),
+]
+GroupColumn = Annotated[
+    str | None,
+    Everyday(
+        "Column or JSON path of the group; RUN,LABELS if they differ; @FILE lists one id per JSON response.",
+        default="group",
+        typed=str | None,
+    ),
+]
+ItemColumn = Annotated[
+    str | Literal[False] | None,
+    Everyday(
+        "Column or JSON path of the item; '' for row numbers; RUN,LABELS if they differ.",
+        default="item",
+        typed=str | None,
+    ),
+]
+ScoreColumn = Annotated[str, Everyday("Column of the score; -NAME if the lowest score is best.", default="score")]
+LabelColumn = Annotated[
+    str | None, Everyday("Column of the label; =1 if each row is a relevant item.", default="label")
+]
+WeightColumn = Annotated[str | None, Option("Column of the weight.", default="weight")]
+Header = Annotated[
+    str | Sequence[str] | None,
+    Option(
+        "Names of all columns, for a csv or tsv file without a header; those of --labels follow a slash.",
+        metavar="NAME,...",
+        typed=str | None,
+    ),
+]
+ItemsPath = Annotated[
+    str | None,
+    Option(
+        "Path of the item list in JSON responses, such as response.docs; the other columns are then paths, too.",
+        metavar="PATH",
+    ),
+]
+RelevantKey = Annotated[
+    str | None, Option("Key of the relevant items in a golden set, if it is not clear.", metavar="KEY")
+]
+Scores = Annotated[
+    str | os.PathLike[str] | None,
+    Option("Predictions, one for each line of an svmlight (label/qid) file.", metavar="FILE", typed=str | None),
+]
+ItemToDocument = Annotated[
+    object,
+    Option(
+        "Treat items as chunks of documents: a pattern for what follows the document's id, such as '#.*', or a "
+        "column or file with the documents.",
+        metavar="PATTERN|COLUMN|FILE",
+        typed=str | None,
+    ),
+]
+Collapsed = Annotated[
+    Literal["max", "first", "sum"] | None,
+    Option(
+        "How chunk scores give the score of their document.",
+        metavar="max|first|sum",
+        default="max",
+        typed=str | None,
+    ),
+]
+ItemText = Annotated[str | None, Option("Store the texts of the items, from this column or key.", metavar="COLUMN")]
+ItemIsText = Annotated[bool, Option("The items have no ids: their column holds texts, which are stored.")]
+GroupsShare = Annotated[
+    str | float | None,
+    Option(
+        "Keep only this share of the groups, such as 1/100, chosen by a hash of their ids.",
+        metavar="SHARE",
+        default="all groups",
+        typed=str | None,
+    ),
+]
+Stream = Annotated[
+    bool | None,
+    Option(
+        "Read block by block, to save memory; the rows of a group must be contiguous.",
+        ("--stream/--no-stream",),
+        default="large files with contiguous groups",
+    ),
+]
+Where = Annotated[
+    Mapping[str, str] | None,
+    Option(
+        "Only rows with this value in this column; repeatable.",
+        metavar="COLUMN=VALUE",
+        typed=Texts,
+        read=Pairs("--where"),
+    ),
+]
+FactsFile = Annotated[
+    object,
+    Option("One row per group; - is standard input.", metavar="FILE", is_positional=True, typed=str | None),
+]
+TextsFile = Annotated[
+    object,
+    Option(
+        "One row per group, item, or item of a group; - is standard input.",
+        metavar="FILE",
+        is_positional=True,
+        typed=str,
+    ),
+]

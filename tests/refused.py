@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+OR_ALLOW = ", or give allow='duplicates:first' or allow='duplicates:best'"
+"""What follows the advice about an item that is in two rows."""
+
 
 def refusal_of(kind: type[Exception], call: Callable[..., object], *given: Any, **options: Any) -> str:
     """Return the one line that a call is refused with."""

@@ -83,7 +83,7 @@ def test_every_row_names_what_there_is(key: str) -> None:
 OF_SUITES = [
     ("compare", Tracker.compare, Tracker.compare_suite, {"metrics"}),
     ("plot compare", Tracker.compare, Tracker.compare_suite, {"metrics", "equivalence", "top", "tie_bounds"}),
-    ("gate", gate, Tracker.gate_suite, {"by", "slice_margin", "strict_slices", "acknowledged_by"}),
+    ("gate", gate, Tracker.gate_suite, {"acknowledged_by", "top"}),
     ("leaderboard", leaderboard, Tracker.suite, {"runs", "metrics"}),
     (
         "history",

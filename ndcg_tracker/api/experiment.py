@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.api.evaluation import labels_given, path_of
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, compare_runs
@@ -19,6 +18,7 @@ from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.objects import array_of
+from ndcg_tracker.ingest.reading import path_of, read_labels
 from ndcg_tracker.metrics.language.metric import Direction, named_external
 from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.storage.checks import checked_name
@@ -144,7 +144,7 @@ def experiment(
     asked = [name for name, system in named.items() if _is_asked(system)]
     if asked and queries is None:
         raise InputError(f"system {asked[0]!r} ranks queries, but there are none", advice=f"give {argument('queries')}")
-    label_lists = None if labels is None else labels_given(labels)
+    label_lists = None if labels is None else read_labels(labels)
     ids = _ids_of(queries)
     if filter_by_qrels:
         queries = _labelled(queries, ids, label_lists)

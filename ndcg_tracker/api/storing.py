@@ -7,31 +7,110 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, GROUP, LABEL, SCORE, Option
+from ndcg_tracker.api.reading import Ingest, Reading
+from ndcg_tracker.asked import (
+    DEFAULT_DATASET,
+    DEFAULT_METRIC,
+    GROUP,
+    LABEL,
+    SCORE,
+    Allow,
+    AnyDataset,
+    Collapsed,
+    CreatedAt,
+    Dataset,
+    DatasetOfRun,
+    Everyday,
+    FactsFile,
+    GitCommit,
+    GroupColumn,
+    GroupsShare,
+    Header,
+    ItemColumn,
+    ItemIsText,
+    ItemsPath,
+    ItemText,
+    ItemToDocument,
+    Judges,
+    LabelColumn,
+    Labels,
+    Metadata,
+    Metrics,
+    MetricTexts,
+    Option,
+    Parameters,
+    Reader,
+    RelevantKey,
+    Replace,
+    RunTags,
+    Sampled,
+    ScoreColumn,
+    Scores,
+    Stream,
+    Texts,
+    TextsFile,
+    WeightColumn,
+    Where,
+    name_given,
+    parted,
+)
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ndcg_tracker.ingest.documents import Collapse
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.shapes import Recognised
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.runs import scoring
     from ndcg_tracker.runs.designs import Answers
     from ndcg_tracker.runs.exchange import Imported
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
-    from ndcg_tracker.runs.ingest import IngestResult, RunDetails
+    from ndcg_tracker.runs.ingest import IngestResult, ReadyRun, RunDetails
     from ndcg_tracker.runs.rescore import LabelsAdded, RescoredRun
-    from ndcg_tracker.runs.scoring import Scores
     from ndcg_tracker.runs.sealing import SplitDataset
     from ndcg_tracker.storage.store import HasStore
 
 
+LabelsFile = Annotated[
+    object, Option("The labels; - is standard input.", metavar="FILE", is_positional=True, typed=str)
+]
+LabelledDataset = Annotated[
+    str,
+    Everyday(
+        "The dataset: the groups and labels to compare runs on.",
+        default="default; with --extend, --design, --judge or --rescore also the only one",
+    ),
+]
+OfJudge = Annotated[str, Everyday("Who gave the labels: a person, a pool or a model.", metavar="NAME")]
+Extend = Annotated[bool, Everyday("Add the labels to the latest version, instead of replacing it.")]
+ReplaceLabels = Annotated[bool, Everyday("Replace the latest version, even if many groups lose all labels.")]
+Rescore = Annotated[bool, Everyday("Evaluate the stored runs under the labels, in the same transaction.")]
+AddedBy = Annotated[str, Option("Who gave the labels, if not the judge.", metavar="NAME")]
+FromRuns = Annotated[
+    Sequence[str],
+    Option("Runs whose logs the labels come from: A,B.", metavar="RUNS", typed=Texts, read=parted),
+]
+Model = Annotated[str, Option("The model that gave the labels.", metavar="NAME")]
+Prompt = Annotated[str, Option("Its prompt, or the prompt's version.", metavar="TEXT")]
+LabelVersion = Annotated[int | None, Option("Version of the labels.", metavar="VERSION", default="the latest")]
+Attributes = Annotated[
+    Sequence[str] | None,
+    Option("Column of an attribute; repeatable.", ("--attribute",), "COLUMN", default="all other columns", typed=Texts),
+]
+DefaultWeight = Annotated[
+    float | None, Option("Weight of groups that have none, now and later; nan removes it.", metavar="W")
+]
+ItemOfText = Annotated[str | None, Option("Column of the item.", default="item")]
+TextColumn = Annotated[str | None, Option("Column of the text.", default="text")]
+TitleColumn = Annotated[str | None, Option("Column of the title.", default="title")]
+UrlColumn = Annotated[str | None, Option("Column of the link.", default="url")]
+ReplaceTexts = Annotated[bool, Option("Also give labelled items other texts.")]
 Splittable = Annotated[str, Option("A dataset with labels and without runs.", metavar="NAME", is_positional=True)]
 SealedMetric = Annotated[str, Option("The metric of all gates on the sealed part.", ("--metric", "-m"))]
 SealedMargin = Annotated[float, Option("The drop that all its gates allow, in absolute points.", metavar="X")]
@@ -50,96 +129,107 @@ def ingest(
     frame: object,
     *,
     name: str | None = None,
-    labels: object | None = None,
-    dataset: str = DEFAULT_DATASET,
-    metrics: str | Sequence[str] = DEFAULT_METRIC,
-    group: str = GROUP,
-    item: str | Literal[False] | None = None,
-    score: str = SCORE,
-    label: str = LABEL,
-    weight: str | None = None,
-    items: str | None = None,
-    relevant: str | None = None,
+    labels: Labels = None,
+    dataset: DatasetOfRun = DEFAULT_DATASET,
+    metrics: Metrics = DEFAULT_METRIC,
+    group: GroupColumn = GROUP,
+    item: ItemColumn = None,
+    score: ScoreColumn = SCORE,
+    label: LabelColumn = LABEL,
+    weight: WeightColumn = None,
+    items: ItemsPath = None,
+    relevant: RelevantKey = None,
     null_scores: NullScores = "error",
-    reader: str | None = None,
-    columns: str | Sequence[str] | None = None,
-    scores: str | os.PathLike[str] | None = None,
-    item_to_document: object | None = None,
+    reader: Reader = None,
+    columns: Header = None,
+    scores: Scores = None,
+    item_to_document: ItemToDocument = None,
+    text: ItemText = None,
     texts: Mapping[str, str] | None = None,
-    item_is_text: bool = False,
-    collapse: Collapse | None = None,
-    groups_share: str | float | None = None,
-    sampled: str | None = None,
-    tags: Mapping[str, str] | None = None,
-    parameters: Mapping[str, str] | None = None,
-    git_commit: str | None = None,
-    created_at: str | datetime | None = None,
-    metadata: str | os.PathLike[str] | None = None,
-    replace: bool = False,
-    judge: str | Sequence[str] | None = None,
-    allow: str | Sequence[str] = (),
+    item_is_text: ItemIsText = False,
+    collapse: Collapsed = None,
+    groups_share: GroupsShare = None,
+    sampled: Sampled = None,
+    tags: RunTags = None,
+    parameters: Parameters = None,
+    git_commit: GitCommit = None,
+    created_at: CreatedAt = None,
+    metadata: Metadata = None,
+    replace: Replace = False,
+    judge: Judges = None,
+    allow: Allow = (),
+    stream: Stream = None,
 ) -> IngestResult:
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
-    Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``relevant``, ``null_scores``, ``reader``,
-    ``columns``, ``scores``, ``item_to_document``, ``collapse`` and ``groups_share``: see ``evaluate``; labels of the
-    kept groups are added to those stored. ``texts``: texts of items by id, which are stored (see ``add_texts``).
-    ``item_is_text``: the items have no ids, and are texts. ``sampled``: for runs that rank the relevant items among
-    sampled negatives: how many of how many, such as "100/50000". Their metrics are marked and are compared only with
-    metrics of the same sample. ``name``: unique within ``dataset``; by default the name of the file. ``metrics``: one
-    text form or several. ``tags`` and ``parameters``: stored with the run. The entries of an ir_metadata header in a
-    file become tags too, and so do those of ``metadata``: a file of ir_metadata next to the run, as tirex-tracker
-    writes it. ``created_at``: when the run was made, by default now: a datetime, or ISO 8601 text, in UTC unless it has
-    a time zone. ``replace``: replace other content under this name. ``judge``: who gave ``labels``, or the labels in
-    the run. Without such labels: whose stored labels count, those of one judge, of several, or "*" for all; by default
-    the unnamed judge's, else those of the only judge. ``allow``: doubtful input to let pass, as the tag ``allowed``
-    then says: "failed" for responses that are errors, timed out or lack shards, which are left out, so that their
-    queries count as missing; "no-overlap" for a run and labels, or labels and those stored before, that have no group
-    or item in common; "changed-texts" for labelled items with another text than when they were labelled. Returns: what
-    was done. Raises: InputError for a frame that cannot be read, and for what ``allow`` does not let pass;
-    ConflictError if the name is taken by other content, if a label in the run contradicts a stored one, or if more than
-    a tenth of ``labels`` do.
+    Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``, ``columns``,
+    ``scores``, ``item_to_document``, ``collapse``, ``groups_share``, ``stream``: see ``evaluate``; labels of the kept
+    groups are added to those stored. ``texts``: texts of items by id, which are stored (see ``add_texts``). ``text``:
+    the column or key of a file that has them. ``item_is_text``: the items have no ids, and are texts.
+    ``sampled``: for runs that rank the relevant items among sampled negatives: how
+    many of how many, such as "100/50000". Their metrics are marked and are compared only with metrics of the same
+    sample. ``name``: unique within ``dataset``; by default the name of the file. ``metrics``: one text form or several.
+    ``tags`` and ``parameters``: stored with the run. The entries of an ir_metadata header in a file become tags too,
+    and so do those of ``metadata``: a file of ir_metadata next to the run, as tirex-tracker writes it. ``created_at``:
+    when the run was made, by default now: a datetime, or ISO 8601 text, in UTC unless it has a time zone. ``replace``:
+    replace other content under this name. ``judge``: who gave ``labels``, or the labels in the run. Without such
+    labels: whose stored labels count, those of one judge, of several, or "*" for all; by default the unnamed judge's,
+    else those of the only judge. ``allow``: doubtful input to let pass, as the tag ``allowed`` then says: "failed" for
+    responses that are errors, timed out or lack shards, which are left out, so that their queries count as missing;
+    "no-overlap" for a run and labels, or labels and those stored before, that have no group or item in common;
+    "changed-texts" for labelled items with another text than when they were labelled. Returns: what was done. Raises:
+    InputError for a frame that cannot be read, and for what ``allow`` does not let pass; ConflictError if the name is
+    taken by other content, if a label in the run contradicts a stored one, or if more than a tenth of ``labels`` do.
     """
-    from ndcg_tracker.api.evaluation import Input, Names, path_of
-    from ndcg_tracker.ingest.detection import default_run_name
+    return store_run_of(self, Ingest.of(locals()), frame, labels)
+
+
+def store_run_of(
+    self: HasStore,
+    what: Ingest,
+    frame: object,
+    labels: object,
+    source: str | None = None,
+    ready: ReadyRun | None = None,
+) -> IngestResult:
+    """Store a run (see ``ingest``).
+
+    ``source``: what to call its file, if not by its path. ``ready``: the run, if it is read and scored already.
+    """
+    from ndcg_tracker.ingest.columns import RUN_TABLE
     from ndcg_tracker.ingest.documents import texts_read
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
-    from ndcg_tracker.ingest.reading import documents_given
+    from ndcg_tracker.ingest.reading import path_of, texts_given
     from ndcg_tracker.metrics.language.dialects import are_by_rank
     from ndcg_tracker.runs.ingest import RunDetails
 
-    path = path_of(frame)
-    if name is None:
-        if path is None:
-            raise InputError(f"a {type(frame).__name__} has no name", advice=f"name the run with {argument('name')}")
-        name = default_run_name(path)
-    beside = {} if metadata is None else side_metadata(os.fspath(metadata))
+    path, what = path_of(frame), replace_fields(what.named(frame), by_rank=are_by_rank(what.metrics))
+    given = what.labels_given(labels, what.only_judge, frame)
+    beside = {} if what.metadata is None else side_metadata(os.fspath(what.metadata))
     details = RunDetails.given(
-        name,
-        dataset,
-        [] if path is None else [path],
-        git_commit=git_commit,
-        parameters=parameters,
-        tags={**({} if path is None else run_metadata(path)), **beside, **(tags or {})},
-        labels=path_of(labels),
-        created_at=created_at,
-        sampled=sampled,
-        groups_share=groups_share,
-        allow=allow,
+        what.name or "",
+        what.dataset,
+        [name for name in (source or path,) if name is not None],
+        git_commit=what.git_commit,
+        parameters=what.parameters,
+        tags={**({} if path is None else run_metadata(path)), **beside, **(what.tags or {})},
+        labels=path_of(given.source),
+        created_at=what.created_at,
+        sampled=what.sampled,
+        groups_share=what.groups_share,
+        allow=what.allow,
     )
-    documents = documents_given(item_to_document, collapse, item_is_text=item_is_text)
-    details = replace_fields(details, texts=texts_read(documents, texts))
-    given = Input(
-        frame,
-        labels,
-        Names(group, item, score, label, weight, items, documents, allow, groups_share, relevant),
-        null_scores,
-        reader=reader,
-        columns=columns,
-        scores=scores,
-        by_rank=are_by_rank(metrics),
-    )
-    return given.used_by(partial(ingest_stream, self, details=details, metrics=metrics, replace=replace, judge=judge))
+    texts = texts_read(what.documents, what.texts)
+    if what.text is not None:
+        texts = texts_given(path or "-", what.text, what.of_run(given.source), RUN_TABLE, what.reader)
+    details, whose = replace_fields(details, texts=texts), what.judge or ([given.judge] if given.judge else None)
+    options: Any = {"details": details, "metrics": what.metrics, "replace": what.replace, "judge": whose}
+    if ready is not None:
+        stored = ingest_stream(self, [ready.table], given.lists, scores=ready.scores, **options)
+    else:
+        stored = what.used_by(frame, given, partial(ingest_stream, self, **options))
+    store_recognised(self, what.recognised, what.dataset)
+    return stored
 
 
 def log_results(
@@ -184,9 +274,9 @@ def log_results(
     >>> found["metric"], round(found["delta"], 2), found["wins"], found["verdict"]
     ('external:latency(direction=lower, range=0..1000000)', -14.67, 3, 'improved')
     """
-    from ndcg_tracker.api.evaluation import path_of
     from ndcg_tracker.ingest.detection import default_run_name
-    from ndcg_tracker.ingest.results import ResultColumns, read_results, result_frame
+    from ndcg_tracker.ingest.reading import path_of
+    from ndcg_tracker.ingest.results import ResultColumns, read_results
     from ndcg_tracker.metrics.language.metric import named_external
     from ndcg_tracker.runs.external import store_results
     from ndcg_tracker.runs.ingest import RunDetails
@@ -207,11 +297,7 @@ def log_results(
         created_at=created_at,
         groups_share=groups_share,
     )
-    limits = parsed.limits or (0.0, 0.0)
-    if path is None:
-        table = result_frame(results, limits, columns)
-    else:
-        table = read_results(path, limits, reader=reader, columns=columns)
+    table = read_results(results, parsed.limits or (0.0, 0.0), reader=reader, columns=columns)
     with self.store(create=True).write() as tx:
         return store_results(tx, table, parsed, details, replace=replace)
 
@@ -224,7 +310,7 @@ def ingest_stream(
     metrics: str | Sequence[str],
     *,
     replace: bool = False,
-    scores: Scores | None = None,
+    scores: scoring.Scores | None = None,
     judge: str | Sequence[str] | None = None,
 ) -> IngestResult:
     """Store a run that a reader has read at once, as one block, or reads block by block (see ``ingest``).
@@ -251,10 +337,10 @@ def rescore(
     self: HasStore,
     references: str | Sequence[str] = (),
     *,
-    metrics: str | Sequence[str] = (),
-    dataset: str | None = None,
-    labels: int | None = None,
-    judge: str | Sequence[str] | None = None,
+    metrics: MetricTexts = (),
+    dataset: AnyDataset = None,
+    labels: LabelVersion = None,
+    judge: Judges = None,
 ) -> list[RescoredRun]:
     """Evaluate stored runs (none named: all) under the latest labels, from their stored items.
 
@@ -272,27 +358,30 @@ def rescore(
 
 def add_labels(
     self: HasStore,
-    labels: object,
+    labels: LabelsFile,
     *,
-    dataset: str = DEFAULT_DATASET,
-    group: str | None = None,
-    item: str | None = None,
-    label: str | None = None,
-    items: str | None = None,
-    relevant: str | None = None,
-    item_to_document: object | None = None,
+    dataset: LabelledDataset = DEFAULT_DATASET,
+    group: GroupColumn = GROUP,
+    item: ItemColumn = None,
+    label: LabelColumn = LABEL,
+    items: ItemsPath = None,
+    relevant: RelevantKey = None,
+    reader: Reader = None,
+    columns: Header = None,
+    item_to_document: ItemToDocument = None,
+    text: ItemText = None,
     texts: Mapping[str, str] | None = None,
-    item_is_text: bool = False,
+    item_is_text: ItemIsText = False,
     source: str | None = None,
-    judge: str = "",
-    extend: bool = False,
-    replace: bool = False,
-    rescore: bool = False,
-    added_by: str = "",
-    from_runs: Sequence[str] = (),
-    model: str = "",
-    prompt: str = "",
-    where: Mapping[str, str] | None = None,
+    judge: OfJudge = "",
+    extend: Extend = False,
+    replace: ReplaceLabels = False,
+    rescore: Rescore = False,
+    added_by: AddedBy = "",
+    from_runs: FromRuns = (),
+    model: Model = "",
+    prompt: Prompt = "",
+    where: Where = None,
 ) -> LabelsAdded:
     """Make labels the latest version of a dataset; return the version and whether it is new.
 
@@ -301,34 +390,31 @@ def add_labels(
 
     ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; with columns ``document``, ``start`` and
     ``end`` instead of items, gold spans. ``group``, ``item``, ``label`` and ``items``: names of its columns.
-    ``relevant``: the key of the relevant items in a golden set, if it is not clear. ``item_to_document``: see
-    ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come from, by default the path.
-    ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as well, those of a judge count
-    only if you name the judge. ``extend``: add them to the judge's latest version. ``replace``: replace that version,
-    even if more than a tenth of its groups then have no labels (ConflictError without it). ``rescore``: evaluate the
-    dataset's stored runs under them in the same transaction; ``rescored`` of the result has the outcome for each,
-    without pruned runs. ``added_by``: who gave these labels, if not the judge whose version they extend. ``from_runs``:
-    names of the runs that users were shown, whose logs these labels come from. ``model`` and ``prompt``: of a model
-    that gave them; ``change_of_labels`` tells if the judge's version before has others. ``where``: only the rows of a
-    file with these values in these columns.
+    ``relevant`` and ``item_to_document``: see ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``:
+    where they come from, by default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge
+    has labels as well, those of a judge count only if you name the judge. ``extend``: add them to the judge's latest
+    version. ``replace``: replace that version, even if more than a tenth of its groups then have no labels
+    (ConflictError without it). ``rescore``: evaluate the dataset's stored runs under them in the same transaction;
+    ``rescored`` of the result has the outcome for each, without pruned runs. ``added_by``: who gave these labels, if
+    not the judge whose version they extend. ``from_runs``: names of the runs that users were shown, whose logs these
+    labels come from. ``model`` and ``prompt``: of a model that gave them; ``change_of_labels`` tells if the judge's
+    version before has others. ``where``: only the rows of a file with these values in these columns.
     """
-    from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
-    from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.columns import LABEL_TABLE
     from ndcg_tracker.ingest.documents import texts_read
-    from ndcg_tracker.ingest.reading import documents_given, read_labels_by_judge
+    from ndcg_tracker.ingest.reading import path_of, read_labels_by_judge, texts_given
     from ndcg_tracker.runs.ingest import source_name
     from ndcg_tracker.runs.rescore import store_labels
     from ndcg_tracker.storage.records import LabelOrigin
 
-    documents = documents_given(item_to_document, item_is_text=item_is_text)
-    columns = Columns(group, item, label=label, items=items, documents=documents, relevant=relevant, recognised=[])
-    path = path_of(labels)
-    if path is None and where:
-        raise InputError(f"{argument('where')} chooses rows of a file, not of a table", advice="give only those rows")
-    if path is None:
-        of_judges = {judge: labels_given(labels, columns)}
-    else:
-        of_judges = labels_of_judges(read_labels_by_judge(path, columns=columns, where=where), judge, path, where)
+    reading, path = Reading.of(locals()), path_of(labels)
+    names = reading.of_file("group", "item", "label", "items", "relevant")
+    of_judges = read_labels_by_judge(labels, reader=reader, columns=names, judge=judge, where=where)
+    texts = (
+        texts_read(reading.documents, texts)
+        if text is None
+        else texts_given(path or "-", text, names, LABEL_TABLE, reader)
+    )
     source = source_name(path) if source is None and path is not None else source
     store = self.store(create=True)
     aliases = [name for name in from_runs if name.startswith("@")]
@@ -345,11 +431,11 @@ def add_labels(
             extend=extend,
             replace=replace,
             rescore=rescore,
-            texts=texts_read(documents, texts),
+            texts=texts,
         )
         for name, given in of_judges.items()
     )
-    store_recognised(self, columns.recognised or (), first.dataset)
+    store_recognised(self, reading.recognised, first.dataset)
     return first.beside(further)
 
 
@@ -373,32 +459,31 @@ def add_answers(
     design: int,
     judge: str | None = None,
     dataset: str = DEFAULT_DATASET,
-    group: str | None = None,
+    group: str | None = GROUP,
     item: str | None = None,
-    label: str | None = None,
+    label: str | None = LABEL,
+    items: str | None = None,
+    reader: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    where: Mapping[str, str] | None = None,
     source: str | None = None,
 ) -> Answers:
     """Store the grades that people gave to the items of a design (see ``labels_sample``); all of them or none.
 
     The answers are not a version of the labels. An item without a grade, or one that a file marks as ``unsure``,
     remains to be answered, and its query does not count until then. Parameters: ``answers``: a path, a table or a
-    nested dict, as ``add_labels`` takes them. ``group``, ``item`` and ``label``: names of its columns. ``design``: its
-    number in the dataset. ``judge``: who gave them, needed if they check a judge. ``source``: the file that a table was
-    read from, so that errors can name the line. Returns: how many were new, and how many items still have no answer.
+    nested dict, and how to read it, as ``add_labels`` takes them. ``design``: its number in the dataset. ``judge``: who
+    gave them, needed if they check a judge. ``source``: the file that a table was read from, so that errors can name
+    the line. Returns: how many were new, and how many items still have no answer.
     Raises: InputError for an item that was not drawn and a grade off the scale; ConflictError for another answer to the
     same item, and for answers by somebody else.
     """
-    from ndcg_tracker.api.evaluation import labels_given, labels_of_one_judge, path_of
-    from ndcg_tracker.ingest.columns import Columns
-    from ndcg_tracker.ingest.reading import read_labels_by_judge
+    from ndcg_tracker.ingest.reading import labels_of_one_judge, path_of
     from ndcg_tracker.ingest.records import place_of_pair
     from ndcg_tracker.runs.designs import answered_design
 
-    columns, path = Columns(group=group, item=item, label=label), path_of(answers)
-    if path is None:
-        given = labels_given(answers, columns, are_answers=True)
-    else:
-        _, given = labels_of_one_judge(read_labels_by_judge(path, columns=columns, unsure=True), judge or "", path)
+    path, names = path_of(answers), Reading.of(locals()).of_file("group", "item", "label", "items")
+    _, given = labels_of_one_judge(answers, reader=reader, columns=names, judge=judge, where=where, unsure=True)
     place = partial(place_of_pair, source if path is None else path)
     with self.store().write("content") as tx:
         return answered_design(tx, dataset, design, judge, given, place)
@@ -406,64 +491,69 @@ def add_answers(
 
 def set_groups(
     self: HasStore,
-    frame: object = None,
+    frame: FactsFile = None,
     *,
-    dataset: str = DEFAULT_DATASET,
-    group: str | None = None,
-    weight: str | None = None,
-    attributes: Sequence[str] | None = None,
-    default_weight: float | None = None,
+    dataset: Dataset = DEFAULT_DATASET,
+    group: GroupColumn = GROUP,
+    weight: WeightColumn = None,
+    attributes: Attributes = None,
+    default_weight: DefaultWeight = None,
+    reader: Reader = None,
 ) -> GroupsSet:
-    """Set attributes and weights of a dataset's groups from a frame with one row per group, in one transaction.
+    """Set attributes and weights of a dataset's groups from a table with one row per group, in one transaction.
 
     A null removes the attribute or the weight; anything that the frame does not name stays. What it says of groups that
     the dataset does not have is kept until they come. If a weight changes, the means that use it are recomputed.
-    Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table from a reader
-    (``ndcg_tracker.ingest.groups.read_groups``); None only with ``default_weight``, the weight of all groups that have
-    none, now and later. ``group``, ``weight``: names of columns, by default ``group`` and, if there is one, ``weight``.
-    ``attributes``: names of columns, by default all others. Raises: InputError for a frame that cannot be read, and
-    MetricError if too many groups of a stored weighted mean have no weight.
+    Parameters: ``frame``: a path, a table of any library, a dict of columns, or a value or a dict for each group; None
+    only with ``default_weight``, the weight of all groups that have none, now and later. ``group``, ``weight``: names
+    of columns, by default ``group`` and, if there is one, ``weight``. ``attributes``: names of columns, by default all
+    others. ``reader``: see ``evaluate``. Raises: InputError for a frame that cannot be read, and MetricError if too
+    many groups of a stored weighted mean have no weight.
     """
-    from ndcg_tracker.ingest.groups import NO_GROUPS, GroupColumns, GroupTable, read_group_frame
+    from ndcg_tracker.ingest.groups import NO_GROUPS, GroupColumns, read_groups
     from ndcg_tracker.rankings.ranking import MAX_WEIGHT
     from ndcg_tracker.runs.groups import store_group_facts
 
-    columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
+    columns = GroupColumns(name_given(group), weight, None if attributes is None else tuple(attributes))
     if default_weight is not None and (default_weight < 0 or default_weight > MAX_WEIGHT):  # NaN removes it
         raise InputError(f"{argument('default_weight', default_weight)} is not a weight", advice="give 0 or more")
-    if frame is None and default_weight is not None:
-        frame = NO_GROUPS
-    table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)
+    if frame is None and default_weight is None:
+        raise InputError("there is no file", advice=f"give one, or {argument('default_weight')}")
+    table = NO_GROUPS if frame is None else read_groups(frame, reader=reader, columns=columns)
     with self.store().write("content") as tx:
         return store_group_facts(tx, dataset, table, default_weight)
 
 
 def add_texts(
     self: HasStore,
-    frame: object,
+    frame: TextsFile,
     *,
-    dataset: str = DEFAULT_DATASET,
-    group: str | None = None,
-    item: str | None = None,
-    text: str | None = None,
-    title: str | None = None,
-    url: str | None = None,
-    replace: bool = False,
+    dataset: Dataset = DEFAULT_DATASET,
+    group: GroupColumn = GROUP,
+    item: ItemOfText = None,
+    text: TextColumn = None,
+    title: TitleColumn = None,
+    url: UrlColumn = None,
+    replace: ReplaceTexts = False,
+    reader: Reader = None,
+    columns: Header = None,
 ) -> TextsAdded:
     """Give groups and items of a dataset texts that people read instead of ids, in one transaction.
 
     A row with a group is about the query, a row with an item is about the item in every group, and a row with both is
     about the item in this group. A null removes a text; anything that the frame does not name stays. Parameters:
-    ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table from a reader
-    (``ndcg_tracker.ingest.groups.read_texts``). ``group``, ``item``, ``text``, ``title``, ``url``: names of columns, by
-    default these names if they are there. ``replace``: also give labelled items other texts. Raises: InputError for a
-    frame that cannot be read, if the dataset has none of its groups, and for labelled items with another text.
+    ``frame``: a path, a table of any library, a dict of columns, or a text or a dict for each group (for each item if
+    ``item`` is named). ``group``, ``item``, ``text``, ``title``, ``url``: names of columns, by default these names if
+    they are there. ``replace``: also give labelled items other texts. ``reader`` and ``columns``: see ``evaluate``.
+    Raises: InputError for a frame that cannot be read, if the dataset has none of its groups, and for labelled items
+    with another text.
     """
-    from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_text_frame
+    from ndcg_tracker.ingest.columns import header_of
+    from ndcg_tracker.ingest.groups import TextColumns, read_texts
     from ndcg_tracker.runs.groups import store_texts
 
-    columns = TextColumns(group, item, text, title, url)
-    table = frame if isinstance(frame, TextTable) else read_text_frame(frame, columns)
+    names = TextColumns(name_given(group), item, text, title, url, header_of(columns))
+    table = read_texts(frame, reader=reader, columns=names)
     with self.store().write("content") as tx:
         return store_texts(tx, dataset, table, replace=replace)
 

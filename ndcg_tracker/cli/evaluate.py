@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ndcg_tracker.api.reading import Reading, evaluated
+from ndcg_tracker.api.reading import evaluate as nt_evaluate
+from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.input_files import (
+    run_names,
+    shown_reading,
+    spark_evaluations,
+)
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import Work
 from ndcg_tracker.rules import refuse
 
@@ -17,11 +26,11 @@ if TYPE_CHECKING:
     from ndcg_tracker.api.evaluation import Evaluation
 
 
+@takes(nt_evaluate)
 def evaluate(
+    asked: Asked,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
-    labels: options.Labels = None,
     name: options.Names = None,
-    metric: options.Metrics = None,
     per_group: Annotated[bool, options.everyday("--per-group", help="Also print one row per group.")] = False,
     by: Annotated[
         str | None,
@@ -30,88 +39,34 @@ def evaluate(
     groups: Annotated[
         str | None, typer.Option(metavar="FILE", help="Attributes, one row per group, as for groups set.")
     ] = None,
-    reader: options.Reader = None,
-    group: options.GroupColumn = None,
-    item: options.ItemColumn = None,
-    score: options.ScoreColumn = None,
-    label: options.LabelColumn = None,
-    relevant: options.RelevantKey = None,
-    weight: options.WeightColumn = None,
-    columns: options.Header = None,
-    items: options.ResponseItems = None,
-    scores: options.Scores = None,
-    item_to_document: options.ItemToDocument = None,
-    collapse: options.Collapsed = None,
-    groups_share: options.GroupsShare = None,
-    stream: options.Stream = None,
     engine: options.Engine = "here",
     metrics_json: options.MetricsJson = None,
-    allow: options.Allow = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The judge whose labels count, if the column judge of --labels names several."
-        ),
-    ] = None,
     format: options.Output = "text",
 ) -> None:
     """Compute metrics of runs without storing anything.
 
     Example: ndcg-track evaluate dense.run --labels qrels.txt -m ndcg@10 -m map
     """
-    refuse("evaluate", {**locals(), "several_files": len(files) > 1})
-    from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks
+    from ndcg_tracker.api.evaluation import NoLabelsError
     from ndcg_tracker.api.say_evaluations import evaluations_as
-    from ndcg_tracker.asked import DEFAULT_METRIC
-    from ndcg_tracker.cli.input_files import (
-        columns_of,
-        in_blocks_or_whole,
-        labels_of,
-        run_names,
-        spark_evaluations,
-    )
-    from ndcg_tracker.errors import InputError
-    from ndcg_tracker.ingest.reading import documents_given
     from ndcg_tracker.render.whole_file import whole_file
 
-    run_columns, label_columns = columns_of(
-        labels,
-        metric,
-        group=group,
-        item=item,
-        score=score,
-        label=label,
-        weight=weight,
-        header=columns,
-        items=items,
-        documents=documents_given(item_to_document, collapse),
-        allow=allow,
-        groups_share=groups_share,
-        relevant=relevant,
-        beside=files[0],
-    )
+    given = dict(asked.named)
+    refuse("evaluate", {**given, "metrics_json": metrics_json, "several_files": len(files) > 1})
     names = run_names(files, name, of_stdin="-")
-    metrics = metric or [DEFAULT_METRIC]
-    evaluations = []
+    labels, judge, metrics = given.pop("labels", None), given.pop("judge", None), given.pop("metrics", [DEFAULT_METRIC])
+    reading, evaluations = Reading(**given), []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         if engine == "spark":
-            evaluated = spark_evaluations(
-                labels, metrics, groups_share, group=group, item=item, score=score, label=label
-            )
-        else:
-            given = None if labels is None else labels_of(labels, columns=label_columns, judge=judge)[1]
-            evaluated = partial(
-                in_blocks_or_whole,
-                stream=stream,
-                reader=reader,
-                columns=run_columns,
-                scores=scores,
-                labels_apart=given is not None,
-                use=partial(evaluate_blocks, labels=given, metrics=metrics, allow=allow or ()),
-            )
+            of_spark = spark_evaluations(reading, labels, metrics)
+        elif labels is not None:
+            with shown_reading(labels):
+                labels = reading.labels_given(labels, judge, files[0])
         for path, run_name in zip(files, names, strict=True):
             try:
-                evaluation = evaluated(path)
+                with shown_reading(path):
+                    here = engine == "here"
+                    evaluation = evaluated(reading, path, labels, metrics, judge) if here else of_spark(path)
             except NoLabelsError:
                 raise InputError(f"{path} has no labels", advice="give them with --labels FILE") from None
             for note in evaluation.notes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ndcg_tracker.asked import Replace
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def pull_mlflow(
     name: Annotated[
         str | None, typer.Option(help="Name of the run.", show_default="the one it was evaluated under")
     ] = None,
-    replace: options.Replace = False,
+    replace: Annotated[bool, options.told(Replace, "--replace")] = False,
     format: options.Output = "text",
 ) -> None:
     """Store the ranking of an MLflow run.

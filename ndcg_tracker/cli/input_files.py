@@ -4,58 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ndcg_tracker.asked import name_given
 from ndcg_tracker.cli.options import of_thread
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import Generator
 
     from ndcg_tracker.api.evaluation import Evaluation
+    from ndcg_tracker.api.reading import Reading
     from ndcg_tracker.errors import NdcgTrackerWarning
-    from ndcg_tracker.ingest.columns import Columns
-    from ndcg_tracker.ingest.documents import Documents
-    from ndcg_tracker.ingest.table import RankedTable
-    from ndcg_tracker.rankings.ranking import LabelLists
 
 
 T = TypeVar("T")
 
 _SECONDS_BETWEEN = 0.2
-
-
-def in_blocks_or_whole(
-    path: str,
-    *,
-    stream: bool | None,
-    reader: str | None,
-    columns: Columns,
-    scores: str | None,
-    use: Callable[[Iterable[RankedTable]], T],
-    labels_apart: bool = False,
-) -> T:
-    """Return the result of a function on the blocks of the run in a file; ``-`` is standard input.
-
-    The parameters are those of ``ndcg_tracker.ingest.reading.in_blocks_or_whole``.
-    """
-    from ndcg_tracker.ingest.reading import in_blocks_or_whole as read
-
-    with _progress(path) as progress:
-        return read(
-            path,
-            use,
-            stream=stream,
-            reader=reader,
-            columns=columns,
-            scores_path=scores,
-            labels_apart=labels_apart,
-            progress=progress,
-        )
 
 
 @dataclass
@@ -141,86 +110,13 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
     return names
 
 
-def columns_of(
-    labels: str | None,
-    metrics: Sequence[str] | None,
-    *,
-    group: str | None,
-    item: str | None,
-    score: str | None,
-    label: str | None,
-    weight: str | None,
-    header: str | None,
-    items: str | None = None,
-    documents: Documents | None = None,
-    allow: Sequence[str] | None = None,
-    groups_share: str | None = None,
-    relevant: str | None = None,
-    beside: str | None = None,
-) -> tuple[Columns, Columns]:
-    """Return the columns of the runs and of the labels file, from the options of a command.
-
-    ``metrics``: those asked for, because some metrics use a run's ranks. If the labels have their own file, ``label``
-    is a column of that file, and ``group`` and ``item`` may exist in only one of both files. ``beside``: the
-    file of a run.
-    """
-    from ndcg_tracker.asked import allowed
-    from ndcg_tracker.ingest.columns import Columns, header_of
-    from ndcg_tracker.ingest.reading import may_have_columns
-    from ndcg_tracker.metrics.language.dialects import are_by_rank
-    from ndcg_tracker.rankings.groups_share import parse_share
-
-    share = None if groups_share is None else parse_share(groups_share)
-    of_run = Columns(
-        group=group,
-        item=item,
-        score=score,
-        label=label if labels is None else None,
-        weight=weight,
-        is_shared=labels is not None and may_have_columns(labels),
-        header=header_of(header),
-        items=items,
-        by_rank=are_by_rank(metrics or ()),
-        documents=documents,
-        allow=allowed(allow or ()),
-        groups_share=share,
-        relevant=relevant if labels is None else None,
-        recognised=[],
-        beside=labels,
-    )
-    of_labels = Columns(group, item, label=label, is_shared=True, documents=documents, groups_share=share)
-    return of_run, replace(of_labels, relevant=relevant, recognised=of_run.recognised, beside=beside)
-
-
-def labels_by_judge(
-    path: str,
-    *,
-    reader: str | None = None,
-    columns: Columns | None = None,
-    where: Mapping[str, str] | None = None,
-    unsure: bool = False,
-) -> dict[str, LabelLists]:
-    """Return the labels in a file by judge (see ``read_labels_by_judge``); ``-`` is standard input."""
-    from ndcg_tracker.ingest.columns import Columns
-    from ndcg_tracker.ingest.reading import read_labels_by_judge
-
-    with _progress(path) as progress:
-        names = columns or Columns()
-        return read_labels_by_judge(path, reader=reader, columns=names, where=where, unsure=unsure, progress=progress)
-
-
-def labels_of(path: str, *, columns: Columns | None = None, judge: str | None = None) -> tuple[str, LabelLists]:
-    """Return the judge of a file's labels, "" if it names none, and the labels (InputError for several judges)."""
-    from ndcg_tracker.api.evaluation import labels_of_one_judge
-
-    return labels_of_one_judge(labels_by_judge(path, columns=columns), judge, path)
-
-
 @contextmanager
-def _progress(path: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Give a callback that draws how much of a file is read (see ``drawn_progress``)."""
-    with drawn_progress("reading", path) as draw:
-        yield draw
+def shown_reading(path: str) -> Iterator[None]:
+    """Draw how much of a file is read (see ``drawn_progress``)."""
+    from ndcg_tracker.ingest.source import watched
+
+    with drawn_progress("reading", path) as draw, watched(draw):
+        yield
 
 
 @contextmanager
@@ -255,24 +151,19 @@ def drawn_progress(
         sys.stderr.flush()
 
 
-def spark_evaluations(
-    labels: str | None, metrics: Sequence[str], groups_share: str | None, **columns: str | None
-) -> Callable[[str], Evaluation]:
+def spark_evaluations(reading: Reading, labels: str | None, metrics: Sequence[str]) -> Callable[[str], Evaluation]:
     """Return a function that evaluates the run of a path or table against the labels of another."""
     from ndcg_tracker.integrations import spark
 
     of_labels = None if labels is None else spark.table(labels)
-    given: dict[str, Any] = {"labels": of_labels, "groups_share": groups_share, **columns}
+    roles = {role: name_given(getattr(reading, role)) for role in ("group", "item", "score", "label")}
+    given: dict[str, Any] = {"labels": of_labels, "groups_share": reading.groups_share, **roles}
     return lambda name: spark.evaluation(spark.table(name), metrics, **given)
 
 
 @contextmanager
 def read_by_spark(
-    files: Sequence[str],
-    labels: str | None,
-    metrics: Sequence[str],
-    run_columns: Columns,
-    label_columns: Columns,
+    reading: Reading, files: Sequence[str], labels: str | None, metrics: Sequence[str]
 ) -> Iterator[tuple[list[str], str | None]]:
     """Give Parquet files of the runs and the labels that Spark reads under these names (see ``spark.as_parquet``)."""
     from ndcg_tracker.integrations import spark
@@ -281,5 +172,5 @@ def read_by_spark(
     usable_metrics(metrics)
     tables = [spark.table(name) for name in files]
     beside = None if labels is None else spark.table(labels)
-    with spark.as_parquet(tables, beside, run_columns, label_columns) as paths:
+    with spark.as_parquet(tables, beside, reading.of_run(labels), reading.of_labels()) as paths:
         yield paths

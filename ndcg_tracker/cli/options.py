@@ -21,7 +21,7 @@ from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import NdcgTrackerWarning, worded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
@@ -66,11 +66,11 @@ def metric_asked_for(text: str | None) -> str | None:
     return (metrics_asked_for([text]) or [text])[0]
 
 
-def told(declared: Any, spelled: str = "", default: object = None, callback: Callable[..., Any] | None = None) -> Any:
+def told(declared: Any, spelled: str = "", default: object = None) -> Any:
     """Return a declared argument (``Annotated[TYPE, Option(...)]``) as typer takes it.
 
     ``spelled``: the option, if the declaration leaves it to the argument's name. ``default``: the argument's default,
-    which the help shows. ``callback``: reads the value while the command line is parsed.
+    which the help shows.
     """
     option: Option = declared.__metadata__[0]
     shown = option.default or (str(default) if default not in (None, "", False, (), asked.NOTHING) else False)
@@ -82,142 +82,25 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
         help=option.help,
         min=option.least,
         show_default=shown,
-        callback=callback,
         rich_help_panel=EVERYDAY if option.everyday else None,
     )
 
 
 Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
-Dataset = Annotated[str, everyday("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
 OnSuite = Annotated[str | None, told(asked.OnSuite)]
 ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
 AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
-Metrics = Annotated[asked.Texts, told(asked.MetricTexts, callback=metrics_asked_for)]
-Labels = Annotated[
-    str | None,
-    everyday(
-        "--labels", "--qrels", metavar="FILE", help="A file with the labels, or ir_datasets:NAME for a public dataset."
-    ),
-]
 OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
 Run = Annotated[str, told(asked.Run)]
 SomeRuns = Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")]
 EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")]
-Replace = Annotated[bool, everyday("--replace", help="Replace a stored run of the same name, if its content differs.")]
 Allow = Annotated[asked.Texts, told(asked.Allow, "--allow")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
-OfJudge = Annotated[
-    str | None, everyday("--judge", metavar="NAME", help="Who gave the labels: a person, a pool or a model.")
-]
-Judges = Annotated[
-    asked.Texts,
-    typer.Option(
-        "--judge",
-        metavar="NAME",
-        help="The judge whose labels count; repeatable, '*' for all.",
-        show_default="the unnamed judge, else the only one",
-    ),
-]
 Names = Annotated[
     list[str] | None, everyday("--name", help="Name of the run, one per file.", show_default="the file's name")
 ]
-Reader = Annotated[
-    str | None,
-    typer.Option(
-        help="trec, csv, tsv, json, jsonl, parquet or svmlight.", show_default="detected from name and content"
-    ),
-]
-TableReader = Annotated[
-    str | None, typer.Option(help="csv, tsv, jsonl or parquet.", show_default="detected from name and content")
-]
-GroupColumn = Annotated[
-    str | None,
-    everyday(
-        "--group",
-        help="Column or JSON path of the group; RUN,LABELS if they differ; @FILE lists one id per JSON response.",
-        show_default="group",
-    ),
-]
-ItemColumn = Annotated[
-    str | None,
-    everyday(
-        "--item",
-        help="Column or JSON path of the item; '' for row numbers; RUN,LABELS if they differ.",
-        show_default="item",
-    ),
-]
-ScoreColumn = Annotated[
-    str | None,
-    everyday("--score", help="Column of the score; -NAME if the lowest score is best.", show_default="score"),
-]
-LabelColumn = Annotated[str | None, everyday("--label", help="Column of the label.", show_default="label")]
-Header = Annotated[
-    str | None,
-    typer.Option("--columns", metavar="NAME,...", help="Names of all columns, for a csv or tsv file without a header."),
-]
-RelevantKey = Annotated[
-    str | None,
-    typer.Option("--relevant", metavar="KEY", help="Key of the relevant items in a golden set, if it is not clear."),
-]
-WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of the weight.", show_default="weight")]
-ResponseItems = Annotated[
-    str | None,
-    typer.Option(
-        "--items",
-        metavar="PATH",
-        help="Path of the item list in JSON responses, such as response.docs; the other columns are then paths, too.",
-    ),
-]
-Scores = Annotated[
-    str | None,
-    typer.Option("--scores", metavar="FILE", help="Predictions, one for each line of an svmlight (label/qid) file."),
-]
-
-ItemToDocument = Annotated[
-    str | None,
-    typer.Option(
-        "--item-to-document",
-        metavar="PATTERN|COLUMN|FILE",
-        help="Treat items as chunks of documents: a pattern for what follows the document's id, such as '#.*', or a "
-        "column or file with the documents.",
-    ),
-]
-ItemText = Annotated[
-    str | None, typer.Option("--text", metavar="COLUMN", help="Store the texts of the items, from this column or key.")
-]
-ItemIsText = Annotated[
-    bool, typer.Option("--item-is-text", help="The items have no ids: their column holds texts, which are stored.")
-]
-GroupsShare = Annotated[
-    str | None,
-    typer.Option(
-        "--groups-share",
-        metavar="SHARE",
-        help="Keep only this share of the groups, such as 1/100, chosen by a hash of their ids.",
-        show_default="all groups",
-    ),
-]
-Collapsed = Annotated[
-    str | None,
-    typer.Option(
-        "--collapse",
-        metavar="max|first|sum",
-        help="How chunk scores give the score of their document.",
-        show_default="max",
-    ),
-]
-Stream = Annotated[
-    bool | None,
-    typer.Option(
-        "--stream/--no-stream",
-        help="Read block by block, to save memory; the rows of a group must be contiguous.",
-        show_default="large files with contiguous groups",
-    ),
-]
-
-
 EngineName = Literal["here", "spark"]
 """The engine that reads the rows of a run."""
 

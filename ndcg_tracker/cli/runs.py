@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ndcg_tracker.api import storing
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import Pairs
 from ndcg_tracker.cli import options
@@ -195,16 +196,9 @@ def delete_alias(alias: Alias, dataset: options.AnyDataset = None) -> None:
     options.say(f"deleted alias @{deleted.name}; run {deleted.run!r} stays")
 
 
+@takes(storing.rescore)
 def rescore(
-    runs: options.SomeRuns = None,
-    every: options.EveryRun = False,
-    metric: options.Metrics = None,
-    dataset: options.AnyDataset = None,
-    labels: Annotated[
-        int | None, typer.Option(metavar="VERSION", help="Version of the labels.", show_default="the latest")
-    ] = None,
-    judge: options.Judges = None,
-    format: options.Output = "text",
+    asked: Asked, runs: options.SomeRuns = None, every: options.EveryRun = False, format: options.Output = "text"
 ) -> None:
     """Evaluate stored runs under newer labels or more metrics.
 
@@ -218,7 +212,7 @@ def rescore(
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")
     with options.tracker() as tracker:
-        rescored = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset, labels=labels, judge=judge)
+        rescored = asked.of(partial(tracker.rescore, runs or ()))
     rows = [
         (
             run.run,
@@ -276,23 +270,8 @@ groups = options.command_group("Manage attributes (for slices) and weights of gr
 
 
 @groups.command("set")
-def set_groups(
-    file: Annotated[
-        str | None, typer.Argument(metavar="FILE", help="One row per group; - is standard input.", show_default=False)
-    ] = None,
-    dataset: options.ExistingDataset = None,
-    attribute: Annotated[
-        list[str] | None, typer.Option(help="Column of an attribute; repeatable.", show_default="all other columns")
-    ] = None,
-    reader: options.TableReader = None,
-    group: options.GroupColumn = None,
-    weight: Annotated[
-        str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")
-    ] = None,
-    default_weight: Annotated[
-        float | None, typer.Option(metavar="W", help="Weight of groups that have none, now and later; nan removes it.")
-    ] = None,
-) -> None:
+@takes(storing.set_groups)
+def set_groups(asked: Asked) -> None:
     """Set attributes and weights of groups from a file.
 
     Every column except group is an attribute; the column weight is the weight. An empty cell removes the attribute or
@@ -301,15 +280,8 @@ def set_groups(
 
     Example: ndcg-track groups set groups.csv --attribute product
     """
-    from ndcg_tracker.ingest.groups import GroupColumns, read_groups
-
-    columns = GroupColumns(group, weight, tuple(attribute) if attribute else None)
-    if file is None and default_weight is None:
-        raise InputError("there is no file", advice="give one, or --default-weight")
-    table = None if file is None else read_groups(file, reader=reader, columns=columns)
     with options.tracker() as tracker:
-        of_dataset = options.or_the_only_one(dataset)
-        options.say(_groups_told(tracker.set_groups(table, dataset=of_dataset, default_weight=default_weight)))
+        options.say(_groups_told(asked.of(tracker.set_groups)))
 
 
 @groups.command("list")
@@ -354,20 +326,8 @@ OneGroup = Annotated[
 
 
 @texts.command("add")
-def add_texts(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="One row per group, item, or item of a group; - is standard input.")
-    ],
-    dataset: options.ExistingDataset = None,
-    reader: options.TableReader = None,
-    group: options.GroupColumn = None,
-    item: Annotated[str | None, typer.Option(help="Column of the item.", show_default="item")] = None,
-    text: Annotated[str | None, typer.Option(help="Column of the text.", show_default="text")] = None,
-    title: Annotated[str | None, typer.Option(help="Column of the title.", show_default="title")] = None,
-    url: Annotated[str | None, typer.Option(help="Column of the link.", show_default="url")] = None,
-    columns: options.Header = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Also give labelled items other texts.")] = False,
-) -> None:
+@takes(storing.add_texts)
+def add_texts(asked: Asked) -> None:
     """Add texts that explain and report show next to ids.
 
     A row with only a group has the text of the query. A row with only an item has its title, text and URL in every
@@ -376,14 +336,8 @@ def add_texts(
 
     Example: ndcg-track texts add products.csv --title name --url link
     """
-    from ndcg_tracker.ingest.columns import header_of
-    from ndcg_tracker.ingest.groups import TextColumns, read_texts
-
-    names = TextColumns(group, item, text, title, url, header_of(columns))
-    table = read_texts(file, reader=reader, columns=names)
     with options.tracker() as tracker:
-        meant = options.or_the_only_one(dataset)
-        options.say(_texts_told(tracker.add_texts(table, dataset=meant, replace=replace)))
+        options.say(_texts_told(asked.of(tracker.add_texts)))
 
 
 @texts.command("list")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import warn
 from ndcg_tracker.ingest.cells import (
+    YES_OR_NO,
     DoubtfulError,
     NoPlaces,
     Places,
@@ -108,6 +109,9 @@ class Collected:
         wrong = np.isinf(values) if role in self._nan_is_null else ~np.isfinite(values)
         if array.null_count:
             wrong &= array.is_valid().to_numpy(zero_copy_only=False)
+        if wrong.any() and role == "score":
+            masked = np.isneginf(values)  # an item that was not retrieved
+            values, wrong = np.where(masked, np.nan, values), wrong & ~masked
         if wrong.any():
             row = int(np.argmax(wrong))
             advice = "use a finite number, or null for none"
@@ -319,6 +323,10 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
     kind = array.type
     if pa.types.is_boolean(kind) and role == "label":
         return array.cast(pa.int8()).cast(pa.float64())
+    if role == "label" and str(kind) in ("string", "large_string", "string_view"):
+        answers = [None if text is None else YES_OR_NO.get(text.lower().encode()) for text in array.to_pylist()]
+        if answers.count(None) == array.null_count:
+            return pa.array(answers, pa.float64())
     if not (_is_number(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
         raise places.whole(
             f"column {shown(name)} holds {kind}; the {role} column needs numbers", advice="convert it", joint=": "

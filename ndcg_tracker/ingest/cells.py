@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,23 +47,28 @@ class Places(Protocol):
 
 
 class LinePlaces:
-    """Rows of a text file: ``lines`` has the line number of each row."""
+    """Rows of a text file: ``lines`` has the line number of each row, or the number of its ``unit`` in a document."""
 
-    def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE) -> None:
+    def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE, unit: str = "line") -> None:
         self.if_twice = if_twice
-        self._name = name
-        self._lines = lines
+        self._name, self._lines, self._unit = name, lines, unit
+
+    def of_records(self) -> LinePlaces:
+        """Return the same places, where the numbers are those of records."""
+        return LinePlaces(self._name, self._lines, self.if_twice, "record")
 
     def line_of(self, row: int) -> int:
         """Return the line in which a row begins."""
         return self._lines[row]
 
     def place(self, row: int) -> str:
-        """Return ``FILE:LINE``."""
-        return f"{self._name}:{self._lines[row]}"
+        """Return ``FILE:LINE``, or ``FILE: record N``."""
+        if self._unit == "line":
+            return f"{self._name}:{self._lines[row]}"
+        return ": ".join(filter(None, [self._name, self.mention(row)]))
 
     def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``FILE:LINE: what``."""
+        """Return what is wrong with a row, at its place."""
         return InputError(what, where=self.place(row), **parts)
 
     def whole(self, what: str, **parts: str) -> InputError:
@@ -71,29 +76,45 @@ class LinePlaces:
         return InputError(what, where=self._name, **parts)
 
     def mention(self, row: int) -> str:
-        """Return ``line LINE``."""
-        return f"line {self._lines[row]}"
+        """Return ``line LINE`` or ``record N``."""
+        return f"{self._unit} {self._lines[row]}"
 
 
-class RecordPlaces:
-    """Rows of an array of records, counted from 1; ``lines`` has the record of each row for its line."""
+class ItemPlaces:
+    """The items of groups, list after list.
 
-    def __init__(self, name: str, lines: LinePlaces) -> None:
-        self._name = name
-        self._lines = lines
-        self.if_twice = lines.if_twice
+    ``name``: of the file, "" for objects in memory. ``ends``: where each list ends. ``item_of``: the id at a place, by
+    which an item is named; else it is named by its place in the list, from 1.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        groups: Sequence[object],
+        ends: Index,
+        item_of: Callable[[int], object] | None = None,
+        if_twice: str = KEEP_ONE,
+    ) -> None:
+        self.if_twice = if_twice
+        self._name, self._groups, self._ends, self._item_of = name, groups, ends, item_of
 
     def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``FILE: record N: what``."""
-        return InputError(what, where=": ".join(filter(None, [self._name, self.mention(row)])), **parts)
+        """Return ``FILE: group G, item I: what``, or with ``place N`` in place of the item."""
+        group = self._groups[int(np.searchsorted(self._ends, row, "right"))]
+        item = self.mention(row) if self._item_of is None else f"item {shown(str(self._item_of(row)))}"
+        where = ": ".join(filter(None, [self._name, f"group {shown(str(group))}, {item}"]))
+        return InputError(what, where=where, **parts)
 
     def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``FILE: what``."""
+        """Return ``what``, after the file's name if there is one."""
         return InputError(what, where=self._name, **parts)
 
     def mention(self, row: int) -> str:
-        """Return ``record N``."""
-        return f"record {self._lines.line_of(row)}"
+        """Return ``place N`` of the list, or ``entry N`` of all."""
+        if self._item_of is not None:
+            return f"entry {row + 1}"
+        at = int(np.searchsorted(self._ends, row, "right"))
+        return f"place {row - (int(self._ends[at - 1]) if at else 0) + 1}"
 
 
 class RowPlaces:
@@ -168,7 +189,10 @@ class NoPlaces:
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _fits = _NUMBER.fullmatch
-_INFINITY = float("inf")
+_INFINITY, _NULL = float("inf"), float("nan")
+_NOT_RETRIEVED = re.compile(rb"(?i)-inf(?:inity)?")
+YES_OR_NO = {b"true": 1.0, b"t": 1.0, b"yes": 1.0, b"y": 1.0, b"false": 0.0, b"f": 0.0, b"no": 0.0, b"n": 0.0}
+"""Labels in words, in any case."""
 Ranks = NDArray[np.int32]
 NO_RANK = int(np.iinfo(np.int32).min)
 LARGEST_RANK = int(np.iinfo(np.int32).max)
@@ -182,26 +206,31 @@ _NINE = 9
 def number(text: bytes, role: str = "") -> float:
     """Return the double nearest to a decimal number; ``role``: what it is, for messages.
 
-    Grammar: ``[+-]?(digits[.digits*]|.digits)([eE][+-]?digits)?``, ASCII only. Raises: WrongValueError for anything
-    else, ``nan``, ``inf``, ``1_000`` and ``0x1`` included, and for numbers beyond the doubles.
+    Grammar: ``[+-]?(digits[.digits*]|.digits)([eE][+-]?digits)?``, ASCII only. A score may be ``-inf``: tools mask
+    items so that are not retrieved, so it is NaN here. A label may be one of ``YES_OR_NO``. Raises: WrongValueError for
+    anything else, ``nan``, ``inf``, ``1_000`` and ``0x1`` included, and for numbers beyond the doubles.
 
-    >>> number(b"-1.5e3"), number(b".5")
-    (-1500.0, 0.5)
+    >>> number(b"-1.5e3"), number(b".5"), number(b"-inf", "score"), number(b"TRUE", "label")
+    (-1500.0, 0.5, nan, 1.0)
     """
     is_number = _fits(text) is not None
     value = float(text) if is_number else _INFINITY
     if -_INFINITY < value < _INFINITY:
         return value
+    if role == "score" and _NOT_RETRIEVED.fullmatch(text):
+        return _NULL
+    if role == "label" and (answer := YES_OR_NO.get(text.lower())) is not None:
+        return answer
     called = f"{role} {shown(text)}" if role else shown(text)
     if not is_number:
         raise WrongValueError(f"{called} is not a number", advice="write it like 0.5, -2 or 1e-3")
     raise WrongValueError(f"{called} is too large for a double", advice="use a finite number")
 
 
-def is_number(text: bytes) -> bool:
+def is_number(text: bytes, role: str = "") -> bool:
     """Return whether ``number`` reads a text."""
     try:
-        number(text)
+        number(text, role)
     except ValueError:
         return False
     return True

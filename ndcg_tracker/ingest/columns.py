@@ -23,9 +23,11 @@ Deciding = Literal["scores", "ranks"]
 
 RANK = "rank"
 """The column that is read together with scores, to see whether it contradicts them."""
-_RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
+RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
 OF_A_FILE = "@"
 """Prefix of the name of a file with one id per line: the groups of JSON responses, in their order."""
+EACH_ROW = "=1"
+"""In place of the name of a label column: every row is a relevant item, of grade 1."""
 _NEGATED = "-"  # before the name of a score column in which the lowest is the best
 
 _OFTEN: dict[str, tuple[str, ...]] = {
@@ -65,6 +67,7 @@ class ColumnWarning(NdcgTrackerWarning):
 class Convention:
     """The names that other tools give to the columns of a table.
 
+    ``score``: the names of a score.
     ``label``: the name of a label in any table; ``label_apart``: its name in a table of labels only, because next to
     scores the name means something else. ``beside_relevant``: the columns that a table of labels may have besides
     group and item if it has no label, because every row is a relevant item; the first of them holds numbers.
@@ -77,11 +80,19 @@ class Convention:
     group: str
     item: str
     label: tuple[str, ...] = ()
+    score: tuple[str, ...] = ()
     label_apart: str | None = None
     beside_relevant: tuple[str, ...] = ()
     has_ranks: bool = False
     is_by_rank: bool = False
     is_whole: bool = False
+
+    def is_of(self, header: Collection[str]) -> bool:
+        """Return whether a table has the group, the item and a label or score of this convention, and no others."""
+        numbers = {*self.label, *self.score, "label", "score", "rank"}
+        if not ({self.group, self.item} <= {*header} and numbers & {*header}):
+            return False
+        return {*often_called("group", header), *often_called("item", header)} <= {self.group, self.item}
 
     def holds(self, names: Mapping[str, str]) -> bool:
         """Return whether these are the group and the item of a table."""
@@ -99,6 +110,10 @@ CONVENTIONS = (
     Convention("RecBole", "user_id:token", "item_id:token", ("rating:float", "label:float")),
     Convention("MS MARCO", "qid", "pid", has_ranks=True),
     Convention("Quepid and OpenSearch", "query", "docid", ("rating",), is_whole=True),
+    Convention("Recommenders", "userID", "itemID", ("rating",), ("prediction",), is_whole=True),
+    Convention("MovieLens", "userId", "movieId", ("rating",), ("prediction",), is_whole=True),
+    Convention("LensKit and Spark", "user", "item", ("rating",), ("prediction",), is_whole=True),
+    Convention("Surprise", "uid", "iid", ("r_ui", "rating"), ("est",), is_whole=True),
 )
 
 
@@ -186,6 +201,8 @@ class Columns:
         name = self.given(role)
         if name is None or name in header:
             return name
+        if role == "label" and self.each_is_relevant(header, wanted):
+            return None
         if role == "score":
             return name.removeprefix(_NEGATED)
         of_run, comma, of_labels = name.partition(",")
@@ -225,13 +242,14 @@ class Columns:
         """
         names = self.likely_names(header, wanted, refused)
         self.found.update(names)
-        if self.are_relevant(names, header, wanted):
+        if self.are_relevant(names, header, wanted) and not self.each_is_relevant(header, wanted):
             _tell_of_relevant(header)
             return names
         if "item" in wanted.required and self.by_row_number:
             what = f"items cannot be identified by row numbers here; {ONE_TABLE}"
             raise refused(what, advice=f"name the item column with {argument('item')}", joint=": ")
-        absent = [role for role in wanted.required if role not in names]
+        is_told = self.each_is_relevant(header, wanted)
+        absent = [role for role in wanted.required if role not in names and not (is_told and role == "label")]
         if absent:
             others = [name for name in header if name not in names.values()]
             alike = {role: often_called(role, others) for role in absent}
@@ -242,6 +260,8 @@ class Columns:
             elif self.is_shared and wanted is LABEL_TABLE:
                 both = [argument(role, f"RUN,{name}") for role, name in likely.items() if role in IDS]
                 more = f"; if the run calls it differently, name both, as {in_a_row(both)}" if both else more
+            if more == "" and "label" in absent and len(absent) > 1 and not likely:
+                more = _hint("label", header, others, wanted)
             raise absent_columns({role: role for role in absent}, header, refused, more, likely)
         self._warn_of(names, wanted)
         return names
@@ -251,7 +271,7 @@ class Columns:
         names: dict[str, str] = {}
         given = {self.asked(role, header, wanted) for role in wanted.roles}
         for role in wanted.roles:
-            if role == "item" and self.by_row_number:
+            if (role == "item" and self.by_row_number) or (role == "label" and self.each_is_relevant(header, wanted)):
                 continue
             name = self.asked(role, header, wanted)
             if role == "item" and self.documents is not None and self.documents.is_column:
@@ -310,6 +330,10 @@ class Columns:
         likely = [*conventional_names(role, header), *often_called(role, header), role]
         other = next((column for column in likely if column in header), "")
         return f"{name},{other or 'LABELS'}" if wanted is LABEL_TABLE else f"{other or 'RUN'},{name}"
+
+    def each_is_relevant(self, header: Collection[str], wanted: Wanted) -> bool:
+        """Return whether the caller says that every row of a table of labels is a relevant item."""
+        return wanted is LABEL_TABLE and self.label == EACH_ROW and EACH_ROW not in header
 
     def are_relevant(self, names: Mapping[str, str], header: Collection[str], wanted: Wanted) -> bool:
         """Return whether every row of a table without labels is a relevant item, as interactions are.
@@ -394,7 +418,7 @@ class Columns:
 
     def warn_of_ranks(self) -> None:
         """Warn if the column that was named as the score has a typical name of positions."""
-        if self.score and self.score[0] != _NEGATED and self.score.rpartition(".")[2] in _RANK_NAMES:
+        if self.score and self.score[0] != _NEGATED and self.score.rpartition(".")[2] in RANK_NAMES:
             what = f"column {shown(self.score)} is read as scores: the highest is the best"
             warn(ColumnWarning(what, advice=f"if the lowest is the best, give {argument('score', f'-{self.score}')}"))
 
@@ -432,14 +456,21 @@ def _tell_of_relevant(header: Collection[str]) -> None:
 DEFAULT_COLUMNS = Columns()
 
 
-def header_of(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
+def header_of(names: str | Sequence[str] | None, *, of_run: bool | None = None) -> tuple[str, ...] | None:
     """Return the column names of a table without header, from a list or a text with commas; None for none.
+
+    ``of_run``: whether it is a run with labels apart, whose names follow a slash, or these labels; None for one table.
 
     Raises: InputError for an empty name.
 
     >>> header_of("qid,pid,rank"), header_of(["qid", "pid"]), header_of(None)
     (('qid', 'pid', 'rank'), ('qid', 'pid'), None)
+    >>> header_of("qid,pid,rank/qid,pid", of_run=False), header_of("/qid,pid", of_run=True)
+    (('qid', 'pid'), None)
     """
+    if of_run is not None and names is not None:
+        run, _, labels = names.partition("/") if isinstance(names, str) else (names, "", "")
+        names = (run if of_run else labels) or None
     if names is None:
         return None
     header = tuple(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
@@ -476,7 +507,7 @@ def is_frame_as_dict(outer: Collection[object], inner: Collection[object]) -> bo
 
 
 _STRICT = {
-    *(*IDS, *NUMBERS, *_RANK_NAMES),
+    *(*IDS, *NUMBERS, *RANK_NAMES),
     *(name for convention in CONVENTIONS for name in (convention.group, convention.item, *convention.label)),
 }
 _MOST_COLUMNS = 9  # of a table that could look like a dict with a list per query
@@ -514,11 +545,13 @@ def conventional_names(role: str, header: Collection[str]) -> list[str]:
     plain: dict[str, None] = {}
     whole: dict[str, None] = {}
     for convention in CONVENTIONS:
-        names = {"group": (convention.group,), "item": (convention.item,), "label": convention.label}.get(role, ())
+        names = {"group": (convention.group,), "item": (convention.item,)}.get(
+            role, {"label": convention.label, "score": convention.score}.get(role, ())
+        )
         there = dict.fromkeys(name for name in names if name in header)
         if not convention.is_whole:
             plain |= there
-        elif {convention.group, convention.item} <= set(header) and {*convention.label, "score", "rank"} & {*header}:
+        elif convention.is_of(header):
             whole |= there
     return list(plain or whole)
 
@@ -529,7 +562,7 @@ def by_order(header: Sequence[str], wanted: Wanted, names: Mapping[str, str], nu
     ``names``: the columns whose roles are known. A column whose name suggests the numbers has to be named.
     """
     others = [name for name in header if name not in names.values()]
-    if number in names or often_called(number, others) or (number == "score" and {*others} & {*_RANK_NAMES}):
+    if number in names or often_called(number, others) or (number == "score" and {*others} & {*RANK_NAMES}):
         return wanted
     return replace(wanted, required=tuple(role for role in wanted.required if role != number))
 
@@ -569,7 +602,7 @@ EXCHANGED = "are the run and the labels swapped?"
 
 def _are_scores(header: Collection[str]) -> bool:
     """Return whether a table has scores or ranks, and nothing that is often called a label."""
-    scores = {*_RANK_NAMES} & {*header} or often_called("score", header)
+    scores = {*RANK_NAMES} & {*header} or often_called("score", header)
     return bool(scores) and not often_called("label", header)
 
 
@@ -583,8 +616,8 @@ def _hint(role: str, header: Sequence[str], others: Sequence[str], wanted: Wante
     if role == "item":
         return f"; {ONE_TABLE}"
     if role == "label":
-        return "; if each row is a relevant item, add a column that is always 1"
-    if role == "score" and (ranks := [name for name in _RANK_NAMES if name in header]):
+        return f"; if each row is a relevant item, give {argument('label', EACH_ROW)}"
+    if role == "score" and (ranks := [name for name in RANK_NAMES if name in header]):
         return "".join(
             f"; if the lowest {shown(name)} is the best, give {argument('score', _NEGATED + name)}" for name in ranks
         )

@@ -33,11 +33,13 @@ FORMATS = (
     Format("tsv", (".tsv",), has_columns=True),
     Format("json", (".json",), has_columns=True),
     Format("jsonl", (".jsonl", ".ndjson"), has_columns=True),
+    Format("yaml", (".yaml", ".yml"), has_columns=True),
     Format("parquet", (".parquet", ".pq"), has_columns=True),
     Format("svmlight", (".svm", ".svmlight", ".letor", ".libsvm"), has_columns=False),
+    Format("trec_eval", (), has_columns=True),  # its output, for results
 )
 READERS = tuple(format.name for format in FORMATS)
-WITHOUT_COLUMNS = tuple(format.name for format in FORMATS if not format.has_columns)
+WITH_COLUMNS = tuple(format.name for format in FORMATS if format.has_columns)
 _BY_EXTENSION = {ending: format.name for format in FORMATS for ending in format.endings}
 _DOCUMENT_KEYS = {
     *("requests", "details", "rank_eval", "judgmentRatings", "hits", "responses", "queries", "query_doc_pairs")
@@ -52,7 +54,7 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
     """Return the name of the reader for a file: by its ending (a compression's left aside), else by its content.
 
     A file named .tsv whose first line is a TREC line is a TREC file. Parameters: ``first_bytes``, the beginning of
-    the content, decompressed. Raises: InputError if neither helps, and for output of trec_eval.
+    the content, decompressed. Raises: InputError if neither helps.
 
     >>> detect_reader("bm25.run.gz", b""), detect_reader("-", b"1 qid:3 1:0.5"), detect_reader("-", b"group,score")
     ('trec', 'svmlight', 'csv')
@@ -62,8 +64,8 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
         return _json_reader(first_bytes)
     if reader == "tsv":
         return "trec" if _is_trec(_first_line(first_bytes), b"\t") else "tsv"
-    if reader is None:
-        reader = _by_content(path, first_bytes)
+    if reader is None or (reader == "trec" and _is_svmlight(_first_line(first_bytes))):
+        reader = _by_content(first_bytes)
     if reader is None:
         raise InputError(
             "cannot tell the format",
@@ -127,23 +129,27 @@ def _first_line(first_bytes: bytes) -> bytes:
     return next((line for line in lines if line and not line.startswith(b"#")), b"")
 
 
-def _by_content(path: str, first_bytes: bytes) -> str | None:
+def _by_content(first_bytes: bytes) -> str | None:
     if first_bytes.startswith(b"PAR1"):
         return "parquet"
     line = _first_line(first_bytes)
     if line.startswith((b"{", b"[")):
         return _json_reader(first_bytes)
-    if _SVMLIGHT.fullmatch(line) and is_number(line.replace(b"\t", b" ").partition(b" ")[0]):
+    if _is_svmlight(line):
         return "svmlight"
     if _OUTPUT.fullmatch(line):
-        raise InputError(
-            "is output of trec_eval", where=_shown(path), advice="give the run or the labels that trec_eval read"
-        )
+        return "trec_eval"
     if _is_trec(line):
         return "trec"
     if b"\t" in line:
         return "tsv"
     return "csv" if b"," in line else None
+
+
+def _is_svmlight(line: bytes) -> bool:
+    """Return whether a line belongs to a label/qid file."""
+    is_like = _SVMLIGHT.fullmatch(line) and is_number(line.replace(b"\t", b" ").partition(b" ")[0])
+    return bool(is_like) and not _is_trec(line)
 
 
 def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
@@ -160,7 +166,7 @@ def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
         return is_number(fields[3]) and (delimiter is None or _ITERATION.fullmatch(fields[1]) is not None)
     if len(fields) == _N_QRELS + 1 and delimiter is None:  # preferences, or a run without the group
         return (b"\t" not in line and is_number(fields[4])) or (fields[0] == b"Q0" and is_number(fields[3]))
-    return is_number(fields[4]) and (len(fields) == _N_RUN or is_number(fields[3]))
+    return is_number(fields[4], "score") and (len(fields) == _N_RUN or is_number(fields[3]))
 
 
 def _json_reader(first_bytes: bytes) -> str:

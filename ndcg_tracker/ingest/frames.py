@@ -13,7 +13,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.arrow import list_array
-from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError, number
+from ndcg_tracker.ingest.cells import ItemPlaces, Places, RowPlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
     FRAME_AS_DICT,
@@ -123,7 +123,7 @@ def rows_of_spans(records: Records, columns: Columns, wanted: Wanted) -> tuple[R
     def column(place: int, role: str) -> Any:
         values: Sequence[object] = cells[place]
         if records.is_text and role not in IDS:
-            values = [_read(_number_in, (cell,), row, records.places) for row, cell in enumerate(values)]
+            values = [_read(_number_in, (cell, role), row, records.places) for row, cell in enumerate(values)]
         return _array(values, records.header[place], role)
 
     opened = _Opened(records.header, column, places=records.places)
@@ -145,9 +145,9 @@ def _with_items(frame: _Opened, columns: Columns) -> _Opened:
     return replace(frame, header=[*frame.header, "item"], column=column)
 
 
-def _number_in(cell: object) -> float | None:
+def _number_in(cell: object, role: str) -> float | None:
     text = str(cell).strip(" \t").encode()
-    return number(text) if text else None
+    return number(text, role) if text else None
 
 
 def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Places) -> T:
@@ -421,31 +421,6 @@ def _opened_interchange(frame: Any) -> _Opened:
     return _Opened(header, column, _NOT_SCORES)
 
 
-class _NestedPlaces:
-    """The rows of a nested dict, identified by group and item."""
-
-    if_twice = "keep one of the two"
-
-    def __init__(self, groups: Sequence[object], lists: Sequence[Mapping[object, object]]) -> None:
-        self._groups, self._lists = groups, lists
-
-    def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``group G, item I: what``."""
-        return InputError(what, where=self.mention(row), **parts)
-
-    def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``what``."""
-        return InputError(what, **parts)
-
-    def mention(self, row: int) -> str:
-        """Return ``group G, item I``."""
-        for group, items in zip(self._groups, self._lists, strict=True):
-            if row < len(items):
-                return f"group {shown(str(group))}, item {shown(str([*items][row]))}"
-            row -= len(items)
-        raise IndexError(row)
-
-
 def _refuse_other_indexes(columns: Sequence[Any]) -> None:
     """Refuse pandas Series that pandas itself would not join by position."""
     if any(not column.index.equals(columns[0].index) for column in columns):
@@ -476,7 +451,9 @@ def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, obj
             refuse_no_numbers(groups, lists)
         return numbers
 
-    return _Opened(["group", "item", number], column, _NOT_SCORES, _NestedPlaces(groups, lists), is_plain=True)
+    ends = np.cumsum([len(items) for items in lists])
+    places = ItemPlaces("", groups, ends, lambda row: list(chain.from_iterable(lists))[row])
+    return _Opened(["group", "item", number], column, _NOT_SCORES, places, is_plain=True)
 
 
 def _opened_lists(lists: Lists, wanted: Wanted) -> _Opened:

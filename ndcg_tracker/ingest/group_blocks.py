@@ -33,8 +33,12 @@ class LineFormat(Protocol):
         Raises: InputError naming the line.
         """
 
-    def fast(self, lines: Lines) -> Rows:
-        """Return the same rows, read quickly. Raises: DoubtfulError for anything that ``exact`` has to decide."""
+    @property
+    def fast(self) -> Callable[[Lines], Rows] | None:
+        """Returns the same rows, read quickly, or raises DoubtfulError for anything that ``exact`` has to decide.
+
+        None if there is no such reader.
+        """
 
     @property
     def small(self) -> Callable[[Lines], Rows] | None:
@@ -45,6 +49,16 @@ class LineFormat(Protocol):
 
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise the error of ``refused`` for what only the end shows; ``n_rows``: how many rows there are."""
+
+
+class ExactOnly:
+    """A format without a quick reader."""
+
+    small = fast = None
+
+    def n_rows_of(self, line: bytes) -> int:
+        """Be never called, because exact readers know the lines of their rows."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +141,7 @@ def _grown(block: TextBlock, pieces: Iterator[bytes], n_bytes: int) -> TextBlock
 
 def _parsed(table: LineFormat, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePlaces | None]:
     """Return a block's rows, and their places unless they were read quickly."""
-    if fast:
+    if fast and table.fast is not None:
         try:
             if block.parts:
                 return table.fast(block).merged(), None

@@ -16,9 +16,9 @@ from ndcg_tracker.ingest.cells import WrongValueError, number
 from ndcg_tracker.ingest.columns import Refused, absent_columns, column_about
 from ndcg_tracker.ingest.records import (
     Records,
+    Row,
     cell_id,
     checked_text,
-    frame_records,
     kind_of,
     opened_records,
     place_of,
@@ -72,34 +72,26 @@ NO_GROUPS = GroupTable(Keys.from_strings([]), None, {})
 
 
 def read_groups(
-    path: str,
+    given: object,
     *,
     reader: str | None = None,
     columns: GroupColumns = DEFAULT_GROUP_COLUMNS,
+    value: str | None = None,
     stdin: BinaryIO | None = None,
 ) -> GroupTable:
-    """Return the attributes and weights that a file gives to groups.
+    """Return the attributes and weights that a file or a table gives to groups.
 
-    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input; ``reader``: one of ``READERS``,
-    None to detect it from the file's name and content; ``columns``: see ``GroupColumns``. In CSV and TSV every
-    attribute is text. In JSON lines and Parquet it is text or a number; true and false become text. An empty cell or
-    null removes the attribute or weight, and so does an absent key in JSON lines. Raises: InputError, one line,
-    ``FILE:LINE: what; what to do``.
-    """
-    with opened_records(path, "groups", reader=reader, stdin=stdin) as records:
-        return _table(records, columns)
+    Parameters: ``given``, a path or a table, and ``reader``: see ``opened_records``; ``columns``: see
+    ``GroupColumns``. ``value``: the attribute that a value per group is. In CSV and TSV every attribute is text.
+    Elsewhere it is text or a number; true and false become text. An empty cell or null removes the attribute or weight,
+    and so does an absent key. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
 
-
-def read_group_frame(frame: object, columns: GroupColumns = DEFAULT_GROUP_COLUMNS) -> GroupTable:
-    """Return the attributes and weights that a frame gives to groups, one row per group.
-
-    Parameters: ``frame``, a pandas DataFrame, a dict of columns, or a table that speaks Arrow's C stream interface; in
-    pandas and dicts NaN is null. Raises: InputError naming the row or the column.
-
-    >>> read_group_frame({"group": ["q1", "q2"], "device": ["phone", None]}).attributes
+    >>> read_groups({"group": ["q1", "q2"], "device": ["phone", None]}).attributes
     {'device': ['phone', None]}
     """
-    return _table(frame_records(frame), columns)
+    value = value or next(iter(columns.attributes or ()), columns.weight)
+    with opened_records(given, "groups", reader=reader, stdin=stdin, asked=(columns.group, value)) as records:
+        return _table(records, columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,30 +105,24 @@ class _Chosen:
 
 def _table(records: Records, columns: GroupColumns) -> GroupTable:
     chosen = _chosen(records.header, columns, records.refused)
-    places = records.places
     names = list(chosen.attributes)
     wanted = [chosen.group, *([] if chosen.weight is None else [chosen.weight]), *chosen.attributes.values()]
-    first_row: dict[str, int] = {}
     weights: list[float] = []
-    values: list[list[Attribute | None]] = [[] for _ in names]
-    for row, cells in enumerate(records.rows(wanted)):
-        rest = iter(cells)
-        try:
-            key = cell_id(next(rest), "group")
-            if chosen.weight is not None:
-                cell = next(rest)
-                weights.append(text_weight(cell) if records.is_text and isinstance(cell, str) else group_weight(cell))
-            for name, of_attribute, cell in zip(names, values, rest, strict=True):
-                of_attribute.append(attribute(cell, name))
-        except WrongValueError as error:
-            raise error.at(places.place(row)) from None
-        if first_row.setdefault(key, row) != row:
-            first = places.mention(first_row[key])
-            raise places.error(row, f"group {shown(key)} is in {first} already", advice="keep one of the two")
-    if not first_row:
-        raise no_row(places.whole)
+
+    def facts(cells: Row) -> tuple[str, list[Attribute | None]]:
+        key, *rest = cells
+        group = cell_id(key, "group")
+        if chosen.weight is not None:
+            cell = rest.pop(0)
+            weights.append(text_weight(cell) if records.is_text and isinstance(cell, str) else group_weight(cell))
+        return group, [attribute(cell, name) for name, cell in zip(names, rest, strict=True)]
+
+    found = records.by_key(wanted, facts, lambda key: f"group {shown(key)}")
+    if not found:
+        raise no_row(records.places.whole)
+    values = list(map(list, zip(*found.values(), strict=True))) or [[] for _ in names]
     return GroupTable(
-        Keys.from_strings(first_row),
+        Keys.from_strings(found),
         None if chosen.weight is None else np.array(weights, dtype=np.float64),
         dict(zip(names, values, strict=True)),
     )
@@ -280,61 +266,49 @@ class TextTable:
 
 
 def read_texts(
-    path: str,
+    given: object,
     *,
     reader: str | None = None,
     columns: TextColumns = DEFAULT_TEXT_COLUMNS,
     stdin: BinaryIO | None = None,
 ) -> TextTable:
-    """Return the texts that a file gives to groups and items.
+    """Return the texts that a file or a table gives to groups and items.
 
-    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input; ``reader``: one of
-    ``records.READERS``, None to detect it from the file's name and content; ``columns``: see ``TextColumns``. A row
-    has a group (its texts are the query's), an item (they are the item's, in every group), or both. An empty cell and
-    null mean no text. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
-    """
-    with opened_records(path, "texts", reader=reader, header=columns.header, stdin=stdin) as records:
-        return _table_of_texts(records, columns)
+    Parameters: ``given``, a path or a table, and ``reader``: see ``opened_records``; ``columns``: see ``TextColumns``.
+    A row has a group (its texts are the query's), an item (they are the item's, in every group), or both. An empty cell
+    and null mean no text. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
 
-
-def read_text_frame(frame: object, columns: TextColumns = DEFAULT_TEXT_COLUMNS) -> TextTable:
-    """Return the texts that a frame gives to groups and items (see ``read_texts``).
-
-    Parameters: ``frame``, a pandas DataFrame, a dict of columns, or a table that speaks Arrow's C stream interface; in
-    pandas and dicts NaN is null. Raises: InputError naming the row or the column.
-
-    >>> read_text_frame({"group": ["q1"], "text": ["light tent"]}).texts
+    >>> read_texts({"group": ["q1"], "text": ["light tent"]}).texts
     {'text': ['light tent']}
     """
-    return _table_of_texts(frame_records(frame), columns)
+    key = columns.group or columns.item
+    with opened_records(
+        given, "texts", reader=reader, header=columns.header, stdin=stdin, asked=(key, columns.text or "text")
+    ) as records:
+        return _table_of_texts(records, columns)
 
 
 def _table_of_texts(records: Records, columns: TextColumns) -> TextTable:
     chosen = _columns_of_texts(records.header, columns, records.refused)
-    roles = list(chosen)
-    table = TextTable([], [], {role: [] for role in TEXTS if role in chosen})
-    first_row: dict[tuple[str | None, str | None], int] = {}
-    for row, cells in enumerate(records.rows(list(chosen.values()))):
-        cell_of = dict(zip(roles, cells, strict=True))
-        try:
-            group, item = (_id(cell_of.get(role), role) for role in IDS)
-            if group is None and item is None:
-                raise WrongValueError(
-                    f"the row has no {' and no '.join(role for role in IDS if role in chosen)}", advice="add one"
-                )
-            for role, texts in table.texts.items():
-                texts.append(_text(cell_of[role], role))
-        except WrongValueError as error:
-            raise error.at(records.places.place(row)) from None
-        if first_row.setdefault((group, item), row) != row:
-            first = records.places.mention(first_row[group, item])
-            named = " of ".join(f"{role} {shown(key)}" for role, key in (("item", item), ("group", group)) if key)
-            raise records.places.error(row, f"{named} duplicates {first}", advice="keep one of the two")
-        table.groups.append(group)
-        table.items.append(item)
-    if not first_row:
+    ids, given = [role for role in IDS if role in chosen], [role for role in TEXTS if role in chosen]
+
+    def texts(cells: Row) -> tuple[tuple[str | None, str | None], list[str | None]]:
+        cell_of = dict(zip(chosen, cells, strict=True))
+        group, item = (_id(cell_of.get(role), role) for role in IDS)
+        if group is None and item is None:
+            raise WrongValueError(f"the row has no {' and no '.join(ids)}", advice="add one")
+        return (group, item), [_text(cell_of[role], role) for role in given]
+
+    def called(pair: tuple[str | None, str | None]) -> str:
+        group, item = pair
+        return " of ".join(f"{role} {shown(key)}" for role, key in (("item", item), ("group", group)) if key)
+
+    found = records.by_key(list(chosen.values()), texts, called)
+    if not found:
         raise no_row(records.places.whole)
-    return table
+    groups, items = map(list, zip(*found, strict=True))
+    of_roles = map(list, zip(*found.values(), strict=True))
+    return TextTable(groups, items, dict(zip(given, of_roles, strict=True)))
 
 
 def _columns_of_texts(header: Sequence[str], columns: TextColumns, refused: Refused) -> dict[str, int]:

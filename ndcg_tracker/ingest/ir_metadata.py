@@ -1,28 +1,20 @@
-"""The metadata in a run file: the header of ir_metadata (https://www.ir-metadata.org), YAML in comments.
-
-The package installs no YAML parser. This module reads the parts of YAML that such headers use: mappings, lists, and
-quoted, plain and block scalars. Flow collections are kept as text.
-"""
+"""The metadata in a run file: the header of ir_metadata (https://www.ir-metadata.org), YAML in comments."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.source import BOM, Source
 
 _START, _END = (re.compile(rf"#[ \t]*ir_metadata\.{word}[ \t]*") for word in ("start", "end"))
 _LONGEST_START = 100  # bytes
 LONGEST_HEADER = 1 << 20  # bytes
 _DEEPEST = 50  # keys within keys; this module writes and reads the header, level by level
-_KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'\[{#-][^:]*?|-[^\s:][^:]*?)\s*:(?:\s+(.*))?""")
-_COMMENT = re.compile(r"(?:^|\s)#.*")
-_BLOCK = re.compile(r"[|>][+-]?")
-_QUOTES = "\"'"
 _NOTHING = ("", "~", "null")
 _WITH_UNIT = re.compile(r"(null|-?\d+(?:\.\d+)?)\s*([A-Za-z%]{1,5})")
 _PLAIN = re.compile(r"[A-Za-z0-9_/(][A-Za-z0-9_/+.,()@=% -]*(?<! )")
@@ -44,10 +36,7 @@ def run_metadata(path: str) -> dict[str, str]:
             raise source.error(
                 "the header has no last line '# ir_metadata.end'", advice="add the line, or remove the header"
             )
-        try:
-            return entries([line.removeprefix("#") for line in lines[1 : ends[0]]])
-        except InputError as error:
-            raise error.at(source.name) from None
+        return entries("\n".join(["", *(line.removeprefix("#") for line in lines[1 : ends[0]])]), source.error)
 
 
 def side_metadata(path: str) -> dict[str, str]:
@@ -62,10 +51,8 @@ def side_metadata(path: str) -> dict[str, str]:
             raise source.error("is too long for ir_metadata", advice="give the metadata of one run")
         lines = ["" if _START.fullmatch(line) or _END.fullmatch(line) else line for line in _lines(head)]
         is_commented = all(line.startswith("#") for line in lines if line)
-        try:
-            tags = entries([line.removeprefix("#") for line in lines] if is_commented else lines, 1)
-        except InputError as error:
-            raise error.at(source.name) from None
+        text = "\n".join(line.removeprefix("#") for line in lines) if is_commented else "\n".join(lines)
+        tags = entries(text, source.error)
     return {name: value for name, value in _measured(tags).items() if ".timeseries." not in name}
 
 
@@ -136,68 +123,31 @@ def _lines(text: bytes) -> list[str]:
     return text.removeprefix(BOM).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
 
 
-def entries(lines: list[str], first: int = 2) -> dict[str, str]:
+def entries(text: str, refused: Callable[..., Exception]) -> dict[str, str]:
     """Return the scalars of YAML by the keys and places that lead to them, with dots between; nulls are left out.
 
-    ``first``: the number of the first line, for messages.
+    Raises: the error of ``refused``, which takes a line, for what is not YAML or has no keys.
 
-    >>> entries(["actor:", "  team: 'x: y'", "data:", "- name: robust", "  n: 2", "- plain  # why"])
+    >>> entries("actor:\\n  team: 'x: y'\\ndata:\\n- name: robust\\n  n: 2\\n- plain  # why", ValueError)
     {'actor.team': 'x: y', 'data.0.name': 'robust', 'data.0.n': '2', 'data.1': 'plain'}
     """
-    scalars: dict[str, list[str]] = {}
-    n_items: Counter[str] = Counter()
-    above: list[tuple[int, str, bool]] = []  # indent and name of each level around a line; whether it is a list item
-    scalar: tuple[int, str] | None = None  # the scalar that further lines may continue
-    for number, line in enumerate(lines, first):
-        text = line.strip()
-        indent = len(line) - len(line.lstrip())
-        if scalar is not None and text and indent > scalar[0]:
-            scalars[scalar[1]].append(text)
-            continue
-        if not text or text.startswith("#"):
-            continue
-        scalar = None
-        while text == "-" or text.startswith("- "):
-            while above and (above[-1][0] > indent or (above[-1][0] == indent and above[-1][2])):
-                above.pop()
-            parent = above[-1][1] if above else ""
-            above.append((indent, f"{parent}{n_items[parent]}.", True))
-            n_items[parent] += 1
-            inner = text[1:].lstrip()
-            if inner and not _KEY.fullmatch(inner) and not inner.startswith("- "):
-                scalar = (indent, above[-1][1][:-1])
-            indent, text = indent + len(text) - len(inner), inner
-        if scalar is not None:
-            scalars[scalar[1]] = [text]
-            continue
-        if not text:
-            continue
-        match = _KEY.fullmatch(text)
-        if match is None:
-            raise InputError(f"line {number} belongs to no entry of ir_metadata", advice="correct or remove it")
-        while above and above[-1][0] >= indent:
-            above.pop()
-        key = match[1].strip(_QUOTES)
-        name = f"{above[-1][1] if above else ''}{key}{'.' if key else ''}"  # an empty key: a scalar next to keys
-        above.append((indent, name, False))
-        if match[2] and _COMMENT.sub("", match[2]):
-            scalar = (indent, name[:-1])
-            scalars[scalar[1]] = [match[2]]
-    values = {name: _value(parts) for name, parts in scalars.items()}
-    return {name: value for name, value in values.items() if value is not None}
+    from ndcg_tracker.ingest.formats.yaml_documents import yaml_value
+
+    try:
+        document = yaml_value(text, refused, are_texts=True)
+        if not isinstance(document, dict | list | None):
+            raise WrongValueError("not the keys of ir_metadata", advice="correct or remove it")
+        return dict(_flat(document, ""))
+    except RecursionError:
+        raise refused("YAML nested too deeply", advice="correct or remove it") from None
+    except WrongValueError as error:
+        raise refused(error.what, advice=error.advice) from None
 
 
-def _value(parts: list[str]) -> str | None:
-    """Return the text of a scalar from its lines, None for a null."""
-    if _BLOCK.fullmatch(parts[0]):
-        return ("\n" if parts[0].startswith("|") else " ").join(parts[1:])
-    text = " ".join(parts)
-    if quoted := re.match(r"'((?:[^']|'')*)'", text):
-        return quoted[1].replace("''", "'")
-    if quoted := re.match(r'"(?:[^"\\]|\\.)*"', text):
-        try:
-            return str(json.loads(quoted[0]))
-        except ValueError:  # an escape that JSON does not know
-            return quoted[0][1:-1]
-    plain = " ".join(_COMMENT.sub("", part) for part in parts).strip()
-    return None if plain in _NOTHING else plain
+def _flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the scalars below a name; an empty key is that of a scalar next to keys."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _flat(inner, ".".join(filter(None, (name, str(key)))))
+    elif value is not None:
+        yield name, value

@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import Places, Ranks, whole_ranks
+from ndcg_tracker.ingest.cells import ItemPlaces, Places, Ranks, whole_ranks
 from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RANK, Columns, Wanted, looks_like_columns
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.grouping import places_in
@@ -43,28 +43,6 @@ _HELD_IN = ("metadata", "meta")
 _TRECTOOLS = {"TrecRun": ("run_data", "score", "score"), "TrecQrel": ("qrels_data", "rel", "label")}
 
 
-class ListPlaces:
-    """The items of lists, identified by group and place in the list, from 1."""
-
-    def __init__(self, groups: Sequence[object], lengths: Index, if_twice: str) -> None:
-        self.if_twice = if_twice
-        self._groups, self._ends = groups, np.cumsum(lengths)
-
-    def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``group G, place N: what``."""
-        group = self._groups[int(np.searchsorted(self._ends, row, "right"))]
-        return InputError(what, where=f"group {shown(str(group))}, {self.mention(row)}", **parts)
-
-    def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``what``."""
-        return InputError(what, **parts)
-
-    def mention(self, row: int) -> str:
-        """Return ``place N``."""
-        at = int(np.searchsorted(self._ends, row, "right"))
-        return f"place {row - (int(self._ends[at - 1]) if at else 0) + 1}"
-
-
 @dataclass(frozen=True, slots=True)
 class Lists:
     """A list of items for each group.
@@ -79,7 +57,7 @@ class Lists:
     lengths: Index
     items: list[object]
     numbers: list[object] | None
-    places: ListPlaces
+    places: ItemPlaces
     are_found: bool
     are_documents: bool
     ranks: Ranks | None = None
@@ -111,7 +89,9 @@ grade}}, or the ids alone
     first = next((entry for entry in entries if entry is not None), None)
     if first is None and not isinstance(frame, Mapping):
         return None
-    reader = _Reader(columns, wanted, ListPlaces(groups, lengths, columns.if_twice(wanted)), entries)
+    reader = _Reader(
+        columns, wanted, ItemPlaces("", groups, np.cumsum(lengths), if_twice=columns.if_twice(wanted)), entries
+    )
     if first is None or _is_id(first) or isinstance(first, float):
         if not _are_ids(entries, may_be_mixed=isinstance(frame, Mapping)):
             if isinstance(frame, Mapping) and isinstance(first, str):  # no column has text and something else
@@ -284,7 +264,7 @@ def _is_row(values: Any) -> bool:
 class _Reader:
     """Takes ids and numbers out of the entries of lists."""
 
-    def __init__(self, columns: Columns, wanted: Wanted, places: ListPlaces, entries: list[Any]) -> None:
+    def __init__(self, columns: Columns, wanted: Wanted, places: ItemPlaces, entries: list[Any]) -> None:
         self.places = places
         self._entries = entries
         self._is_labels = wanted is LABEL_TABLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -17,10 +17,19 @@ import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.ambiguous import other_meaning_of_qrels
 from ndcg_tracker.ingest.by_shape import known_or_recognised, plain_records
-from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
+from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
+from ndcg_tracker.ingest.columns import (
+    DEFAULT_COLUMNS,
+    LABEL_TABLE,
+    RUN_APART,
+    RUN_TABLE,
+    Columns,
+    Wanted,
+    conventional_names,
+)
+from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader
 from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
@@ -30,13 +39,14 @@ from ndcg_tracker.ingest.formats.response_rows import ResponseLines
 from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.frames import rows_of_spans
+from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
-from ndcg_tracker.ingest.records import Records, cell_id, opened_records, parquet_records, records_in
+from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
+from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, parquet_records, records_in
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.shapes import Role, recognised
-from ndcg_tracker.ingest.source import BOM, Progress, Source
-from ndcg_tracker.ingest.spans import are_spans, span_labels
+from ndcg_tracker.ingest.source import BOM, Source
+from ndcg_tracker.ingest.spans import SPAN, are_spans
 from ndcg_tracker.ingest.table import (
     NO_LISTS,
     RankedTable,
@@ -55,6 +65,7 @@ from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import shown, shown_name
 
 IR_DATASETS = "ir_datasets:"
+DOCUMENTS = ("json", "yaml")
 
 
 def ir_datasets_labels(name: str, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
@@ -104,14 +115,28 @@ BYTES_PER_ROW = 32
 T = TypeVar("T")
 
 
+class LabelFormat(TypedDict, total=False):
+    """How to read labels: see ``RunFormat``, and ``read_labels_by_judge`` for ``judge``.
+
+    ``where``: only the rows with these values in these columns. ``unsure``: whether people had to fill them in, so that
+    the word unsure and an empty cell mean no label.
+    """
+
+    reader: str | None
+    columns: Columns
+    judge: str | None
+    where: Mapping[str, str] | None
+    unsure: bool
+    stdin: BinaryIO | None
+
+
 class RunFormat(TypedDict, total=False):
     """How to read the file of a run; the functions below have the defaults.
 
     ``reader``: one of ``READERS``, None to detect it from the file's name and content; ``json:NAME`` reads one of
     several runs in a JSON document. ``columns``: for tables. ``scores_path``: the predictions that belong to a
     label/qid file, one per line. ``labels_apart``: whether the labels are in another table, so that those of a table
-    here are not read and its items need ids. ``progress``: called with the bytes done and the bytes in total (None:
-    unknown). ``name``: the name of the file in errors, None for its path.
+    here are not read and its items need ids. ``name``: the name of the file in errors, None for its path.
     """
 
     reader: str | None
@@ -119,7 +144,6 @@ class RunFormat(TypedDict, total=False):
     scores_path: str | None
     labels_apart: bool
     stdin: BinaryIO | None
-    progress: Progress | None
     name: str | None
 
 
@@ -133,25 +157,115 @@ def read_run(path: str, **options: Unpack[RunFormat]) -> RankedTable:
     return table
 
 
-def read_labels(
-    path: str,
+def read_labels(given: object, **options: Unpack[LabelFormat]) -> LabelLists:
+    """Return the labels of the only judge that a file or a table names (see ``read_labels_by_judge``; InputError)."""
+    return labels_of_one_judge(given, **options)[1]
+
+
+def labels_of_one_judge(given: object, **options: Unpack[LabelFormat]) -> tuple[str, LabelLists]:
+    """Return the judge, "" for the unnamed one, and the labels of a source that has only one judge (InputError)."""
+    by_judge = read_labels_by_judge(given, **options)
+    if len(by_judge) > 1:
+        names = ", ".join(repr(name) if name else "no judge" for name in by_judge)
+        raise InputError(
+            f"the column {JUDGE!r} names {names}",
+            where=shown_name(path) if (path := path_of(given)) else "labels",
+            advice=f"choose one with {argument('judge')}, or store all with: ndcg-track labels add FILE",
+        )
+    return next(iter(by_judge.items()))
+
+
+def read_labels_by_judge(given: object, **options: Unpack[LabelFormat]) -> dict[str, LabelLists]:
+    """Return the labels of a file, a table or an object by the judge who gave them, as its column ``judge`` says.
+
+    Without this column, or if the cell is empty, the judge is "", the unnamed judge. With the option ``judge``: the
+    labels of this judge alone; those of a source that does not name judges are this judge's, and so are rows that
+    ``where`` chose by their judge. Raises: InputError for a judge whom a source does not name; see ``read_run``.
+    """
+    judge, where = options.get("judge"), options.get("where")
+
+    def read(given: object, columns: Columns, further: dict[str, Any]) -> dict[str, LabelLists]:
+        return _by_judge(given, **{**options, "judge": None, "columns": columns, **further})
+
+    columns = options.get("columns", DEFAULT_COLUMNS)
+    is_told = options.get("reader") is not None or bool(where) or isinstance(given, LabelLists)
+    by_judge = read(given, columns, {}) if is_told else known_or_recognised(read, given, "labels", columns, ids_of)
+    if not judge or judge in by_judge:
+        return by_judge if not judge else {judge: by_judge[judge]}
+    if set(by_judge) == {""} or (where and JUDGE in where and len(by_judge) == 1):
+        return {judge: next(iter(by_judge.values()))}
+    names = ", ".join(map(repr, filter(None, by_judge)))
+    raise InputError(
+        f"the column {JUDGE!r} names {names}, not {judge!r}",
+        where=shown_name(path) if (path := path_of(given)) else "labels",
+        advice=f"name one of these with {argument('judge')}, or leave it out",
+    )
+
+
+def _by_judge(
+    given: object,
     *,
     reader: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
+    judge: None = None,
+    where: Mapping[str, str] | None = None,
+    unsure: bool = False,
     stdin: BinaryIO | None = None,
-) -> LabelLists:
-    """Return the labels that a file holds (parameters and errors: see ``read_run``).
-
-    ``path``: ``ir_datasets:NAME`` means the labels of a dataset of the package ir_datasets.
-    """
-    if path.startswith(IR_DATASETS):
+) -> dict[str, LabelLists]:
+    """Return the labels of a source by judge, of every judge (see ``LabelFormat``)."""
+    if isinstance(given, LabelLists):
+        return {"": given}
+    path, chosen = path_of(given), where or {}
+    if path is None:
+        names = _names_of(given)
+        groups = {"group", columns.given("group"), *conventional_names("group", names)}
+        if chosen or (JUDGE in names and groups & {*names}) or are_spans(names, columns):
+            return judged_labels(frame_records(given), columns, chosen, unsure=unsure)
+        return {"": read_label_frame(given, columns, are_answers=unsure)}
+    if path.startswith(IR_DATASETS) and not chosen:
         role = columns.any_given()
         if role is not None:
             raise InputError(
                 "labels from ir_datasets have no named columns", where=shown_name(path), advice=f"drop {argument(role)}"
             )
-        return ir_datasets_labels(path.removeprefix(IR_DATASETS), columns)
-    return read_labels_by_judge(path, reader=reader, columns=columns, stdin=stdin)[""]
+        return {"": ir_datasets_labels(path.removeprefix(IR_DATASETS), columns)}
+    with ExitStack() as opened:
+        source = opened.enter_context(Source(path, stdin=stdin))
+        head, name = _reader(source, reader, columns)
+        _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
+        if name == "trec" and reader is None:
+            what, advice = other_meaning_of_qrels(head, is_beside_run=columns.is_shared)
+            if what:
+                raise source.error(what, advice=advice)
+        filled_in = unsure and name not in DOCUMENTS  # elsewhere the word is a value of its own
+        if name in WITH_COLUMNS and (chosen or filled_in or _may_be_judged(source, name, head, columns)):
+            records = records_in(source, name, "labels", header=columns.header)
+            header = records.header
+            if chosen or filled_in or JUDGE in header or are_spans(header, columns):
+                return judged_labels(records, columns, chosen, unsure=unsure)
+        elif chosen:
+            what = f"a {name} file has no column {shown(next(iter(chosen)))} to choose rows by"
+            raise source.error(what, advice=f"leave out {argument('where')}")
+        if unsure and name.startswith(("json", "yaml")):
+            sure = BytesIO(_UNSURE_VALUE.sub(rb"\1null", source.content()))
+            source = opened.enter_context(Source("-", stdin=sure, name=source.name))
+        [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
+        assemble = partial(label_lists, are_answers=unsure)
+        return {"": block.assembled(lambda rows, places: assemble(rows.as_asked(columns), places))}
+
+
+def _names_of(table: Any) -> list[str]:
+    """Return the names of the columns of a table in memory, if it has any."""
+    first = table[0] if isinstance(table, list) and table else table
+    names = getattr(first, "column_names", getattr(first, "columns", getattr(first, "_fields", ())))
+    return list(map(str, first if isinstance(first, Mapping) else names))
+
+
+def path_of(given: object) -> str | None:
+    """Return the path that was given, None for anything else."""
+    if isinstance(given, os.PathLike):
+        given = os.fspath(given)
+    return given if isinstance(given, str) else None
 
 
 def texts_given(
@@ -180,140 +294,17 @@ def texts_given(
     )
 
 
-def _labels_in(source: Source, reader: str | None, columns: Columns, *, are_answers: bool = False) -> LabelLists:
-    head, name = _reader(source, reader, columns)
-    _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
-    if name in ("csv", "tsv", "jsonl", "parquet") and are_spans(_names_in(source, name, columns), columns):
-        return span_labels(records_in(source, source.name, "labels", reader=name, header=columns.header), columns)
-    [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
-    assemble = partial(label_lists, are_answers=are_answers)
-    return block.assembled(lambda rows, places: assemble(rows.as_asked(columns), places))
+_UNSURE_VALUE = re.compile(rb'(?im)(:\s*)(?:"unsure"|unsure(?=\s*$))')
 
 
-JUDGE = "judge"
-"""The column of a file of labels that says who gave each."""
-_LINES = ("csv", "tsv", "jsonl")
-_UNSURE_CELL = re.compile(rb'(?im)(^|[,\t]) *(?:unsure|"unsure") *(?=[,\t\r\n]|\Z)')
-_UNSURE_VALUE = re.compile(rb'(?i)(:\s*)"unsure"')
-
-
-def read_labels_by_judge(path: str, *, columns: Columns = DEFAULT_COLUMNS, **options: Any) -> dict[str, LabelLists]:
-    """Return the labels of a file by the judge who gave them (see ``_known_by_judge``)."""
-
-    def read(given: object, columns: Columns, further: dict[str, Any]) -> dict[str, LabelLists]:
-        return _known_by_judge(str(given), columns=columns, **{**options, **further})
-
-    if options.get("reader") is not None:
-        return read(path, columns, {})
-    return known_or_recognised(read, path, "labels", columns, ids_of)
-
-
-def _known_by_judge(
-    path: str,
-    *,
-    reader: str | None = None,
-    columns: Columns = DEFAULT_COLUMNS,
-    where: Mapping[str, str] | None = None,
-    unsure: bool = False,
-    stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
-) -> dict[str, LabelLists]:
-    """Return the labels of a file by the judge who gave them, as its column ``judge`` says.
-
-    In a file without this column, or if the cell is empty, the judge is "", the unnamed judge. Parameters: ``where``:
-    only the rows with these values in these columns. ``unsure``: whether people had to fill them in, so that the word
-    unsure and an empty cell mean no label; the others, and errors: see ``read_labels``.
-    """
-    if path.startswith(IR_DATASETS) and not where:
-        return {"": read_labels(path, columns=columns)}
-    with ExitStack() as opened:
-        source = opened.enter_context(Source(path, stdin=stdin, progress=progress))
-        head, name = _reader(source, reader, columns)
-        if unsure and name.startswith(("csv", "tsv", "json")):
-            sure = BytesIO(_without_unsure(source.content(), name, columns))
-            source = opened.enter_context(Source("-", stdin=sure, name=source.name))
-            head, name = _reader(source, name, columns)
-        if name not in (*_LINES, "parquet"):
-            if where:
-                what = f"a {name} file has no column {shown(next(iter(where)))} to choose rows by"
-                raise source.error(what, advice=f"leave out {argument('where')}")
-            return {"": _labels_in(source, reader, columns, are_answers=unsure)}
-        if not where and not _may_name_judges(source, name, head, columns):
-            return {"": _labels_in(source, reader, columns, are_answers=unsure)}  # as for nearly all files
-        content = source.content()
-        held = partial(Source, "-", name=source.name)
-        with opened_records("-", "labels", reader=name, header=columns.header, stdin=BytesIO(content)) as records:
-            absent = next((column for column in where or () if column not in records.header), None)
-            if absent is not None:
-                there = ", ".join(map(shown, records.header))
-                raise source.error(f"there is no column {shown(absent)}", advice=f"choose one of {there}")
-            is_split = JUDGE in records.header
-            chosen = [*(where or ()), *([JUDGE] if is_split else [])]
-            if not chosen:
-                with held(stdin=BytesIO(content)) as whole:
-                    return {"": _labels_in(whole, name, columns, are_answers=unsure)}
-            rows_of: dict[str, list[int]] = {}
-            n_rows = 0
-            cells = records.rows([records.header.index(column) for column in chosen])
-            for row, values in enumerate(cells):
-                texts = ["" if value is None else str(value) for value in values]
-                n_rows += 1
-                if texts[: len(where or ())] == list((where or {}).values()):
-                    rows_of.setdefault(texts[-1] if is_split else "", []).append(row)
-            if not rows_of:
-                asked = " and ".join(f"{column}={value}" for column, value in (where or {}).items())
-                raise source.error(f"no row has {asked}" if asked else "there are no rows", advice="check the values")
-            if isinstance(records.places, LinePlaces):
-                first = list(map(records.places.line_of, range(n_rows)))
-                parts = {judge: _lines_of(content, first, rows) for judge, rows in rows_of.items()}
-            else:
-                parts = {judge: _parquet_rows(content, rows) for judge, rows in rows_of.items()}
-    of_judges = {}
-    for judge, part in parts.items():
-        with held(stdin=BytesIO(part)) as of_judge:
-            of_judges[judge] = _labels_in(of_judge, name, columns, are_answers=unsure)
-    return of_judges
-
-
-def _without_unsure(content: bytes, reader: str, columns: Columns) -> bytes:
-    """Return a file of labels with empty cells instead of the word unsure."""
-    if reader not in ("csv", "tsv"):
-        return _UNSURE_VALUE.sub(rb"\1null", content)
-    rows_at = 0 if columns.header is not None else content.find(b"\n") + 1
-    return content[:rows_at] + _UNSURE_CELL.sub(rb"\1", content[rows_at:])
-
-
-def _may_name_judges(source: Source, name: str, head: bytes, columns: Columns) -> bool:
-    """Return whether a file may have a column ``judge``, according to its beginning."""
-    path = source.file_path()
+def _may_be_judged(source: Source, name: str, head: bytes, columns: Columns) -> bool:
+    """Return whether a file may have a column ``judge`` or gold spans, according to its beginning."""
+    if name in ("jsonl", *DOCUMENTS):
+        return f'"{JUDGE}"'.encode() in head or f"{JUDGE}:".encode() in head or f'"{SPAN[0]}"'.encode() in head
     if name == "parquet":
-        import pyarrow.parquet as pq
-
-        return path is None or JUDGE in pq.read_schema(path).names
-    return JUDGE in (columns.header or ()) or JUDGE.encode() in head
-
-
-def _lines_of(content: bytes, first: Sequence[int], rows: Sequence[int]) -> bytes:
-    """Return a text with the header and some of its rows; the lines of the others are empty.
-
-    ``first``: the line, from 1, in which each row begins.
-    """
-    lines = content.split(b"\n")
-    kept = lines[: first[0] - 1] + [b""] * (len(lines) - first[0] + 1)
-    for row in rows:
-        begin = first[row] - 1
-        end = first[row + 1] - 1 if row + 1 < len(first) else len(lines)
-        kept[begin:end] = lines[begin:end]
-    return b"\n".join(kept)
-
-
-def _parquet_rows(content: bytes, rows: Sequence[int]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    written = BytesIO()
-    pq.write_table(pq.read_table(pa.BufferReader(content)).take(rows), written)
-    return written.getvalue()
+        return True
+    names = set(map(str, _names_in(source, name, columns)))
+    return JUDGE in names or are_spans(names, columns)
 
 
 def may_have_columns(path: str) -> bool:
@@ -325,7 +316,7 @@ def may_have_columns(path: str) -> bool:
     if path.startswith(IR_DATASETS):
         return False
     try:
-        return detect_reader(path, b"") not in WITHOUT_COLUMNS
+        return detect_reader(path, b"") in WITH_COLUMNS
     except InputError:
         return True
 
@@ -348,20 +339,23 @@ def _refuse_columns(source: Source, name: str, columns: Columns, *, has_reader: 
         what = f"{argument('items')} is for responses in JSON, but this file is read as {name}"
         raise source.error(what, advice="leave it out")
     role = columns.any_given()
-    if name in WITHOUT_COLUMNS and role is not None:
+    if name.partition(":")[0] not in WITH_COLUMNS and role is not None:
         advice = f"drop {argument(role)}" + (f", or choose another {argument('reader')}" if has_reader else "")
         raise source.error(f"a {name} file has no named columns", advice=advice)
 
 
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
     """Return the beginning of the content, one byte more than ``SMALL``, and the name of its reader."""
-    if reader is not None and reader not in READERS and not reader.startswith("json:"):
+    if reader is not None and reader not in READERS and not reader.startswith(("json:", "yaml:")):
         raise InputError(f"no reader {reader!r}", advice=f"choose one of {' '.join(READERS)}")
     head = source.head(SMALL + 1)
     if not head:
         raise source.error("is empty", advice="give a file that has rows")
     if columns.header is None:
-        return head, reader or detect_reader(source.path, head)
+        name = reader or detect_reader(source.path, head)
+        if name == "trec_eval":
+            raise source.error("is output of trec_eval", advice="give the run or the labels that trec_eval read")
+        return head, name
     name = reader or detect_delimited(source.path, head)
     if name not in ("csv", "tsv"):
         what = f"{argument('columns')} is for csv or tsv files without a header, but this file is read as {name}"
@@ -415,7 +409,6 @@ def stream_run(
     scores_path: str | None = None,
     labels_apart: bool = False,
     stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
     block_rows: int | None = BLOCK_ROWS,
     name: str | None = None,
 ) -> RunStream:
@@ -436,7 +429,7 @@ def stream_run(
     files = ExitStack()
     try:
         once = block_rows is not None
-        source = files.enter_context(Source(path, stdin=stdin, progress=progress, once=once, name=name))
+        source = files.enter_context(Source(path, stdin=stdin, once=once, name=name))
         head, format = _run_reader(source, reader, columns, scores_path)
         scores = None
         if format == "svmlight":
@@ -487,14 +480,6 @@ def _whole(path: str, **options: Unpack[RunFormat]) -> list[RankedTable]:
     return known_or_recognised(read, path, "results", columns, ids_of)
 
 
-def is_large(path: str) -> bool:
-    """Return whether a run is larger than about one block and can be read twice: then streaming pays."""
-    try:
-        return Path(path).is_file() and Path(path).stat().st_size > BLOCK_ROWS * BYTES_PER_ROW
-    except (OSError, ValueError):
-        return False
-
-
 def ids_of(given: object, role: Role) -> tuple[Collection[str], Collection[str]]:
     """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read."""
     with warnings.catch_warnings():
@@ -510,6 +495,14 @@ def ids_of(given: object, role: Role) -> tuple[Collection[str], Collection[str]]
     return {item for items in held.values() for item in items}, held.keys()
 
 
+def is_large(path: str) -> bool:
+    """Return whether a run is larger than about one block and can be read twice: then streaming pays."""
+    try:
+        return Path(path).is_file() and Path(path).stat().st_size > BLOCK_ROWS * BYTES_PER_ROW
+    except (OSError, ValueError):
+        return False
+
+
 def fits_into_memory(path: str) -> bool:
     """Return whether a run is a file of at most about one block, which is read at once."""
     try:
@@ -523,16 +516,12 @@ def _group_blocks(
 ) -> Iterable[GroupBlock]:
     """Return the blocks of one table, a run or labels, of about ``n_rows`` rows each, None for one block."""
     if wanted is not LABEL_TABLE and are_spans(_names_in(source, reader, columns), columns):
-        records = records_in(source, source.name, "runs", reader=reader, header=columns.header)
+        records = records_in(source, reader, "runs", header=columns.header)
         return [GroupBlock(*rows_of_spans(records, columns, wanted))]
     if reader == "parquet":
         return parquet_blocks(source, columns, wanted, n_rows)
-    if reader == "json" or reader.startswith("json:"):
-        return [
-            GroupBlock(
-                *json_documents.exact_rows(source, columns, wanted, reader.removeprefix("json").removeprefix(":"))
-            )
-        ]
+    if reader.startswith(("json:", "yaml")) or reader == "json":
+        return [GroupBlock(*json_documents.exact_rows(source, reader, columns, wanted))]
     new_table = partial(text_table, source, reader, columns, wanted)
     if n_rows is None:
         return [whole_block(source, new_table, is_small=is_small)]

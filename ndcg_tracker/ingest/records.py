@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
-from itertools import repeat
+from itertools import chain, repeat
 from math import isnan
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 from uuid import UUID
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import Refused, absent_columns, column_name, often_called, refuse_single
-from ndcg_tracker.ingest.detection import detect_delimited, detect_reader
+from ndcg_tracker.ingest.columns import (
+    IDS,
+    Refused,
+    absent_columns,
+    column_about,
+    column_name,
+    often_called,
+    refuse_single,
+)
+from ndcg_tracker.ingest.detection import WITH_COLUMNS, detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats.delimited import cells_of
-from ndcg_tracker.ingest.formats.jsonl import json_record
+from ndcg_tracker.ingest.formats.json_documents import document_in
+from ndcg_tracker.ingest.formats.jsonl import json_id, json_record
 from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.objects import table_in
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import LONGEST_ID
 from ndcg_tracker.unpacking import parquet_batches
 from ndcg_tracker.words.texts import shown, shown_name
-
-READERS = ("csv", "tsv", "jsonl", "parquet")
 
 MAX_KEYS = 10_000
 """How many different keys the objects of a JSON lines file may have."""
@@ -39,6 +48,8 @@ _HEAD = 1 << 16  # bytes that show the format
 _ROWS_AT_ONCE = 1 << 16
 _KINDS = {bool: "true or false", float: "a fraction", str: "text", list: "an array", dict: "an object"}
 Row = Sequence[object]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,50 +66,143 @@ class Records:
     refused: Refused
     is_text: bool = False
 
+    def by_key(
+        self, wanted: Sequence[int], read: Callable[[Row], tuple[Key, Value] | None], called: Callable[[Key], str]
+    ) -> dict[Key, Value]:
+        """Return what ``read`` makes of the cells of each row: a key and a value, None for a row to leave out.
+
+        ``called``: a key in words. Raises: InputError naming the row for what ``read`` refuses, and for a key that is
+        there twice.
+        """
+        found: dict[Key, Value] = {}
+        first_row: dict[Key, int] = {}
+        for row, cells in enumerate(self.rows(wanted)):
+            try:
+                entry = read(cells)
+            except WrongValueError as error:
+                raise error.at(self.places.place(row)) from None
+            if entry is None:
+                continue
+            if first_row.setdefault(entry[0], row) != row:
+                what = f"{called(entry[0])} is in {self.places.mention(first_row[entry[0]])} already"
+                raise self.places.error(row, what, advice="keep one of the two")
+            found[entry[0]] = entry[1]
+        return found
+
 
 @contextmanager
 def opened_records(
-    path: str,
+    given: object,
     what: str,
     *,
     reader: str | None = None,
     header: Sequence[str] | None = None,
     stdin: BinaryIO | None = None,
+    asked: Sequence[str | None] = (),
+    detect: Callable[[str, bytes], str] = detect_reader,
 ) -> Iterator[Records]:
-    """Open a file and yield its records, to be read before it is closed.
+    """Yield the records of a file or a table, to be read before it is closed.
 
-    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``what``: what the rows
-    are about. ``reader``: one of ``READERS``, None to detect it from the file's name and content. ``header``: the names
-    of all columns of a CSV or TSV file whose first line is a row. Raises: InputError, one line, ``FILE:LINE: what; what
-    to do``.
+    Parameters: ``given``, a file, compressed or not, ``-`` for standard input, or a table (see ``frame_records``).
+    ``what``: what the rows are about. ``reader``: one of ``WITH_COLUMNS``, None to detect it from the file's name and
+    content with ``detect``. ``header``: the names of all columns of a CSV or TSV file whose first line is a row.
+    ``asked``: the names of the columns of the key and the value that the caller gave, None for no name; they also name
+    those of a value per key. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
-    if reader is not None and reader not in READERS:
-        raise InputError(f"no reader {shown(reader)} for {what}", advice=f"choose one of {' '.join(READERS)}")
+    if not isinstance(given, str | os.PathLike):
+        yield frame_records(given, asked)
+        return
+    path = os.fspath(given)
+    if reader is not None and reader not in WITH_COLUMNS:
+        raise InputError(f"no reader {shown(reader)} for {what}", advice=f"choose one of {' '.join(WITH_COLUMNS)}")
     with Source(path, stdin=stdin) as source:
-        yield records_in(source, path, what, reader=reader, header=header)
+        head = source.head(_HEAD)
+        if not head:
+            raise source.error("is empty", advice="give a file that has rows")
+        name = reader or (detect if header is None else detect_delimited)(path, head)
+        if header is not None and name not in ("csv", "tsv"):
+            words = f"{argument('columns')} is for csv or tsv files without a header"
+            raise source.error(f"{words}, but this file is read as {name}", advice="leave it out")
+        yield records_in(source, name, what, header=header, asked=asked)
 
 
 def records_in(
-    source: Source, path: str, what: str, *, reader: str | None = None, header: Sequence[str] | None = None
+    source: Source, name: str, what: str, *, header: Sequence[str] | None = None, asked: Sequence[str | None] = ()
 ) -> Records:
-    """Return the records of an open file (see ``opened_records``)."""
-    head = source.head(_HEAD)
-    if not head:
-        raise source.error("is empty", advice="give a file that has rows")
-    name = reader or (detect_reader if header is None else detect_delimited)(path, head)
-    if header is not None and name not in ("csv", "tsv"):
-        words = f"{argument('columns')} is for csv or tsv files without a header"
-        raise source.error(f"{words}, but this file is read as {name}", advice="leave it out")
+    """Return the records of an open file, read by a reader (see ``opened_records``)."""
     if name == "jsonl":
         return json_records(source)
+    if name in ("json", "yaml"):
+        return _document_records(source, name, asked)
     if name == "parquet":
         return parquet_records(source)
-    if name in READERS:
+    if name in ("csv", "tsv"):
         return delimited_records(source, b"," if name == "csv" else b"\t", header)
+    if name == "trec_eval":
+        return _measured_records(source)
     raise source.error(
         f"this file is read as {name}, which is not supported for {what}",
-        advice=f"name another with {argument('reader')} ({' '.join(READERS)})",
+        advice=f"name another with {argument('reader')} ({' '.join(WITH_COLUMNS)})",
     )
+
+
+def has_key(names: Mapping[str, object]) -> bool:
+    """Return whether a name is that of a group or item."""
+    return any(column_about(role, None, names, WrongValueError) for role in IDS)
+
+
+def _document_records(source: Source, reader: str, asked: Sequence[str | None]) -> Records:
+    """Return the records of one JSON or YAML value: an array of them, or a value or a record for each key."""
+    try:
+        document = document_in(source, reader)
+    except WrongValueError as error:
+        raise error.at(source.name) from None
+    except RecursionError:
+        raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
+    rows = rows_by_key(document, asked, source.error) if isinstance(document, dict) else document
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise source.error("this JSON has no rows", advice="write {key: value}, {key: {column: value}} or [{...}, ...]")
+    return _of_rows(rows, RowPlaces(source.name))
+
+
+def rows_by_key(
+    document: Mapping[Any, object], asked: Sequence[str | None], refused: Refused
+) -> list[dict[str, object]]:
+    """Return the rows of ``{key: value}`` or ``{key: {column: value}}``; ``asked``: see ``opened_records``.
+
+    >>> rows_by_key({"q1": 0.5, "q2": {"map": 0.25}}, [None, "ndcg"], ValueError)
+    [{'group': 'q1', 'ndcg': 0.5}, {'group': 'q2', 'map': 0.25}]
+    """
+    if has_key(document) and all(isinstance(held, dict) for held in document.values()):
+        raise refused("this is a table written by column", advice="write it with to_json(orient='records')")
+    key, value = (name or own for name, own in zip(asked or (None, None), ("group", "value"), strict=True))
+    return [{key: of, **(held if isinstance(held, dict) else {value: held})} for of, held in document.items()]
+
+
+def _of_rows(rows: Sequence[Mapping[str, object]], places: RowPlaces) -> Records:
+    header = list(dict.fromkeys(name for row in rows for name in row))
+
+    def cells(wanted: Sequence[int]) -> Iterator[Row]:
+        return ([row.get(header[place]) for place in wanted] for row in rows)
+
+    return Records(header, cells, places, places.whole)
+
+
+def _measured_records(source: Source) -> Records:
+    """Return the records of the lines that ``trec_eval -q`` prints, except those over all groups."""
+    lines: list[int] = []
+
+    def rows(wanted: Sequence[int]) -> Iterator[Row]:
+        for line, text in source.lines():
+            parts = text.decode().split()
+            if not parts or (len(parts) > 1 and parts[1] == "all"):
+                continue
+            if len(parts) != 3:
+                raise source.error(f"{len(parts)} fields where trec_eval has 3", line, advice="correct the line")
+            lines.append(line)
+            yield [parts[place] for place in wanted]
+
+    return Records(["measure", "group", "value"], rows, LinePlaces(source.name, lines), source.error, is_text=True)
 
 
 def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | None = None) -> Records:
@@ -232,12 +336,13 @@ def _cells_of(column: Any, places: RowPlaces, first: int) -> Iterable[object]:
     return cells()
 
 
-def frame_records(frame: object) -> Records:
-    """Return the records of a pandas DataFrame, a dict of columns, or what speaks Arrow's C stream interface.
+def frame_records(frame: object, asked: Sequence[str | None] = ()) -> Records:
+    """Return the records of a table in memory: of pandas or any library that speaks Arrow, or Python's own objects.
 
-    In pandas and dicts NaN is null. Raises: InputError for anything else.
+    Those are a dict of columns, a value or a dict for each key, and dicts or named tuples. In all but Arrow NaN is
+    null. ``asked``: see ``opened_records``. Raises: InputError for anything else.
     """
-    header, column, nan_is_null = _opened(frame)
+    header, column, nan_is_null = _opened(frame, asked)
 
     def rows(wanted: Sequence[int]) -> Iterator[Row]:
         columns = [column(place) for place in wanted]
@@ -252,47 +357,37 @@ def frame_records(frame: object) -> Records:
     return Records(header, rows, places, places.whole)
 
 
-def by_group(given: object, name: str) -> object | None:
-    """Return a dict or pandas Series of a value per group as a table with the columns ``group`` and ``name``.
-
-    None for what is neither.
-
-    >>> by_group({"q1": 0.5, "q2": None}, "value")
-    {'group': ['q1', 'q2'], 'value': [0.5, None]}
-    """
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(given, pandas.Series):
-        return {"group": given.index.tolist(), name: given.tolist()}
-    if not isinstance(given, Mapping):
-        return None
-    values = list(given.values())
-    if any(hasattr(value, "__len__") and not isinstance(value, str) for value in values):
-        return None
-    return {"group": list(given), name: values}
-
-
-def _opened(frame: object) -> tuple[list[str], Callable[[int], Sequence[object]], bool]:
-    """Return a frame's column names, a function from a column's place to its values, and whether NaN is null."""
+def _opened(frame: Any, asked: Sequence[str | None]) -> tuple[list[str], Callable[[int], Sequence[object]], bool]:
+    """Return a table's column names, a function from a column's place to its values, and whether NaN is null."""
     frame = table_in(frame)
     pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(frame, pandas.Series):
+        frame = dict(zip(frame.index.tolist(), frame.tolist(), strict=True))
+    if isinstance(frame, Mapping) and frame and all(map(_is_value, frame.values())):
+        frame = rows_by_key(frame, asked, InputError)
+    if isinstance(frame, list) and frame and all(isinstance(row, dict) or hasattr(row, "_asdict") for row in frame):
+        rows = [row if isinstance(row, dict) else row._asdict() for row in frame]
+        frame = {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         return [column_name(label) for label in frame.columns], lambda place: frame.iloc[:, place].tolist(), True
     if isinstance(frame, Mapping):
         names, columns = [column_name(label) for label in frame], list(frame.values())
         return names, lambda place: _values(columns[place], names[place]), True
-    if not hasattr(frame, "__arrow_c_stream__"):
-        kind = type(frame).__name__
-        raise InputError(
-            f"cannot read a {kind}", advice="give a pandas DataFrame, a pyarrow Table or a dict of columns"
-        )
     import pyarrow as pa
+    from pyarrow.interchange import from_dataframe
 
     try:
-        table: Any = pa.table(frame)
-    except (pa.ArrowInvalid, TypeError):
-        kind = type(frame).__name__
-        raise InputError(f"a {kind} has no columns", advice="give a table, such as a pandas DataFrame") from None
+        is_arrow = hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")
+        table: Any = pa.table(frame) if is_arrow else from_dataframe(frame)
+    except (pa.ArrowException, NotImplementedError, RuntimeError, TypeError, ValueError):
+        what = f"cannot read a {type(frame).__name__}"
+        raise InputError(what, advice="give a pandas DataFrame, a pyarrow Table or a dict of columns") from None
     return [str(name) for name in table.column_names], lambda place: table.column(place).to_pylist(), False
+
+
+def _is_value(held: object) -> bool:
+    """Return whether this is the value or the record of a key, and not a column."""
+    return isinstance(held, str | dict) or not hasattr(held, "__len__")
 
 
 def _values(column: Any, name: str) -> Sequence[object]:
@@ -311,13 +406,10 @@ def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> i
     return header.index(name)
 
 
-def cell_id(value: object, role: str) -> str:
-    """Return the id of a ``role`` ("group", "item") that a cell holds; whole numbers become their decimal text.
+def id_bytes(value: object, role: str, fractions: set[str] | None) -> bytes:
+    """Return the id that a cell holds as bytes, empty for none (WrongValueError for what is not an id).
 
-    Raises: WrongValueError for an id that is empty, too long, or not an id.
-
-    >>> cell_id("007", "group"), cell_id(7, "item")
-    ('007', '7')
+    ``fractions``: see ``json_id``.
     """
     if isinstance(value, bytes):
         try:
@@ -326,16 +418,36 @@ def cell_id(value: object, role: str) -> str:
             raise WrongValueError(
                 f"byte 0x{value[error.start]:02x} is not UTF-8", advice="write ids as UTF-8"
             ) from None
-    if type(value) is int or isinstance(value, UUID):
+    if isinstance(value, UUID):
         value = str(value)
+    if not isinstance(value, str | int | None) and (fractions is None or not isinstance(value, float)):
+        raise WrongValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
+    return json_id(value, role, fractions)
+
+
+def number_in(cell: object) -> object:
+    """Return a decimal number as a double, anything else unchanged."""
+    return float(cell) if isinstance(cell, Decimal) else cell
+
+
+def cell_id(value: object, role: str) -> str:
+    """Return the id of a ``role`` ("group", "item") that a cell holds; whole numbers become their decimal text.
+
+    Raises: WrongValueError for an id that is empty, too long, or not an id.
+
+    >>> cell_id("007", "group"), cell_id(7, "item")
+    ('007', '7')
+    """
     if value is None or value == "":
         raise WrongValueError(f"the {role} id is empty; every row needs one")
-    if not isinstance(value, str):
+    if isinstance(value, bool):
         raise WrongValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
-    n_bytes = len(checked_text(value, f"the {role} id"))
-    if n_bytes > LONGEST_ID:
-        raise WrongValueError(f"the {role} id has {n_bytes} bytes", advice=f"shorten it to {LONGEST_ID} or fewer")
-    return value
+    if isinstance(value, str):
+        checked_text(value, f"the {role} id")
+    found = id_bytes(value, role, None)
+    if len(found) > LONGEST_ID:
+        raise WrongValueError(f"the {role} id has {len(found)} bytes", advice=f"shorten it to {LONGEST_ID} or fewer")
+    return found.decode()
 
 
 def checked_text(text: str, what: str) -> bytes:

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from math import isfinite, nan
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError, number
+from ndcg_tracker.errors import argument
+from ndcg_tracker.ingest.cells import WrongValueError, number
 from ndcg_tracker.ingest.columns import column_about
 from ndcg_tracker.ingest.detection import detect_reader
-from ndcg_tracker.ingest.formats.json_documents import json_value
 from ndcg_tracker.ingest.formats.jsonl import json_record
-from ndcg_tracker.ingest.records import (
-    Records,
-    Row,
-    by_group,
-    cell_id,
-    frame_records,
-    kind_of,
-    place_of,
-    records_in,
-)
-from ndcg_tracker.ingest.source import BOM, Source
+from ndcg_tracker.ingest.records import Records, Row, cell_id, has_key, kind_of, opened_records, place_of
+from ndcg_tracker.ingest.source import BOM
 from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.words.texts import shown
 
-READERS = ("csv", "tsv", "json", "jsonl", "parquet", "trec_eval")
-_HEAD = 1 << 16
 _WHOLE = "all"  # trec_eval's name for the summary over the groups, and nuggetizer's for its last row
 _UNNAMED = ""  # the header of an index column, as pandas writes it
 _PRINTED = 1e-4  # how far the mean of printed digits may be from the printed mean
@@ -66,43 +55,45 @@ class ResultTable:
 
 
 def read_results(
-    path: str,
+    given: object,
     limits: tuple[float, float],
     *,
     reader: str | None = None,
     columns: ResultColumns | None = None,
     stdin: BinaryIO | None = None,
 ) -> ResultTable:
-    """Return the results that a file has.
+    """Return the results that a file or a table has.
 
-    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``limits``: the range of all values.
-    ``reader``: one of ``READERS``, None to detect it from the file's name and content; ``trec_eval`` is the output of
-    ``trec_eval -q``. A last row of a group ``all`` whose value is the mean of the others does not count as a group.
-    Raises: InputError, one line, ``FILE:LINE: what; what to do``.
-    """
-    columns = columns or ResultColumns()
-    if reader is not None and reader not in READERS:
-        raise InputError(f"no reader {shown(reader)} for results", advice=f"choose one of {' '.join(READERS)}")
-    with Source(path, stdin=stdin) as source:
-        head = source.head(_HEAD)
-        if reader == "trec_eval" or (reader is None and _is_trec_eval(head)):
-            return _trec_eval(source, limits, columns.measure)
-        if reader == "json" or (reader is None and head and _is_json(path, head, columns)):
-            return _of_records(_json_records(source), limits, columns)
-        return _of_records(records_in(source, path, "results", reader=reader), limits, columns)
+    Parameters: ``given``, a path or a table, and ``reader``: see ``opened_records``; ``trec_eval`` is the output of
+    ``trec_eval -q``. ``limits``: the range of all values. A last row of a group ``all`` whose value is the mean of the
+    others does not count as a group. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
 
-
-def result_frame(results: object, limits: tuple[float, float], columns: ResultColumns | None = None) -> ResultTable:
-    """Return the results that a frame has, one row per group, or a dict or pandas Series of a value per group.
-
-    >>> result_frame({"q1": 0.5, "q2": 1}, (0.0, 1.0)).values.tolist()
+    >>> read_results({"q1": 0.5, "q2": 1}, (0.0, 1.0)).values.tolist()
     [0.5, 1.0]
     """
     columns = columns or ResultColumns()
-    table = by_group(results, "value")
-    if table is not None:
-        return _of_records(frame_records(table), limits, ResultColumns())
-    return _of_records(frame_records(results), limits, columns)
+    asked = (columns.group, columns.value)
+    with opened_records(
+        given, "results", reader=reader, stdin=stdin, asked=asked, detect=partial(_detected, asked)
+    ) as records:
+        return _of_records(records, limits, columns)
+
+
+def _detected(asked: Sequence[str | None], path: str, head: bytes) -> str:
+    """Return the reader of a file; the output of trec_eval has a measure, a group (or all), and a value."""
+    line = head.partition(b"\n")[0]
+    parts = line.split()
+    if len(parts) == 3 and b"," not in line and (parts[1] == _WHOLE.encode() or parts[2][:1] in b"-.0123456789"):
+        return "trec_eval"
+    reader = detect_reader(path, head)
+    if reader != "jsonl" or b"\n" in head.strip():
+        return reader
+    try:  # the only line may be one object with a value per group, and no row
+        record = json_record(head.removeprefix(BOM))
+    except (WrongValueError, UnicodeDecodeError):
+        return reader  # which names the place
+    is_row = record.keys() & {*asked, "group", "value"} or has_key(record)
+    return reader if is_row else "json"
 
 
 def _of_records(records: Records, limits: tuple[float, float], columns: ResultColumns) -> ResultTable:
@@ -113,45 +104,34 @@ def _of_records(records: Records, limits: tuple[float, float], columns: ResultCo
         group = _UNNAMED if len(header) == 2 and header[0] == _UNNAMED else "group"
     others = [name for name in header if name not in (group, "measure")]
     only = others[0] if "value" not in header and len(others) == 1 else "value"
-    wanted = [place_of(header, group, "group", refused), place_of(header, columns.value or only, "value", refused)]
-    if columns.measure is not None or "measure" in header:
+    measured = columns.measure if "measure" not in header and columns.measure in others else None
+    value = columns.value or measured or only
+    wanted = [place_of(header, group, "group", refused), place_of(header, value, "value", refused)]
+    if measured is None and (columns.measure is not None or "measure" in header):
         wanted.append(place_of(header, "measure", "measure", refused))
-    return _table(records.rows(wanted), records.places, limits, columns.measure)
-
-
-def _table(
-    rows: Iterator[Row], places: LinePlaces | RowPlaces, limits: tuple[float, float], measure: str | None
-) -> ResultTable:
-    """Return the results of rows of a group, a value, and perhaps the measure."""
-    first_row: dict[str, int] = {}
-    values: list[float] = []
     measures: dict[str, None] = {}
-    for row, cells in enumerate(rows):
-        try:
-            if len(cells) > 2:
-                own = cell_id(cells[2], "measure")
-                measures[own] = None
-                if measure is not None and own != measure:
-                    continue
-            key = cell_id(cells[0], "group")
-            value = _value(cells[1], limits)
-        except WrongValueError as error:
-            raise error.at(places.place(row)) from None
-        if len(measures) > 1 and measure is None:
+
+    def result(cells: Row) -> tuple[str, float] | None:
+        if len(cells) > 2:
+            own = cell_id(cells[2], "measure")
+            measures[own] = None
+            if columns.measure is not None and own != columns.measure:
+                return None
+        if len(measures) > 1 and columns.measure is None:
             named = " and ".join(shown(name) for name in measures)
-            raise places.error(row, f"there are measures {named}", advice=f"choose one with {argument('measure')}")
-        if first_row.setdefault(key, row) != row:
-            first = places.mention(first_row[key])
-            raise places.error(row, f"group {shown(key)} is in {first} already", advice="keep one of the two")
-        values.append(value)
-    if not first_row:
-        if measures:
-            choices = ", ".join(map(shown, measures))
-            raise places.whole(f"there is no measure {shown(measure or '')}", advice=f"choose one of {choices}")
-        raise no_row(places.whole)
-    if _ends_with_the_mean(first_row, values):
-        del first_row[_WHOLE], values[-1]
-    return ResultTable(Keys.from_strings(first_row), np.array(values, dtype=np.float64))
+            raise WrongValueError(f"there are measures {named}", advice=f"choose one with {argument('measure')}")
+        return cell_id(cells[0], "group"), _value(cells[1], limits)
+
+    found = records.by_key(wanted, result, lambda key: f"group {shown(key)}")
+    if not found and measures:
+        choices = ", ".join(map(shown, measures))
+        what = f"there is no measure {shown(columns.measure or '')}"
+        raise records.places.whole(what, advice=f"choose one of {choices}")
+    if not found:
+        raise no_row(records.places.whole)
+    if _ends_with_the_mean(found, list(found.values())):
+        del found[_WHOLE]
+    return ResultTable(Keys.from_strings(found), np.array(list(found.values()), dtype=np.float64))
 
 
 def _ends_with_the_mean(groups: Iterable[str], values: Sequence[float]) -> bool:
@@ -185,71 +165,3 @@ def _value(cell: object, limits: tuple[float, float]) -> float:
             advice=f"give the range of all values with {argument('range')}",
         )
     return value
-
-
-def _is_json(path: str, head: bytes, columns: ResultColumns) -> bool:
-    """Return whether a file is one JSON value and not JSON lines, of which there may be only one."""
-    name = detect_reader(path, head)
-    if name != "jsonl" or b"\n" in head.strip():
-        return name == "json"
-    try:
-        return (columns.value or "value") not in json_record(head.removeprefix(BOM))
-    except (WrongValueError, UnicodeDecodeError):
-        return False  # the reader of lines names the place
-
-
-def _json_records(source: Source) -> Records:
-    """Return the records of one JSON value: ``{group: value}``, ``{group: {measure: value}}`` or an array of rows."""
-    try:
-        document = json_value(source)
-    except WrongValueError as error:
-        raise error.at(source.name) from None
-    except RecursionError:
-        raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
-    rows: list[Any] = []
-    if isinstance(document, list):
-        rows = document
-    elif isinstance(document, dict):
-        if column_about("group", None, document, source.error) and all(
-            isinstance(of, dict) for of in document.values()
-        ):
-            raise source.error("this is a table written by column", advice="write it with to_json(orient='records')")
-        for group, value in document.items():
-            by_measure = value.items() if isinstance(value, dict) else ()
-            rows += [{"group": group, "measure": measure, "value": inner} for measure, inner in by_measure]
-            rows += [] if isinstance(value, dict) else [{"group": group, "value": value}]
-    if not rows or not all(isinstance(row, dict) for row in rows):
-        raise source.error(
-            "this JSON has no value per group", advice="write {group: value}, {group: {measure: value}} or [{...}, ...]"
-        )
-    header = list(dict.fromkeys(name for row in rows for name in row))
-
-    def cells(wanted: Sequence[int]) -> Iterator[Row]:
-        return ([row.get(header[place]) for place in wanted] for row in rows)
-
-    return Records(header, cells, RowPlaces(source.name), source.error)
-
-
-def _is_trec_eval(head: bytes) -> bool:
-    """Return whether a file begins like the output of trec_eval: a measure, a group (or all), and a value."""
-    parts = head.partition(b"\n")[0].split()
-    if len(parts) != 3 or b"," in head.partition(b"\n")[0]:
-        return False
-    return parts[1] == _WHOLE.encode() or parts[2][:1] in b"-.0123456789"
-
-
-def _trec_eval(source: Source, limits: tuple[float, float], measure: str | None) -> ResultTable:
-    """Return the results of the lines that ``trec_eval -q`` prints, except those over all groups."""
-    lines: list[int] = []
-
-    def rows() -> Iterator[Row]:
-        for line, text in source.lines():
-            parts = text.split()
-            if not parts or (len(parts) > 1 and parts[1] == _WHOLE.encode()):
-                continue
-            if len(parts) != 3:
-                raise source.error(f"{len(parts)} fields where trec_eval has 3", line, advice="correct the line")
-            lines.append(line)
-            yield [parts[1].decode(), parts[2].decode(), parts[0].decode()]
-
-    return _table(rows(), LinePlaces(source.name, lines), limits, measure)

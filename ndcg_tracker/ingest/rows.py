@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.cells import KEEP_ONE, LinePlaces, Ranks, whole_ranks
-from ndcg_tracker.ingest.columns import Columns, Deciding
+from ndcg_tracker.ingest.columns import RANK_NAMES, Columns, Deciding
 from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
@@ -33,9 +33,12 @@ class Rows:
     scores, if the ranks are the places of rows. "lists" means the ranks, if there is also the order of lists.
     ``documents``: what the items are chunks of, None if they are not chunks. ``in_order``: whether some scores come
     from the order of their rows, because there were none. ``tie_order``: what breaks ties (see ``Ranking``).
+    ``are_ranks``: whether the scores are ranks with a minus. ``by_position``: whether ranks are positions in the list,
+    as the tool of the metrics reads them, and not only an order.
     ``n_empty``: how many lists there are if all are empty. ``n_failed``: how many failed responses were left out.
     ``groups_share``: the share of the groups that is kept. ``group_column``: the column of the group ids, "" if it is
-    not known.
+    not known. ``duplicates``: which of several rows of an item counts: "first", "best" or, if they are equal, "same";
+    None to refuse them.
     """
 
     span_keys: Keys
@@ -49,10 +52,13 @@ class Rows:
     documents: Documents | None = None
     in_order: bool = False
     tie_order: str | None = None
+    are_ranks: bool = False
+    by_position: bool = False
     n_empty: int = 0
     n_failed: int = 0
     groups_share: Fraction | None = None
     group_column: str = ""
+    duplicates: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -80,10 +86,16 @@ class Rows:
         )
 
     def as_asked(self, columns: Columns) -> Rows:
-        """Return the table with the share of its groups, and a rule for its documents unless its format has one."""
+        """Return the table with what the caller wants of it, and a rule for its documents unless its format has one."""
         documents = columns.documents if self.documents is None else self.documents
-        of_group = columns.found.pop("group", "")
-        return replace(self, documents=documents, groups_share=columns.groups_share, group_column=of_group)
+        ways = [name.partition(":")[2] for name in sorted(columns.allow) if name.startswith("duplicates:")]
+        return replace(
+            self,
+            documents=documents,
+            groups_share=columns.groups_share,
+            group_column=columns.found.pop("group", ""),
+            duplicates=ways[0] if ways else None,
+        )
 
     def merged(self) -> Rows:
         """Return the table with neighbouring spans of one group joined, because reading in parts may split them.
@@ -127,8 +139,10 @@ def in_asked_order(rows: Rows, columns: Columns, names: Mapping[str, str]) -> Ro
     """
     if columns.documents is not None:
         rows = replace(rows, documents=columns.documents.for_column(names.get("item")))
+    rows = replace(rows, by_position=columns.by_rank)
     if columns.are_ranks(names):
-        return rows if rows.scores is None else replace(rows, scores=0.0 - rows.scores)
+        are_ranks = names["score"] in RANK_NAMES
+        return rows if rows.scores is None else replace(rows, scores=0.0 - rows.scores, are_ranks=are_ranks)
     return rows if rows.ranks is None else replace(rows, deciding=columns.deciding(names))
 
 

@@ -8,7 +8,8 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, BinaryIO, Protocol, Self
@@ -191,6 +192,21 @@ def plain_lines(block: bytes) -> bytes:
 
 
 Progress = Callable[[int, int | None], None]
+_watching: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+@contextmanager
+def watched(progress: Progress | None) -> Iterator[None]:
+    """Call a function with the bytes read so far and the size of the input, None while that is unknown.
+
+    It is called for what this thread opens in the context.
+    """
+    token = _watching.set(progress)
+    try:
+        yield
+    finally:
+        _watching.reset(token)
+
 
 BLOCK = 1 << 22  # bytes; larger blocks do not fit the cache, and their memory is cleared again each time
 LONGEST_LINE = 1 << 24
@@ -201,10 +217,9 @@ BOM = b"\xef\xbb\xbf"
 class Source:
     """One input, readable from its start as often as needed; use it in a ``with`` statement.
 
-    Parameters: ``path``, a file, or ``-`` for ``stdin`` (None: the process's own). ``progress`` is called with the
-    bytes read so far and the size of the input (None while that is unknown). ``once``: do not copy an input that gives
-    its bytes only once; it can then be read once, by ``head`` and after that by one other method. ``name``: its name
-    in errors, None for the path. Raises: InputError if it cannot be opened.
+    Parameters: ``path``, a file, or ``-`` for ``stdin`` (None: the process's own). ``once``: do not copy an input that
+    gives its bytes only once; it can then be read once, by ``head`` and after that by one other method. ``name``: its
+    name in errors, None for the path. Raises: InputError if it cannot be opened.
     """
 
     first_line, first_row = 1, 0
@@ -215,13 +230,12 @@ class Source:
         path: str,
         *,
         stdin: BinaryIO | None = None,
-        progress: Progress | None = None,
         once: bool = False,
         name: str | None = None,
     ) -> None:
         self.path = path
         self.name = name or ("<stdin>" if path == "-" else shown_name(path))
-        self._progress = progress
+        self._progress = _watching.get()
         self._once = once
         self._raw = self._opened(stdin)
         self.size = None if isinstance(self._raw, SinglePass) else self._raw.seek(0, io.SEEK_END)

@@ -15,7 +15,7 @@ from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import NO_RANK, Places, Ranks
 from ndcg_tracker.ingest.columns import Refused
-from ndcg_tracker.ingest.documents import Chunks, Documents
+from ndcg_tracker.ingest.documents import Chunks
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans, places_in
@@ -33,13 +33,14 @@ from ndcg_tracker.rankings.ranking import (
     single_means,
 )
 from ndcg_tracker.rankings.sorting import descending_order, repeats_before
-from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import shown
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
 
 
 _BLOCK_ROWS = 1 << 19  # of a table that is ranked in blocks
+_LAST_POSITION = 100_000
 _LEAST_LIST = 5  # shorter lists may have such scores by chance
 
 
@@ -94,6 +95,8 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
         "ties_by_input",
         "rank_conflict",
         "scores_like_ranks",
+        "rank_gaps",
+        "duplicates",
         *(() if has_labels else ("no_score",)),
     ):
         parts = [note for note in every if note.kind == kind]
@@ -182,6 +185,48 @@ def _scores_in_rank_order(offsets: Index, ranks: Ranks, scores: Floats) -> Float
     others[groups] = True
     others[np.searchsorted(offsets, np.flatnonzero(ranks == NO_RANK), "right") - 1] = False
     return np.where(np.repeat(others, np.diff(offsets)), 0.0 - ranks, scores)
+
+
+def rank_gaps(group_keys: Keys, offsets: Index, ranks: Floats) -> Note | None:
+    """Return a note on the groups whose ranks are not 1, 2, 3 and so on, in any order; None if there are none.
+
+    >>> rank_gaps(Keys.from_strings(["q", "r"]), np.array([0, 2, 4]), np.array([2.0, 1.0, 1.0, 3.0]))
+    Note(kind='rank_gaps', facts={'n': 1, 'first': 'r', 'why': 'gaps'}, command=())
+    """
+    lengths = np.diff(offsets)
+    order = descending_order(-ranks, offsets)
+    wrong = np.flatnonzero(ranks[order] != places_in(lengths))
+    groups = np.unique(np.searchsorted(offsets, wrong, "right") - 1)
+    if not groups.size:
+        return None
+    first = int(groups[0])
+    of_first = np.sort(ranks[offsets[first] : offsets[first + 1]])
+    why = "repeats" if (np.diff(of_first) == 0).any() else "start" if of_first[0] != 1 else "gaps"
+    return Note("rank_gaps", {"n": groups.size, "first": group_keys[first], "why": why})
+
+
+def _at_positions(keys: Keys, offsets: Index, items: Keys, ranks: Floats, places: Places) -> tuple[Index, Keys, Floats]:
+    """Return the lists with an item that nobody labelled at each position without one, and scores in this order.
+
+    Raises: the error of ``places`` for ranks that are no positions.
+    """
+    owners = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    bad = (ranks < 1) | (ranks != np.floor(ranks)) | (ranks > _LAST_POSITION)
+    last = np.where(bad.any(), 0, np.maximum.reduceat(ranks, offsets[:-1])).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(last)])
+    at = ends[owners] + ranks.astype(np.int64) - 1
+    if not bad.any():
+        bad[np.setdiff1d(np.arange(at.size), np.unique(at, return_index=True)[1])] = True
+    if bad.any():
+        wrong = int(np.argmax(bad))
+        what = f"rank {ranks[wrong]:g} of item {shown(items[wrong])} of group {shown(keys[int(owners[wrong])])}"
+        advice = f"give each item its own rank from 1 to {_LAST_POSITION:,}, as RecTools reads them"
+        raise places.whole(f"{what} is not a position of its own", advice=advice)
+    positions = places_in(np.diff(ends))
+    empty = Keys.from_strings([f"(no item at rank {place})" for place in range(1, last.max() + 1)])
+    chosen = len(items) + positions - 1
+    chosen[at] = np.arange(len(items))
+    return ends, Keys.joined([items, empty]).take(chosen), -positions.astype(np.float64)
 
 
 def _falls(values: Ranks | Floats, offsets: Index) -> bool:
@@ -309,8 +354,10 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     if not scores.size and not is_part:
         raise no_score(places.whole)
     run = run_of_groups(keys, offsets, items, scores)
-    if rows.items is not None:
-        _refuse_duplicates(table, places, rows.documents, run, labels)
+    once = None if rows.items is None else _each_once(table, rows, given, places, run, labels)
+    if once is not None:
+        found = _ranked(rows, once[0], places, is_part=is_part)
+        return replace(found, notes=(*once[1], *found.notes))
     notes = of_failed(rows.n_failed)
     looks_ranked = None if scores.size < n_rows else scores_like_ranks(table.keys, table.offsets, given)
     notes += [] if looks_ranked is None else [looks_ranked]
@@ -324,6 +371,15 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         if rows.deciding in ("ranks", "lists"):
             scores = _scores_in_rank_order(offsets, ranks, scores)
             run = run_of_groups(keys, offsets, items, scores)
+    positions: Floats | None = 0.0 - scores if rows.are_ranks else None
+    if rows.ranks is not None and rows.deciding == "ranks":
+        positions = rows.ranks[table.rows].astype(np.float64)
+    are_whole = positions is not None and positions.size == scores.size and (positions != NO_RANK).all()
+    if positions is not None and are_whole and (gaps := rank_gaps(keys, offsets, positions)):
+        if rows.by_position:
+            offsets, items, scores = _at_positions(keys, offsets, items, positions, places)
+            run = run_of_groups(keys, offsets, items, scores)
+        notes.append(replace(gaps, facts={**gaps.facts, "are_positions": rows.by_position}))
     if scores.size < n_rows:
         notes.append(Note("no_score", {"n": n_rows - scores.size}))
     chunks = None
@@ -389,13 +445,16 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
     grades = np.ones(rows.n_rows) if rows.grades is None else rows.grades
     judged = _of_documents(rows, _without_nulls(table, table.arranged(grades)), places)
     labels = LabelLists(*judged, by_row_number=rows.items is None, group_column=rows.group_column)
+    told = replace(rows, duplicates=rows.duplicates or "same")
+    once = None if rows.items is None else _each_once(table, told, table.arranged(grades), places, labels)
+    if once is not None:
+        judged = _of_documents(rows, _without_nulls(once[0], once[0].arranged(grades)), places)
+        labels = LabelLists(*judged, group_column=rows.group_column)
     if not labels.n_items:
         if are_answers:
             advice = f"write grades into the label column, or name the column that has them with {argument('label')}"
             raise places.whole("no answer is filled in yet", advice=advice)
         raise places.whole("no row has a label", advice="name the label column")
-    if rows.items is not None:
-        _refuse_duplicates(table, places, rows.documents, labels)
     return labels
 
 
@@ -486,30 +545,53 @@ def _group_weights(table: _Grouped, weights: Floats, places: Places) -> GroupWei
     return GroupWeights(table.keys, values, varies, single_means(arranged, table.offsets))
 
 
-def _refuse_duplicates(
-    table: _Grouped, places: Places, documents: Documents | None, *lists: GroupedItems | None
-) -> None:
-    """Refuse a second row for the same (group, item); a list of all rows provides its hashes."""
-    if documents is not None and documents.are_read:
-        return  # the items are those of the chunks
+def _each_once(
+    table: _Grouped, rows: Rows, numbers: Floats, places: Places, *lists: GroupedItems | None
+) -> tuple[_Grouped, list[Note]] | None:
+    """Return the table with one row per (group, item), and what it leaves out; None if it has no more rows than that.
+
+    A second row is refused unless ``rows.duplicates`` says which counts: the "first", the "best" (by ``numbers``), or
+    either if they are the "same". ``numbers``: of the places of the table. ``lists``: one of all rows provides its
+    hashes.
+    """
+    if rows.documents is not None and rows.documents.are_read:
+        return None  # the items are those of the chunks
     whole = next((items for items in lists if items is not None and items.n_items == len(table.items)), None)
     if whole is not None and not whole.has_duplicates():
-        return
+        return None
     in_order = GroupedItems(table.keys, table.offsets, table.items, np.empty(0))
     if whole is None and not in_order.has_duplicates():
-        return
+        return None
     order = np.argsort(in_order.pair_hashes, kind="stable")
     hashes = in_order.pair_hashes[order]
     same = hashes[1:] == hashes[:-1]
     suspects = np.sort(order[np.append(same, False) | np.insert(same, 0, False)])
     if not isinstance(table.rows, slice):
         suspects = suspects[np.argsort(table.rows[suspects], kind="stable")]
-    first_at: dict[tuple[int, bytes], int] = {}
+    kept: dict[tuple[int, bytes], int] = {}
+    left_out = []
     for place in suspects.tolist():
-        group, row = int(np.searchsorted(table.offsets, place, "right")) - 1, table.source_row(place)
+        group = int(np.searchsorted(table.offsets, place, "right")) - 1
         pair = group, table.items.bytes_at(place)
-        if pair in first_at:
-            item, name, first = shown(pair[1]), shown(table.keys[group]), places.mention(first_at[pair])
-            what = f"item {item} of group {name} is in {first} already"
-            raise places.error(row, what, advice=places.if_twice)
-        first_at[pair] = row
+        if (first := kept.setdefault(pair, place)) == place:
+            continue
+        are_same = numbers[place] == numbers[first] or np.isnan([numbers[place], numbers[first]]).all()
+        if rows.duplicates is None or (rows.duplicates == "same" and not are_same):
+            item, name, there = shown(pair[1]), shown(table.keys[group]), places.mention(table.source_row(first))
+            ways = [argument("allow", f"duplicates:{how}") for how in ("first", "best")]
+            advice = f"{places.if_twice}, or give {' or '.join(ways)}"
+            raise places.error(
+                table.source_row(place), f"item {item} of group {name} is in {there} already", advice=advice
+            )
+        if rows.duplicates == "best" and not numbers[place] <= numbers[first]:
+            kept[pair], place = place, first
+        left_out.append(place)
+    if not left_out:
+        return None
+    is_kept = np.ones(len(table.items), dtype=np.bool_)
+    is_kept[left_out] = False
+    places_kept = np.flatnonzero(is_kept)
+    source = places_kept + table.rows.start if isinstance(table.rows, slice) else table.rows[places_kept]
+    offsets = np.concatenate([[0], np.cumsum(is_kept)])[table.offsets]
+    facts: dict[str, Fact] = {"n": len(left_out), "how": rows.duplicates}
+    return _Grouped(table.keys, offsets, table.items.take(places_kept), source), [Note("duplicates", facts)]

@@ -25,7 +25,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ndcg_tracker.api.evaluation import evaluate
+from ndcg_tracker.api.reading import evaluate
 from ndcg_tracker.api.say_evaluations import evaluations_as
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.api.evaluation import evaluate
+from ndcg_tracker.api.reading import evaluate
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.training import ValidationRows

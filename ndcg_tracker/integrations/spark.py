@@ -14,7 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ndcg_tracker.api.evaluation import Evaluation, Input, Names, NoLabelsError
+from ndcg_tracker.api.evaluation import Evaluation, NoLabelsError
+from ndcg_tracker.api.reading import Reading
 from ndcg_tracker.api.storing import ingest_stream
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
@@ -175,7 +176,8 @@ def log_run(
         of_labels = _columns(group, item, None, label, groups_share)
         (path,), beside = stack.enter_context(as_parquet([run], labels, columns, of_labels))
         store = partial(ingest_stream, opened, details=details, metrics=metrics, replace=replace)
-        return Input(path, beside, Names()).used_by(store)
+        reading = Reading()
+        return reading.used_by(path, reading.labels_given(beside), store)
 
 
 def table(name: str) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.api.evaluation import evaluate
+from ndcg_tracker.api.reading import evaluate
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, allowed
 from ndcg_tracker.compare.arms import FEATURES, LABELS, ROWS

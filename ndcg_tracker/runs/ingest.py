@@ -395,7 +395,10 @@ def _stored(
     notes += keep_texts(tx, dataset, details.texts, doubts) + coming.labels.notes()
     notes += [] if run.sampled is None else [sampled_note(run.sampled)]
     notes += [] if run.groups_share is None else [Note("groups_share", {"share": run.groups_share})]
-    notes += [doubts.passed(note, "failed") if note.kind == "failed_responses" else note for note in coming.notes]
+    let_pass = {"failed_responses": "failed", "duplicates": "duplicates:{how}"}
+    for note in coming.notes:
+        name = let_pass.get(note.kind, "").format(**note.facts)
+        notes.append(doubts.passed(note, name) if name else note)
     notes += [Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved]
     if is_new and label_set.version > 1:
         version = str(label_set.version)

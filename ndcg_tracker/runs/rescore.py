@@ -70,6 +70,7 @@ class LabelsAdded(tuple[int, bool]):
     ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that labels were added to, None for
     none. ``judge``: who gave them, "" for the unnamed judge. ``further``: the labels of other judges in the same file.
     ``n_left_out``: how many groups with labels belong to the other part of a split dataset. ``dataset``: its name.
+    ``n_labels``: how many labels were given.
     """
 
     rescored: tuple[RescoredRun, ...]
@@ -78,6 +79,7 @@ class LabelsAdded(tuple[int, bool]):
     further: tuple[LabelsAdded, ...]
     n_left_out: int
     dataset: str
+    n_labels: int
 
     def __new__(
         cls,
@@ -89,21 +91,22 @@ class LabelsAdded(tuple[int, bool]):
         further: Sequence[LabelsAdded] = (),
         n_left_out: int = 0,
         dataset: str = "",
+        n_labels: int = 0,
     ) -> LabelsAdded:
         """Return the pair, with the outcome for the runs and the version that the labels were added to."""
         added = super().__new__(cls, (version, is_new))
         added.rescored, added.extends, added.judge, added.further = tuple(rescored), extends, judge, tuple(further)
-        added.n_left_out, added.dataset = n_left_out, dataset
+        added.n_left_out, added.dataset, added.n_labels = n_left_out, dataset, n_labels
         return added
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         of_judge = self.version, self.is_new, self.rescored, self.extends, self.judge
-        return *of_judge, self.further, self.n_left_out, self.dataset
+        return *of_judge, self.further, self.n_left_out, self.dataset, self.n_labels
 
     def beside(self, further: Sequence[LabelsAdded]) -> LabelsAdded:
         """Return a copy with the labels of other judges in its file."""
         of_file = self.version, self.is_new, self.rescored, self.extends, self.judge, further
-        return LabelsAdded(*of_file, self.n_left_out, self.dataset)
+        return LabelsAdded(*of_file, self.n_left_out, self.dataset, self.n_labels)
 
     @property
     def version(self) -> int:
@@ -189,7 +192,7 @@ def store_labels(
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
     left_out = n_given - lists.n_groups
     new = added.is_new, rescored, added.extends
-    return LabelsAdded(version, *new, origin.judge, n_left_out=left_out, dataset=str(dataset))
+    return LabelsAdded(version, *new, origin.judge, n_left_out=left_out, dataset=str(dataset), n_labels=lists.n_items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -25,6 +27,15 @@ _LEAST_MET = 0.1
 _WHOLE = re.compile(r"(-?[0-9]+)\.0")
 
 Pair = tuple[str, str]
+_LEAST_CUT = 8
+_FORMS: dict[str, Callable[[str], str]] = {
+    "case": lambda text: " ".join(text.casefold().split()),
+    "decimals": lambda text: _WHOLE.sub(r"\1", text),
+    "padding": lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text),
+    "unicode": lambda text: unicodedata.normalize("NFKC", text),
+    "separators": lambda text: re.sub(r"[/_\\: -]", "_", unquote(text)),
+}
+"""Ways to write ids, each with a function that makes them alike."""
 
 
 @dataclass(slots=True)
@@ -33,14 +44,17 @@ class Spelling:
 
     ``example``: an item of the run and one of the labels in the same group that do not match, None if there are none.
     ``n``: how many labels match no item. ``met``: how many of these would match an item if the ids were written the
-    same way, with an example for each difference. Differences are "case" (or blanks), "decimals" (``10.0`` for ``10``),
-    or a prefix of either side. "chunks" counts labels of which some item is a part.
+    same way, with an example for each difference. Differences are those of ``_FORMS``, "cut" (to some characters), or a
+    prefix of either side. "chunks" counts labels of which some item is a part. ``n_met`` and ``n_labels``: how many
+    labels match in all groups that both have, and how many there are.
     """
 
     n: int = 0
     example: Pair | None = None
     met: Counter[str] = field(default_factory=Counter)
     examples: dict[str, Pair] = field(default_factory=dict)
+    n_met: int = 0
+    n_labels: int = 0
 
     @classmethod
     def of(cls, both: Judged) -> Spelling:
@@ -53,9 +67,10 @@ class Spelling:
         >>> run = Ranking.from_rows(groups, Keys.from_strings(["SKU-1", "SKU-2", "sku-3"]), numbers)
         >>> labels = LabelLists.from_rows(groups, Keys.from_strings(["sku-1", "sku-2", "sku-3"]), numbers)
         >>> [note.facts for note in Spelling.of(judged(run, labels)).notes()]
-        [{'how': 'case', 'of_run': 'SKU-1', 'of_labels': 'sku-1', 'n': 2, 'of': 2}]
+        [{'how': 'case', 'of_run': 'SKU-1', 'of_labels': 'sku-1', 'n': 2, 'of': 2, 'n_met': 1, 'n_labels': 3}]
         """
-        found = cls()
+        shared = both.label_groups[(both.run_groups >= 0) & (both.label_groups >= 0)]
+        found = cls(n_met=both.rows.size, n_labels=int(np.diff(both.labels.offsets)[shared].sum()))
         if both.rows.size < min(both.labels.n_items, both.ranking.n_items):
             for items, labels in _unmet(both):
                 found._take(items, labels)
@@ -65,8 +80,12 @@ class Spelling:
         """Add the items and the labels of a group that do not match."""
         self.n += len(labels)
         self.example = self.example or (items[0], labels[0])
-        self._count("case", items, labels, lambda item: item.casefold().strip())
-        self._count("decimals", items, labels, lambda item: _WHOLE.sub(r"\1", item))
+        for how, rewritten in _FORMS.items():
+            self._count(how, items, labels, rewritten)
+        for longer, shorter in ((items, labels), (labels, items)):
+            n = max(map(len, shorter))
+            if n >= _LEAST_CUT and n < max(map(len, longer)) and sum(len(text) == n for text in shorter) > 1:
+                self._count("cut", items, labels, lambda text, n=n: text[:n])  # type: ignore[misc]
         known = set(items)
         for prefix, is_of_run in _prefixes(items, labels):
             some = [(prefix + label, label) for label in labels if is_of_run and prefix + label in known]
@@ -89,6 +108,7 @@ class Spelling:
         """Add the differences in other groups."""
         self.n += other.n
         self.example = self.example or other.example
+        self.n_met, self.n_labels = self.n_met + other.n_met, self.n_labels + other.n_labels
         self.met += other.met
         self.examples = other.examples | self.examples
 
@@ -102,13 +122,14 @@ class Spelling:
 
         ``dataset``: of stored labels, which can be carried.
         """
-        how = self._likely(2)
+        how = self._likely(2) or next((how for how in _FORMS if self.n_met and self.met[how] == self.n > 0), None)
         if how is None or how == "chunks":  # a document may be labelled along with its parts
             return []
         of_run, of_labels = self.examples[how]
         facts: dict[str, Fact] = {"how": how, "of_run": of_run, "of_labels": of_labels}
+        facts |= {"n": self.met[how], "of": self.n, "n_met": self.n_met, "n_labels": self.n_labels}
         may_carry, command = _carrying(how, dataset)
-        return [Note("spelled_otherwise", facts | {"n": self.met[how], "of": self.n} | may_carry, command)]
+        return [Note("spelled_otherwise", facts | may_carry, command)]
 
     def none_met(self, dataset: str = "") -> Note:
         """Return the note that no item has a label, with an example of either side if they share a group."""
@@ -130,6 +151,8 @@ class Spelling:
 def _carrying(how: str, dataset: str) -> tuple[dict[str, Fact], tuple[str, ...]]:
     """Return a fact and a command for ids that have a prefix on one side, or are other ones, of stored labels."""
     _, is_prefix, prefix = how.partition(":")
+    if dataset and how == "padding":
+        return {"may_carry": True}, carry_command(dataset, "--pattern", "^0+")
     if not dataset or (how and not is_prefix):
         return {}, ()
     by = ("--pattern", f"^{re.escape(prefix)}".replace("\\-", "-")) if prefix else ()

@@ -24,9 +24,9 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.labels import NeededQuestion
 from ndcg_tracker.questions.labels.decide import ItemToGrade
 from ndcg_tracker.questions.labels.gather import labels_needed
+from ndcg_tracker.questions.labels.question import NeededQuestion
 from ndcg_tracker.questions.labels.say_items import csv_to_fill
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.render.report import query_cell, text_cell

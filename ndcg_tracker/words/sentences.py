@@ -123,6 +123,17 @@ def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
     return f"{what} contradicts {contradicted} in {where}; {decides}"
 
 
+def _rank_gaps(n: int, first: str, why: str, are_positions: bool) -> str:
+    where = f"a group ({shown(first)})" if n == 1 else f"{counted(n, 'group')} (the first: {shown(first)})"
+    what = {"repeats": "some are there twice", "start": "they do not start at 1", "gaps": "they have gaps"}[why]
+    taken = (
+        "they are taken as positions, as in RecTools, and an empty position counts as an item without label"
+        if are_positions
+        else "only their order counts: the metrics of rectools: take ranks as positions"
+    )
+    return f"the ranks of {where} are not 1, 2, 3 and so on ({what}); {taken}"
+
+
 def _difference(how: str, *, may_carry: bool = False) -> str:
     """Return how ids of the run and of the labels differ, and what to do about it."""
     whose, is_prefix, prefix = how.partition(":")
@@ -131,6 +142,10 @@ def _difference(how: str, *, may_carry: bool = False) -> str:
         return f"the ids of the {whose} start with {shown(prefix)}; write both the same way{carry}"
     return {
         "case": "they differ only in capitals or spaces; write both the same way",
+        "padding": "they are alike but for leading zeros; pad both alike",
+        "unicode": "they are the same in Unicode form NFKC; write both in it",
+        "separators": "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way",
+        "cut": "one side is cut to fewer characters; write both in full",
         "decimals": "whole numbers became floats, as happens in a join with empty cells; write whole numbers (in "
         "pandas, .astype('Int64') before to_csv)",
         "chunks": "to rank documents instead of their chunks",
@@ -138,10 +153,13 @@ def _difference(how: str, *, may_carry: bool = False) -> str:
     }[how]
 
 
-def _spelled_otherwise(how: str, of_run: str, of_labels: str, n: int, of: int, may_carry: bool = False) -> str:
+def _spelled_otherwise(
+    how: str, of_run: str, of_labels: str, n: int, of: int, n_met: int, n_labels: int, may_carry: bool = False
+) -> str:
     return (
-        f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n:,} of the {of:,} unmatched "
-        f"labels that were checked differ like this: {_difference(how, may_carry=may_carry)}"
+        f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n_met:,} of {n_labels:,} labels "
+        f"match as written; {n:,} of the {of:,} unmatched labels that were checked differ like this: "
+        f"{_difference(how, may_carry=may_carry)}"
     )
 
 
@@ -490,12 +508,18 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "best trial beats the next"
     ).format,
     "rank_conflict": _rank_conflict,
+    "rank_gaps": _rank_gaps,
     "scores_like_ranks": lambda n, first: (
         f"the scores of {'its group' if n == 1 else f'all {n:,} groups, such as'} {shown(first)}, look like positions "
         "in a list, but the highest score counts as the best: if the lowest is best, negate the scores; a minus before "
         "the name of a score column does that"
     ),
     "ties_by_input": "items of equal score keep the order of the input",
+    "duplicates": lambda n, how: (
+        f"{counted(n, 'row')} {'repeats an item of its group' if n == 1 else 'repeat items of their group'}: "
+        "of the rows of an item "
+        + {"first": "the first counts", "best": "the best counts", "same": "one counts, as they are equal"}[how]
+    ),
     "failed_responses": lambda n: (
         f"{counted(n, 'response')} failed and {'was' if n == 1 else 'were'} left out, so "
         f"{'its query counts' if n == 1 else 'their queries count'} as missing: run the search again"

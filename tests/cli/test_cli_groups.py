@@ -105,7 +105,7 @@ def test_wrong_tables(shop: CommandLine, table: str, folder: Path) -> None:
         (
             ["dense.run"],
             "dense.run: this file is read as trec, which is not supported for groups; name another with --reader "
-            "(csv tsv jsonl parquet)",
+            "(csv tsv json jsonl yaml parquet trec_eval)",
         ),
         ([], "there is no file; give one, or --default-weight"),
         (["--default-weight", "-1"], "--default-weight -1.0 is not a weight; give 0 or more"),

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from ndcg_tracker.cli.input_files import in_blocks_or_whole
-from ndcg_tracker.ingest.columns import Columns
-from ndcg_tracker.ingest.reading import BLOCK_ROWS, BYTES_PER_ROW
+from ndcg_tracker.ingest.reading import BLOCK_ROWS, BYTES_PER_ROW, in_blocks_or_whole
 from ndcg_tracker.ingest.table import RankedTable
 
 
@@ -22,7 +20,7 @@ def way(path: Path, stream: bool | None) -> str:
         way = "a table" if isinstance(blocks, list) else "blocks"
         return f"{way} of {sum(block.ranking.n_items for block in blocks)}"
 
-    return in_blocks_or_whole(str(path), stream=stream, reader="trec", columns=Columns(), scores=None, use=use)
+    return in_blocks_or_whole(str(path), use, stream=stream, reader="trec")
 
 
 def run_file(path: Path, tag: bytes, n_groups: int, *, again: bool = False) -> Path:

@@ -100,7 +100,8 @@ def test_bad_standard_input(program: Program, files: None) -> None:
     bad = program("ingest", "-", "--name", "x", "--labels", "labels.csv", given=b"group,item,score\nq,a,1\nq,a,2\n")
     assert (bad.code, bad.err) == (
         2,
-        "error: <stdin>:3: item 'a' of group 'q' is in line 2 already; keep one of the two\n",
+        "error: <stdin>:3: item 'a' of group 'q' is in line 2 already; keep one of the two, or give "
+        "--allow duplicates:first or --allow duplicates:best\n",
     )
 
 

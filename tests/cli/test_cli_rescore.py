@@ -94,9 +94,10 @@ def test_labels_before_any_run(command: CommandLine, files: None) -> None:
 
 
 def test_wrong_labels(sqlite_command: CommandLine, folder: Path) -> None:
-    (folder / "bad.txt").write_text("q1 0 a 1\nq1 0 a 1\n", encoding="utf-8")
+    (folder / "bad.txt").write_text("q1 0 a 1\nq1 0 a 2\n", encoding="utf-8")
     assert sqlite_command.refused("labels", "add", "bad.txt") == (
         "bad.txt:2: item 'a' of group 'q1' is in line 1 already; keep one of the two; if there are several judges "
-        "(trec_eval -R qrels_jg), keep the lines of one judge"
+        "(trec_eval -R qrels_jg), keep the lines of one judge, or give --allow duplicates:first or --allow "
+        "duplicates:best"
     )
     assert row_counts(sqlite_command.url) == {}

@@ -86,7 +86,7 @@ def test_show(shop: CommandLine) -> None:
     assert any(line.startswith("ndcg@10") for line in text)
     assert [row["group"] for row in shown["hardest"]] == [
         line.split()[0]
-        for line in text[text.index("hardest groups") + 2 : text.index("hardest groups") + 2 + len(shown["hardest"])]
+        for line in text[text.index("hardest queries") + 2 : text.index("hardest queries") + 2 + len(shown["hardest"])]
     ]
     assert shop.done("show", "dense", "--format", "html").startswith("<div><p><strong>dense on shop (")
     table = list(csv.DictReader(io.StringIO(shop.done("runs", "show", "dense", "--format", "csv"))))

@@ -23,7 +23,7 @@ best: foldable running shoes (+0.61), wireless rain jacket (+0.53), heavy duty o
 
 ? 167 unjudged items can change ndcg@10: grade those of 122 queries:  \
 ndcg-track labels sample bm25 dense --budget 167 --metric ndcg@10 --dataset shop
-more: -v statistics and groups   explain why   report a page
+more: -v statistics and queries   explain why   report a page
 """
 PASSED = """\
 PASS: dense may replace bm25 on shop (ndcg@10, margin 0.01)
@@ -63,7 +63,7 @@ def test_compare_to_the_letter(shop: CommandLine) -> None:
     assert shop("compare", "@baseline", "dense", "-m", "ndcg@10", "-q").out == DEMO.splitlines(keepends=True)[0]
     everything = shop("compare", "@baseline", "dense", "-m", "ndcg@10", "-v").out
     assert everything.startswith(DEMO.rpartition("more: ")[0])
-    assert "\nworst groups in ndcg@10\n" in everything
+    assert "\nworst queries in ndcg@10\n" in everything
     assert len(DEMO.splitlines()) <= 16
     assert is_narrow(DEMO)
 
@@ -113,7 +113,7 @@ def test_several_candidates_take_a_row_each(shop: CommandLine) -> None:
     ]
     assert len(text.splitlines()) <= 16
     pages = shop("compare", "bm25", "dense", "dense-int8", "-m", "ndcg@10", "-v").out
-    assert pages.count("\nworst groups in ndcg@10\n") == 2
+    assert pages.count("\nworst queries in ndcg@10\n") == 2
 
 
 def test_a_query_has_the_beginning_of_its_text(shop: CommandLine) -> None:

@@ -79,7 +79,7 @@ def test_two_arms(ltr: nt.Tracker) -> None:
     assert "moves" not in found["worst"][0]
     text = result.to_text(verbose=True)
     assert text.startswith("tag:recipe=new against tag:recipe=old on ltr (40 queries): ")
-    assert "95% interval: t over groups and runs, crossed; p: its t-test\n" in text
+    assert "95% interval: t over queries and runs, crossed; p: its t-test\n" in text
     assert "tag:recipe=old: 3 runs as one (old-0, old-1, old-2)" in text
     assert "degrees of freedom; the interval is ±" in " ".join(text.split())
 
@@ -321,7 +321,7 @@ def test_groups_of_one_user_depend_on_each_other(ltr: nt.Tracker) -> None:
         "interval may be "
         "too narrow"
     ]
-    assert "12 by user of 40 groups" in result.to_text(verbose=True)
+    assert "12 by user of 40 queries" in result.to_text(verbose=True)
     gated = ltr.gate("new-0", baseline="old-0", margin=0.02, cluster="user", dry_run=True).to_dict()
     start = "low information: the clusters that differ (of 12) count as much as 10 equal ones; below "
     assert gated["low_information"].startswith(start)
@@ -465,7 +465,7 @@ def test_explain_says_what_each_slice_did(ltr: nt.Tracker) -> None:
     assert (third["n_groups"], third["attribute"]) == (4, "user")
     assert (third["delta"], third["contribution"]) == pytest.approx((of_third.mean(), of_third.sum() / 40))
     assert next(row["n_groups"] for row in rows if row["value"] is None) == 2
-    assert "by the user of the group\nuser    groups  own delta" in str(result)
+    assert "by the user of the query\nuser    queries  own delta" in str(result)
     frame = result.to_frame()
     assert (frame["table"] == "slice").sum() == len(rows)
     assert "slices" not in ltr.explain("old-0", "new-0").to_dict()
@@ -491,8 +491,8 @@ def test_a_leaderboard_ranks_arms(ltr: nt.Tracker) -> None:
     assert pair.ci[1] - pair.ci[0] == pytest.approx(test.ci[1] - test.ci[0])
     means = {run.name: one.mean for run, one in zip(board.runs, metric.standings, strict=True)}
     assert means["tag:recipe=new"] == pytest.approx(values(ltr, *NEW).mean())
-    text = str(ltr.leaderboard("tag:recipe=old", "tag:recipe=new", "rules"))
-    assert "t-test over groups and runs, crossed" in " ".join(text.split())
+    text = ltr.leaderboard("tag:recipe=old", "tag:recipe=new", "rules").to_text(verbose=True)
+    assert "t-test over queries and runs, crossed" in " ".join(text.split())
     for references, options, message in (
         (
             ("tag:recipe=old", "old-1"),

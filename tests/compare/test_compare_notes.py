@@ -93,7 +93,7 @@ def test_metrics_that_are_equal_in_every_group_are_told(tracker: nt.Tracker) -> 
     tracker.ingest(frame, name="one", metrics=metrics)
     other = frame.assign(score=rng.normal(size=len(frame))).drop(columns="label")
     tracker.ingest(other, name="other", metrics=metrics)
-    told = "are equal in every group, but p-values are corrected for both: name only one of them"
+    told = "are equal in every query, but p-values are corrected for both: name only one"
     (comparison,) = tracker.compare("one", "other").comparisons
     (note,) = (note for note in comparison.notes if note.kind == "equal_metrics")
     assert note.facts["metrics"][0] == "ndcg@10"

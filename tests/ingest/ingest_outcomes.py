@@ -37,14 +37,15 @@ def listed(items: GroupedItems | None) -> list[tuple[str, str, float]] | None:
 def run_parts(table: Any) -> tuple[Any, ...]:
     """Return everything in a RankedTable as plain Python values, then its notes but those that count.
 
-    That rows have no score, and that scores look like positions, a stream says of the blocks that are so.
+    That rows have no score, that ranks have gaps, and that scores look like positions, a stream says of the blocks that
+    are so.
     """
     weights = table.weights and (
         table.weights.group_keys.to_list(),
         table.weights.values.tolist(),
         table.weights.varies.tolist(),
     )
-    notes = [note for note in table.notes if note.kind not in ("no_score", "scores_like_ranks")]
+    notes = [note for note in table.notes if note.kind not in ("no_score", "scores_like_ranks", "rank_gaps")]
     return listed(table.ranking), listed(table.labels), weights, *notes
 
 
@@ -57,6 +58,7 @@ def exact_rows(source: Source, table: LineFormat) -> tuple[Rows, Places]:
 
 def fast_rows(source: Source, table: LineFormat, n_bytes: int = BLOCK) -> Rows:
     """Return what the fast way makes of a source in pieces of so many bytes."""
+    assert table.fast is not None
     rows = table.fast(TextBlock(source.name, tuple(source.pieces(n_bytes))))
     table.finish(rows.n_rows, NoPlaces().whole)
     return rows

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from typer.models import OptionInfo
 
-from ndcg_tracker.cli import options
+from ndcg_tracker import asked
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.detection import FORMATS, READERS, default_run_name, detect_reader
 from ndcg_tracker.ingest.reading import read_labels, read_run
@@ -80,8 +79,8 @@ def test_a_tsv_without_header_that_is_a_trec_file_is_one(content: bytes, reader:
 def test_what_trec_eval_has_printed_is_told() -> None:
     for line in (b"runid                 \tall\tSTANDARD\n", b"prefs_num_prefs_ful_ret\t1.EC.AB\t1\n"):
         with pytest.raises(InputError) as caught:
-            detect_reader("out.test", line)
-        expected = "out.test: is output of trec_eval; give the run or the labels that trec_eval read"
+            read_run("-", stdin=io.BytesIO(line))
+        expected = "<stdin>: is output of trec_eval; give the run or the labels that trec_eval read"
         assert str(caught.value) == expected
 
 
@@ -107,7 +106,7 @@ def test_every_reader_reads(reader: str) -> None:
 
 
 def test_the_help_and_the_page_list_every_reader() -> None:
-    [option] = [one for one in get_args(options.Reader) if isinstance(one, OptionInfo)]
+    [option] = [one for one in get_args(asked.Reader) if isinstance(one, asked.Option)]
     assert option.help == f"{', '.join(READERS[:-1])} or {READERS[-1]}."
     page = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:3] for line in page.partition("| reader |")[2].partition("\n\n")[0].splitlines()[2:]]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refused import refusal_of
+from refused import OR_ALLOW, refusal_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.ingest.columns import Columns
@@ -220,7 +220,7 @@ def test_objects_are_chunks_of_documents(kind: str) -> None:
         assert nt.evaluate(run, "RR", labels=labels, item_to_document=of)["RR"] == 0.5
     assert refusal_of(nt.InputError, nt.evaluate, run, "RR", labels={"q": {"b.md": 1}}, item=of) == (
         "group 'q', place 2: item 'a.md' of group 'q' is in place 1 already; keep one of the two, or, where these are "
-        f"chunks of one document, give item_to_document='{of}' in place of item='{of}'"
+        f"chunks of one document, give item_to_document='{of}' in place of item='{of}'{OR_ALLOW}"
     )
     told = refusal_of(nt.InputError, nt.evaluate, run, "RR", labels={"q": {"b.md": 1}}, item_to_document="doc")
     assert "has no doc; say where its id is, such as item_to_document='" in told

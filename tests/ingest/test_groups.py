@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from refused import refusal_of
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame, read_groups
+from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_groups
 
 DEFAULTS = GroupColumns()
 Parts = tuple[list[str], list[float | None] | None, dict[str, list[Any]]]
@@ -51,7 +51,7 @@ def refusal(content: str | bytes, reader: str | None = None, columns: GroupColum
 
 
 def frame_refusal(frame: object, columns: GroupColumns = DEFAULTS) -> str:
-    return refusal_of(InputError, read_group_frame, frame, columns)
+    return refusal_of(InputError, read_groups, frame, columns=columns)
 
 
 def test_a_csv_with_weights_and_attributes() -> None:
@@ -126,11 +126,11 @@ def test_parquet(tmp_path: Path) -> None:
     )
     assert parts(read_groups(path)) == expected
     assert read(Path(path).read_bytes()) == expected
-    assert parts(read_group_frame(table)) == expected
+    assert parts(read_groups(table)) == expected
 
 
 def test_binary_ids_of_parquet() -> None:
-    assert parts(read_group_frame(pa.table({"group": [b"q\xc3\xa4"], "a": [1]})))[0] == ["qä"]
+    assert parts(read_groups(pa.table({"group": [b"q\xc3\xa4"], "a": [1]})))[0] == ["qä"]
     assert frame_refusal(pa.table({"group": [b"ok", b"\xff"], "a": [1, 2]})) == (
         "row 2: byte 0xff is not UTF-8; write ids as UTF-8"
     )
@@ -150,19 +150,17 @@ def test_frames() -> None:
         "n": np.array([1, np.nan]),
         "weight": [1, None],
     }
-    assert parts(read_group_frame(columns)) == expected
-    assert parts(read_group_frame(pd.DataFrame(columns))) == expected
+    assert parts(read_groups(columns)) == expected
+    assert parts(read_groups(pd.DataFrame(columns))) == expected
     whole = pd.DataFrame({"group": [1, 2], "n": pd.array([3, None], "Int64"), "mobile": np.array([True, False])})
-    assert parts(read_group_frame(whole)) == (["1", "2"], None, {"n": [3, None], "mobile": ["true", "false"]})
-    assert [type(n) for n in read_group_frame({"group": ["a", "b"], "n": np.array([1, 2])}).attributes["n"]] == [
-        int
-    ] * 2
+    assert parts(read_groups(whole)) == (["1", "2"], None, {"n": [3, None], "mobile": ["true", "false"]})
+    assert [type(n) for n in read_groups({"group": ["a", "b"], "n": np.array([1, 2])}).attributes["n"]] == [int] * 2
 
 
 def test_a_frame_is_not_changed() -> None:
     frame = pd.DataFrame({"group": ["q"], "lang": [None]}, dtype=object)
     before = frame.copy()
-    read_group_frame(frame)
+    read_groups(frame)
     pd.testing.assert_frame_equal(frame, before)
 
 
@@ -309,7 +307,7 @@ def test_wrong_columns(columns: GroupColumns, message: str) -> None:
 
 
 def test_wrong_readers() -> None:
-    choice = "csv tsv jsonl parquet"
+    choice = "csv tsv json jsonl yaml parquet trec_eval"
     assert refusal("group,a\nq,1\n", "trec") == f"no reader 'trec' for groups; choose one of {choice}"
     assert refusal("1 qid:3 1:0.5\n") == (
         "<stdin>: this file is read as svmlight, which is not supported for groups; name another with reader= "
@@ -405,7 +403,7 @@ def test_a_table_comes_back_the_same_through_json_lines_and_frames(table: Tables
     expected = (keys, of_groups, some)
     if some and (not leaves_out or any(weight is not None for weight in of_groups)):
         assert read("".join(json.dumps(row) + "\n" for row in kept), "jsonl") == expected
-    assert parts(read_group_frame(columns)) == (keys, of_groups, attributes)
+    assert parts(read_groups(columns)) == (keys, of_groups, attributes)
 
 
 PIECES = [

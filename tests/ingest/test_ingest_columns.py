@@ -162,9 +162,7 @@ def test_a_score_is_no_label_where_no_convention_says_so() -> None:
         assert found.endswith("with label=; scores without labels are a run: are the run and the labels swapped?")
     found = refusal(["qid", "docno", "score", "relevance"], LABEL_TABLE, Columns(label="grade"))
     assert found.endswith(": name the label column with label='relevance'")
-    assert refusal(["qid", "docno"], LABEL_TABLE).endswith(
-        "; if each row is a relevant item, add a column that is always 1"
-    )
+    assert refusal(["qid", "docno"], LABEL_TABLE).endswith("; if each row is a relevant item, give label='=1'")
     for header in (["qid", "docno", "label"], ["group", "item", "relevance"], ["query", "docid", "rating"]):
         told = "; labels without scores are not a run: are the run and the labels swapped?"
         assert refusal(header, RUN_APART).endswith(told)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed, run_parts, source_of
+from refused import OR_ALLOW
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
@@ -240,7 +241,7 @@ def test_labels_may_be_true() -> None:
         (
             b'group,item,score\nq,"a\nb",1\nq,c,1\nq,"a\nb",\n',
             Columns(),
-            "<stdin>:5: item 'a\\nb' of group 'q' is in line 2 already; keep one of the two",
+            "<stdin>:5: item 'a\\nb' of group 'q' is in line 2 already; keep one of the two" + OR_ALLOW,
         ),
         (b'group,score\nq,1\n"q,1\nq,1\n', Columns(), "<stdin>:3: a quote is never closed; close it or double it"),
         (b'group,score\n"q"r,1\n', Columns(), "<stdin>:2: text after a closing quote; double the quotes inside a cell"),

@@ -66,17 +66,21 @@ def flat(value: Any, name: str = "") -> dict[str, str]:
     return {} if value is None else {name[:-1]: value.removesuffix("\n")}
 
 
+def read(text: str) -> dict[str, str]:
+    return entries(text, ValueError)
+
+
 def annotated(header: str) -> str:
     commented = "".join(f"# {line}\n" if line else "#\n" for line in header.splitlines())
     return f"# ir_metadata.start\n{commented}# ir_metadata.end\n{RUN}"
 
 
 def test_every_entry_is_that_of_a_yaml_parser() -> None:
-    found = entries(HEADER.splitlines())
+    found = read(HEADER)
     wanted = flat(yaml.load(HEADER, yaml.BaseLoader))
     assert wanted.pop("platform.hardware.ram") == "~"  # the base loader knows no null
     assert found == wanted
-    assert entries(["a: 'over", "  two lines'", "b:", "c: null", "d: [1, 2]"]) == {"a": "over two lines", "d": "[1, 2]"}
+    assert read("a: 'over\n  two lines'\nb:\nc: null\nd: [1, x]") == {"a": "over two lines", "d.0": "1", "d.1": "x"}
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
@@ -114,8 +118,11 @@ def test_a_file_without_a_header_says_nothing(tmp_path: Path, text: str) -> None
         ),
         (
             annotated("tag: a\nno entry"),
-            "a.run: line 3 belongs to no entry of ir_metadata; correct or remove it",
+            "a.run:3: not valid YAML (could not find expected ':'); correct the file",
         ),
+        (annotated("tag"), "a.run: not the keys of ir_metadata; correct or remove it"),
+        (annotated("a: 1\na: 2"), "a.run: key 'a' is there twice, in line 3; keep one of the two"),
+        (annotated(f"a: {'[' * 10_000}"), "a.run: YAML nested too deeply; correct or remove it"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, text: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +198,7 @@ def test_what_a_file_beside_a_run_may_be(tmp_path: Path) -> None:
     path.write_text("# ir_metadata.start\n# tag: a\n# ir_metadata.end\n")
     assert side_metadata(str(path)) == {"tag": "a"}
     path.write_text("tag: a\nno entry\n")
-    with pytest.raises(InputError, match="line 2 belongs to no entry of ir_metadata"):
+    with pytest.raises(InputError, match=r"a\.yml:3: not valid YAML"):
         side_metadata(str(path))
     with pytest.raises(InputError, match="no such file; check the path"):
         side_metadata(str(tmp_path / "none.yml"))
@@ -216,8 +223,8 @@ def test_what_is_written_is_read_back(given_entries: dict[str, str]) -> None:
     assert (lines[0], lines[-1]) == ("# ir_metadata.start", "# ir_metadata.end")
     text = "\n".join(line.removeprefix("# ") for line in lines[1:-1])
     assert flat(yaml.safe_load(text) or {}) == {name: value.removesuffix("\n") for name, value in alone.items()}
-    assert entries([line.removeprefix("#") for line in lines[1:-1]]) == alone
-    assert entries([line.removeprefix("#") for line in header_lines(given_entries)[1:-1]]) == given_entries
+    assert read(text) == alone
+    assert read("\n".join(line.removeprefix("#") for line in header_lines(given_entries)[1:-1])) == given_entries
 
 
 def test_a_run_prints_its_header(tmp_path: Path) -> None:
@@ -236,11 +243,7 @@ def test_a_run_prints_its_header(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("n_levels", [50, 5000])
+@pytest.mark.parametrize("n_levels", [50, 400])
 def test_a_name_of_many_levels_comes_back(n_levels: int) -> None:
     found = {".".join(["a"] * n_levels): "x", "b": "y"}
-    assert entries([line.removeprefix("# ") for line in header_lines(found)[1:-1]]) == found
-
-
-def test_flow_collections_nested_without_end_stay_the_text_that_they_are() -> None:
-    assert entries([f"a: {'[' * 100_000}"]) == {"a": "[" * 100_000}
+    assert read("\n".join(line.removeprefix("# ") for line in header_lines(found)[1:-1])) == found

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.results import ResultColumns, ResultTable, read_results, result_frame
+from ndcg_tracker.ingest.results import ResultColumns, ResultTable, read_results
 
 SHARES = (0.0, 1.0)
 EXPECTED = {"q1": 0.5, "q2": 1.0, "007": 0.0}
@@ -62,7 +62,9 @@ def test_measures_by_group_as_pytrec_eval_returns_them(tmp_path: Path) -> None:
     path.write_text('{"q1": {"map": 0.25, "ndcg": 0.5}, "q2": {"map": 0.5, "ndcg": null}}', encoding="utf-8")
     assert known(read_results(str(path), SHARES, columns=ResultColumns(measure="map"))) == {"q1": 0.25, "q2": 0.5}
     assert math.isnan(known(read_results(str(path), SHARES, columns=ResultColumns(measure="ndcg")))["q2"])
-    with pytest.raises(InputError, match=r": row 2: there are measures 'map' and 'ndcg'; choose one with measure=$"):
+    with pytest.raises(
+        InputError, match=r": no column 'value'; the columns are 'group', 'map', 'ndcg': name the value column"
+    ):
         read_results(str(path), SHARES)
 
 
@@ -103,8 +105,8 @@ def test_a_last_row_of_all_is_no_group_where_it_is_the_mean(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", ": this JSON has no value per group; write {group: value}, {group: {measure: value}} or [{...}, ...]"),
-        ("[0.5]", ": this JSON has no value per group; write {group: value}"),
+        ("[]", ": this JSON has no rows; write {key: value}, {key: {column: value}} or [{...}, ...]"),
+        ("[0.5]", ": this JSON has no rows; write {key: value}"),
         ('{"q1": [0.5]}', ": row 1: the value is an array; write a number"),
         ('{"q1": 0.5, "q1": 1}', ": key 'q1' is there twice; keep one of the two"),
         ('{"q1": 0.5, "q2": NaN}', ": row 2: the value is not finite; where there is none, write null or nothing"),
@@ -157,15 +159,15 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "a.parquet")
     assert known(read_results(str(tmp_path / "a.parquet"), SHARES)) == EXPECTED
     frame = table.to_pandas()
-    assert known(result_frame(frame, SHARES)) == known(result_frame(table, SHARES)) == EXPECTED
-    assert known(result_frame(EXPECTED, SHARES)) == EXPECTED
-    assert known(result_frame({"qid": list(EXPECTED), "value": list(EXPECTED.values())}, SHARES)) == EXPECTED
+    assert known(read_results(frame, SHARES)) == known(read_results(table, SHARES)) == EXPECTED
+    assert known(read_results(EXPECTED, SHARES)) == EXPECTED
+    assert known(read_results({"qid": list(EXPECTED), "value": list(EXPECTED.values())}, SHARES)) == EXPECTED
     renamed = frame.rename(columns={"qid": "session", "value": "score"})
-    assert known(result_frame(renamed, SHARES, ResultColumns("session", "score"))) == EXPECTED
-    assert known(result_frame({1: 0.5, 2: 1.0}, SHARES)) == {"1": 0.5, "2": 1.0}
+    assert known(read_results(renamed, SHARES, columns=ResultColumns("session", "score"))) == EXPECTED
+    assert known(read_results({1: 0.5, 2: 1.0}, SHARES)) == {"1": 0.5, "2": 1.0}
     series = pd.Series(EXPECTED).rename_axis("user_id")
     series.to_frame().to_parquet(tmp_path / "series.parquet")
-    assert known(result_frame(series.reset_index(), SHARES)) == EXPECTED
+    assert known(read_results(series.reset_index(), SHARES)) == EXPECTED
     assert known(read_results(str(tmp_path / "series.parquet"), SHARES)) == EXPECTED
 
 
@@ -178,14 +180,16 @@ def test_groups_without_a_value(tmp_path: Path) -> None:
     for table in (
         read_results(str(path), SHARES),
         read_results(str(lines), SHARES),
-        result_frame(series, SHARES),
-        result_frame({"q1": 0.5, "q2": None}, SHARES),
-        result_frame(pd.DataFrame({"q_id": ["q1", "q2"], "value": series.to_numpy()}), SHARES),
+        read_results(series, SHARES),
+        read_results({"q1": 0.5, "q2": None}, SHARES),
+        read_results(pd.DataFrame({"q_id": ["q1", "q2"], "value": series.to_numpy()}), SHARES),
     ):
         assert table.group_keys.to_list() == ["q1", "q2"]
         np.testing.assert_array_equal(table.values, [0.5, np.nan])
-    with pytest.raises(InputError, match=r"^a ChunkedArray has no columns; give a table, such as a pandas DataFrame$"):
-        result_frame(pa.chunked_array([[0.5]]), SHARES)
+    with pytest.raises(
+        InputError, match=r"^cannot read a ChunkedArray; give a pandas DataFrame, a pyarrow Table or a dict of columns$"
+    ):
+        read_results(pa.chunked_array([[0.5]]), SHARES)
 
 
 def test_trec_eval(tmp_path: Path) -> None:
@@ -224,6 +228,6 @@ def test_a_value_outside_of_the_range(tmp_path: Path) -> None:
         read_results(str(path), SHARES)
     assert known(read_results(str(path), (0.0, math.inf))) == {"q1": 0.5, "q2": 1.5}
     with pytest.raises(InputError, match=r"^row 1: the value is not finite; where there is none,"):
-        result_frame({"a": math.inf}, SHARES)
+        read_results({"a": math.inf}, SHARES)
     with pytest.raises(InputError, match="no reader 'trec' for results"):
         read_results(str(path), SHARES, reader="trec")

@@ -22,7 +22,7 @@ from refused import refusal_of
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import source
 from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.source import Source, watched
 
 RUN = b"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq2 Q0 d1 1 .5 tag\n"
 ROWS = [("q1", "d1", 2.5), ("q1", "d2", 1.5), ("q2", "d1", 0.5)]
@@ -234,7 +234,8 @@ def test_progress_ends_with_the_size_of_the_file(tmp_path: Path, packed: bool) -
     path = tmp_path / "a.run"
     path.write_bytes(gzip.compress(RUN) if packed else RUN)
     seen: list[tuple[int, int | None]] = []
-    read_run(str(path), progress=lambda done, total: seen.append((done, total)))
+    with watched(lambda done, total: seen.append((done, total))):
+        read_run(str(path))
     size = path.stat().st_size
     assert seen[-1] == (size, size)
     assert seen == sorted(seen)
@@ -242,7 +243,8 @@ def test_progress_ends_with_the_size_of_the_file(tmp_path: Path, packed: bool) -
 
 def test_progress_of_standard_input_knows_no_total_until_all_is_there() -> None:
     seen: list[tuple[int, int | None]] = []
-    read_run("-", stdin=io.BytesIO(RUN), progress=lambda done, total: seen.append((done, total)))
+    with watched(lambda done, total: seen.append((done, total))):
+        read_run("-", stdin=io.BytesIO(RUN))
     assert seen == [(len(RUN), None), (len(RUN), len(RUN))]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ingest_outcomes import listed, run_parts
+from refused import OR_ALLOW
 from stream_outcomes import AGAIN, joined, streamed, whole
 from thorough import LONG
 
@@ -25,7 +26,7 @@ from ndcg_tracker.ingest.reading import (
     stream_run,
     text_table,
 )
-from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.source import Source, watched
 
 
 def lines_of(n_groups: int, n_items: int, tag: bytes = b"tag") -> list[bytes]:
@@ -55,7 +56,7 @@ def test_a_defect_anywhere_in_a_large_file_is_found_with_its_line(tmp_path: Path
             "5 fields where a TREC run line has 6 (group Q0 item rank score tag); "
             "correct the line or name another reader=",
         ),
-        (10_865, good[10_864], "item 'd64' of group 'q54' is in line 10865 already; keep one of the two"),
+        (10_865, good[10_864], "item 'd64' of group 'q54' is in line 10865 already; keep one of the two" + OR_ALLOW),
         (10_865, b"q54 Q0 \xff 1 1 t\n", "byte 0xff is not UTF-8; save the file as UTF-8"),
         (10_865, b"q54 Q0 " + b"d" * 2001 + b" 1 1 t\n", "the item id has 2001 bytes; shorten it to 2000 or fewer"),
         (10_800, b"q0 Q0 x 1 1 t\n", f"the rows of group 'q0' {AGAIN}"),
@@ -216,10 +217,12 @@ def test_progress_ends_with_the_size_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.run"
     path.write_bytes(b"q Q0 d 1 1 t\n")
     seen: list[tuple[int, int | None]] = []
-    list(stream_run(str(path), progress=lambda done, total: seen.append((done, total))))
+    with watched(lambda done, total: seen.append((done, total))):
+        list(stream_run(str(path)))
     assert seen[-1] == (13, 13)
     seen.clear()
-    list(stream_run("-", reader="trec", stdin=io.BytesIO(b"q Q0 d 1 1 t\n"), progress=lambda *at: seen.append(at)))
+    with watched(lambda *at: seen.append(at)):
+        list(stream_run("-", reader="trec", stdin=io.BytesIO(b"q Q0 d 1 1 t\n")))
     assert seen[-1] == (13, None)
 
 

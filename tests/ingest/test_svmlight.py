@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed
+from ingest_outcomes import exact_outcome, exact_rows, listed
 from refused import refusal_of
 from thorough import examples
 
@@ -169,52 +169,6 @@ def test_a_long_line_that_almost_fits_is_refused_in_linear_time() -> None:
     line = b"1 qid:1 " + b"1:0.5 " * 200_000 + b"x\n"
     expected = "<stdin>:1: 'x' is not a feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"
     assert exact_outcome(line, labels, labels=True) == expected
-
-
-def quick(content: bytes, block_size: int = 1 << 24) -> Any:
-    return fast_outcome(content, lambda source: fast_rows(source, LabelQid(source), block_size), labels=True)
-
-
-GOOD = b"2 qid:a 1:0.5 2:1e-3 # doc7\r\n0.5 qid:a\t1:.5\n# x\n\n1 qid:b # x\n-1  qid:c 1:2"
-MORE = [
-    *PIECES,
-    b"\r\n",
-    b"\x0b",
-    b"\xc2\xa0",
-    b"+1",
-    b"1.",
-    b".5",
-    b"1e",
-    b"e5",
-    b"1e400",
-    b"2:1",
-    b"inf",
-    b"\xef\xbb\xbf",
-]
-
-
-@st.composite
-def damaged(draw: st.DrawFn) -> bytes:
-    """Return a well-formed file with a few pieces put in or in place of something."""
-    content = GOOD
-    for _ in range(draw(st.integers(0, 3))):
-        start = draw(st.integers(0, len(content)))
-        end = min(len(content), start + draw(st.integers(0, 4)))
-        content = content[:start] + draw(st.sampled_from(MORE)) + content[end:]
-    return content
-
-
-@settings(max_examples=examples(600))
-@given(damaged() | st.lists(st.sampled_from(MORE), max_size=14).map(b"".join), st.integers(1, 64))
-@example(b"1 qid:1 1:1\n\xef\xbb\xbf1 qid:2\n", 5)
-@example(b"1 qid:a 1:0.5 #\rx\n", 64)
-def test_the_fast_path_reads_what_the_exact_one_reads_or_doubts(content: bytes, block_size: int) -> None:
-    assert quick(content, block_size) in (DOUBT, exact_outcome(content, labels, labels=True))
-
-
-def test_the_fast_path_takes_plain_files() -> None:
-    assert quick(GOOD) == [("a", "1", 2.0), ("a", "2", 0.5), ("b", "1", 1.0), ("c", "1", -1.0)]
-    assert quick(LETOR) == exact_outcome(LETOR, labels, labels=True)
 
 
 def test_scores_from_standard_input_are_there_for_the_exact_path_too(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from refused import refusal_of
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_text_frame, read_texts
+from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_texts
 
 DEFAULTS = TextColumns()
 
@@ -75,11 +75,11 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
     expected = TextTable([None, None], ["1", "2"], {"title": ["Tent", None], "url": [None, "x"]})
     pq.write_table(pa.table(columns), tmp_path / "items.parquet")
     assert read_texts(str(tmp_path / "items.parquet")) == expected
-    assert read_text_frame(columns) == expected
-    assert read_text_frame(pa.table(columns)) == expected
-    assert read_text_frame(pd.DataFrame(columns)) == expected
+    assert read_texts(columns) == expected
+    assert read_texts(pa.table(columns)) == expected
+    assert read_texts(pd.DataFrame(columns)) == expected
     titles = pd.DataFrame({"doc": ["a"], "title": [1984], "text": [float("nan")]})
-    assert read_text_frame(titles, TextColumns(item="doc")) == TextTable(
+    assert read_texts(titles, columns=TextColumns(item="doc")) == TextTable(
         [None], ["a"], {"text": [None], "title": ["1984"]}
     )
 
@@ -94,8 +94,8 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
         ("group,item,score\nq,a,1\n", "no column 'text'; the columns are 'group', 'item', 'score': name the text "
          "column with text="),
         ("group,text,text\nq,x,y\n", "column 'text' appears 2 times; rename all but one"),
-        ("group,text\nq,x\nq,y\n", "group 'q' duplicates line 2; keep one of the two"),
-        ("group,item,text\nq,a,x\n,a,y\nq,,z\nq,a,y\n", "5: item 'a' of group 'q' duplicates line 2; keep one"),
+        ("group,text\nq,x\nq,y\n", "group 'q' is in line 2 already; keep one of the two"),
+        ("group,item,text\nq,a,x\n,a,y\nq,,z\nq,a,y\n", "5: item 'a' of group 'q' is in line 2 already; keep one"),
         ("group,item,text\n,,x\n", "the row has no group and no item; add one"),
         ("item,text\n,x\n", "the row has no item; add one"),
         ("group,text\nq,a\0b\n", "a NUL byte; write the file again as text without it"),
@@ -126,5 +126,8 @@ def test_wrong_columns_and_readers() -> None:
         content, columns=TextColumns(title="text")
     )
     assert "no column 'query'; the columns are 'group', 'text'" in refusal(content, columns=TextColumns(text="query"))
-    assert refusal(content, "trec") == "no reader 'trec' for texts; choose one of csv tsv jsonl parquet"
+    assert (
+        refusal(content, "trec")
+        == "no reader 'trec' for texts; choose one of csv tsv json jsonl yaml parquet trec_eval"
+    )
     assert "this file is read as trec, which is not supported for texts" in refusal("q1 Q0 d1 1 0.5 x\n" * 3)

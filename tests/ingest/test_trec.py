@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed, small_rows
+from refused import OR_ALLOW
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
@@ -278,13 +279,13 @@ def test_ids_stay_as_they_are() -> None:
             )
         ),
         (b"1 Q0 d 1 nan t\n", "<stdin>:1: score 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
-        (b"1 Q0 d 1 -inf t\n", "<stdin>:1: score '-inf' is not a number; write it like 0.5, -2 or 1e-3"),
+        (b"1 Q0 d 1 inf t\n", "<stdin>:1: score 'inf' is not a number; write it like 0.5, -2 or 1e-3"),
         (b"1 Q0 d 1 1_000 t\n", "<stdin>:1: score '1_000' is not a number; write it like 0.5, -2 or 1e-3"),
         (b"1 Q0 d 1 1e400 t\n", "<stdin>:1: score '1e400' is too large for a double; use a finite number"),
         ("1 Q0 d 1 ٣ t\n".encode(), "<stdin>:1: score '٣' is not a number; write it like 0.5, -2 or 1e-3"),
         (
             b"1 Q0 d 1 2 t\n\n2 Q0 d 1 2 t\n1 Q0 d 1 3 t\n",
-            "<stdin>:4: item 'd' of group '1' is in line 1 already; keep one of the two",
+            "<stdin>:4: item 'd' of group '1' is in line 1 already; keep one of the two" + OR_ALLOW,
         ),
         (b"1 Q0 d\0 1 2 t\n", "<stdin>:1: a NUL byte; write the file again as text without it"),
         (b"1 Q0 d 1 2 t\n1 Q0 gr\xf6\xdfe 1 2 t\n", "<stdin>:2: byte 0xf6 is not UTF-8; save the file as UTF-8"),
@@ -372,7 +373,7 @@ def test_other_files_of_trec_eval_are_refused_with_the_reason() -> None:
     )
     assert refusals_of_labels(b"301 1 CR93E-10279 0\n301 2 CR93E-10279 1\n") == (
         "<stdin>:2: item 'CR93E-10279' of group '301' is in line 1 already; keep one of the two; if there are "
-        "several judges (trec_eval -R qrels_jg), keep the lines of one judge"
+        f"several judges (trec_eval -R qrels_jg), keep the lines of one judge{OR_ALLOW}"
     )
 
 
@@ -413,7 +414,7 @@ def test_a_large_file_is_read_the_same_way_and_its_defect_is_found(tmp_path: Pat
     assert ranking.scores[119_999] == -119999.25
     lines[110_000] = lines[109_999]
     path.write_bytes(b"".join(lines))
-    expected = f"{path}:110001: item 'd109999' of group '109' is in line 110000 already; keep one of the two"
+    expected = f"{path}:110001: item 'd109999' of group '109' is in line 110000 already; keep one of the two" + OR_ALLOW
     with pytest.raises(InputError) as caught:
         read_run(str(path))
     assert str(caught.value) == expected

@@ -19,8 +19,6 @@ from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
-from ndcg_tracker.ingest.groups import GroupTable
-from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.runs.export_files import ExportWriter
 from ndcg_tracker.storage.database import upgrade
 
@@ -54,7 +52,7 @@ def fill(url: str) -> None:
         weights = np.array([2.0, 0.1, 1.0, 1.0, 1.0])
         nothing: list[None] = [None] * 3
         attributes = {"kind": ["new", None, *nothing], "size": [0.1, 3, *nothing]}
-        tracker.set_groups(GroupTable(Keys.from_strings(["q1", "q3", "q2", "q4", "q5"]), weights, attributes))
+        tracker.set_groups({"group": ["q1", "q3", "q2", "q4", "q5"], "weight": weights, **attributes})
 
 
 @pytest.fixture
@@ -238,7 +236,7 @@ def test_what_does_not_hold_together_is_refused(
 ) -> None:
     with nt.Tracker(tmp_path / "one.db") as tracker:
         tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
-        tracker.set_groups(GroupTable(Keys.from_strings(["q1"]), np.array([2.0]), {}))
+        tracker.set_groups({"group": ["q1"], "weight": [2.0]})
         tracker.export_runs(tmp_path / "out")
     file = tmp_path / "out" / f"{name}.parquet"
     pq.write_table(change(pq.read_table(file)), file)

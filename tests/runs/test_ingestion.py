@@ -586,8 +586,8 @@ def test_ids_that_half_the_rows_write_otherwise_are_told(
     assert tracker.ingest(good, name="good", labels=labels).notes == ()
     (note,) = tracker.ingest(other, name="other").notes
     assert note == (
-        f"the run has item {spelled('d-1')!r}, but the labels have 'd-1'; 20 of the 20 unmatched labels that were "
-        f"checked differ like this: {told}"
+        f"the run has item {spelled('d-1')!r}, but the labels have 'd-1'; 20 of 40 labels match as written; 20 of the "
+        f"20 unmatched labels that were checked differ like this: {told}"
     )
     renamed = "never occur in other, and ids that good never had stand in their places"
     assert any(renamed in note for note in tracker.compare("good", "other").notes)

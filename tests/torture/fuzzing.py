@@ -74,7 +74,11 @@ READERS = (
     ),
 )
 
-UNFUZZED = {"json": "documents of several tools, each of its own shape; tests/ingest/test_json_documents.py draws them"}
+UNFUZZED = {
+    "json": "documents of several tools, each of its own shape; tests/ingest/test_json_documents.py draws them",
+    "yaml": "the same documents; tests/ingest/test_yaml.py compares them with JSON",
+    "trec_eval": "results, not runs; tests/ingest/test_results.py reads them",
+}
 """The readers that have no grammar of their own here, and why."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -117,11 +117,6 @@ def _quick(reader: Reader, path: str, one: Sample, n_bytes: int) -> Any:
         rows = fast_rows(source, reader.reader, reader.role, n_bytes)
         if rows is None:
             return None
-        if reader.reader == "svmlight" and reader.role == RUN:
-            scores = Scores(files.enter_context(Source("-", stdin=io.BytesIO(one.scores))))
-            numbers = scores.take(rows.n_rows)
-            scores.finish(source, rows.n_rows)
-            rows = replace(rows, scores=numbers)
         return _judged(reader, rows)
 
 

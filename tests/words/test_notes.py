@@ -206,9 +206,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "carry the labels to them with",
     ),
     "spelled_otherwise": (
-        {"how": "case", "of_run": "SKU-1", "of_labels": "sku-1", "n": 1200, "of": 1300},
-        "the run has item 'SKU-1', but the labels have 'sku-1'; 1,200 of the 1,300 unmatched labels that were "
-        "checked differ like this: they differ only in capitals or spaces; write both the same way",
+        {"how": "case", "of_run": "SKU-1", "of_labels": "sku-1", "n": 1200, "of": 1300, "n_met": 7, "n_labels": 1307},
+        "the run has item 'SKU-1', but the labels have 'sku-1'; 7 of 1,307 labels match as written; 1,200 of the 1,300 "
+        "unmatched labels that were checked differ like this: they differ only in capitals or spaces; write "
+        "both the same way",
     ),
     "few_labels_met": (
         {"n": 3, "n_labels": 1200},
@@ -329,6 +330,15 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 1200, "n_runs": 1300, "study": "grid 1"},
         "1,200 of these 1,300 runs are trials of study 'grid 1', whose order says little; to see whether the best "
         "trial beats the next",
+    ),
+    "duplicates": (
+        {"n": 2, "how": "best"},
+        "2 rows repeat items of their group: of the rows of an item the best counts",
+    ),
+    "rank_gaps": (
+        {"n": 2, "first": "q7", "why": "gaps", "are_positions": True},
+        "the ranks of 2 groups (the first: 'q7') are not 1, 2, 3 and so on (they have gaps); they are taken as "
+        "positions, as in RecTools, and an empty position counts as an item without label",
     ),
     "rank_conflict": (
         {"n": 3000, "first": "q7"},

@@ -20,7 +20,6 @@ from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE, Lines, plain_lines
 from ndcg_tracker.words.texts import shown
 
 _NULL = float("nan")
-_YES_OR_NO = {b"True": 1.0, b"False": 0.0, b"true": 1.0, b"false": 0.0}  # labels, as pandas and polars write them
 _QUOTE = b'"'
 _QUEPID = [b"query", b"docid"]  # how its judgments begin; then comes the rating, or one rating per judge
 _QUOTE_BYTE = 0x22
@@ -85,8 +84,7 @@ class Delimited:
                     if role == "rank":
                         numbers.append(rank_of(cell.removesuffix(b".0")))
                         continue
-                    is_yes = _YES_OR_NO.get(cell) if role == "label" else None
-                    numbers.append(is_yes if is_yes is not None else number(cell, role) if cell else _NULL)
+                    numbers.append(number(cell, role) if cell else _NULL)
                 except WrongValueError as error:
                     raise error.at(f"{lines.name}:{line}") from None
             gathered.add(line, cells[group_place], None if item_place is None else cells[item_place], numbers)
@@ -154,7 +152,7 @@ class Delimited:
             return error.at(where)
         named = f"name the columns with {argument('columns', 'NAME,NAME,...')}"
         if self._columns.is_shared and self._wanted is LABEL_TABLE:  # that argument is for the run
-            named = "write the names of the columns above it"
+            named = f"name the columns with {argument('columns', '/NAME,NAME,...')}"
         return error.at(where, f"if this line is a row, {named}")
 
     def _take_given_header(self, refused: Refused) -> None:

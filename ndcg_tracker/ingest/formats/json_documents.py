@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import KEEP_ONE, Places, WrongValueError, number
+from ndcg_tracker.errors import argument
+from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.formats.response_rows import document_rows
@@ -21,7 +21,7 @@ from ndcg_tracker.ingest.formats.response_shapes import is_by_group, is_response
 from ndcg_tracker.ingest.formats.responses import is_lists, response_columns
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
-from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import BY_INPUT
 from ndcg_tracker.words.texts import shown
@@ -33,15 +33,17 @@ _AS_LABELS = f"give it with {argument('labels', 'FILE')}"
 _Lists = Iterator[tuple[object, Sequence[object], Sequence[object]]]
 
 
-def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "") -> tuple[Rows, Places]:
-    """Return the rows of a JSON document and their places.
+def exact_rows(source: Source, reader: str, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
+    """Return the rows of a JSON or YAML document and their places.
 
-    Parameters: ``columns``: for arrays of records; no other shape has named columns. ``chosen``: which one of several
-    runs or judgment lists to read, as the error lists them. Raises: InputError naming the line for invalid JSON, and
-    naming the group and the item for a key that appears twice and for a value that is not a finite number.
+    Parameters: ``reader``: json or yaml; ``json:NAME`` reads one of several runs or judgment lists, as the error lists
+    them. ``columns``: for arrays of records; no other shape has named columns. Raises: InputError naming the line for
+    invalid JSON, and naming the group and the item for a key that appears twice and for a value that is not a finite
+    number.
     """
+    reader, _, chosen = reader.partition(":")
     try:
-        document = json_value(source)
+        document = document_in(source, reader)
         first = document[0] if isinstance(document, list) and document else document
         if _are_responses(document, first, columns, wanted):
             if chosen:
@@ -81,11 +83,14 @@ def _are_responses(document: Any, first: object, columns: Columns, wanted: Wante
     return not holds_judgments and not (is_of_labels and _is_search_response(document))
 
 
-# JSON itself
+# JSON itself, and YAML
 
 
-def json_value(source: Source) -> Any:
-    """Return the one JSON value of a source. Raises: InputError naming the line, WrongValueError for a key twice."""
+def document_in(source: Source, reader: str) -> Any:
+    """Return the one JSON or YAML value of a source.
+
+    Raises: InputError naming the line, WrongValueError for a key that is there twice.
+    """
     content = source.content().removeprefix(BOM)
     try:
         text = content.decode()
@@ -95,6 +100,10 @@ def json_value(source: Source) -> Any:
             f"byte 0x{content[error.start]:02x} is not UTF-8", line, advice="save the file as UTF-8"
         ) from None
     del content
+    if reader == "yaml":
+        from ndcg_tracker.ingest.formats.yaml_documents import yaml_value
+
+        return yaml_value(text, source.error)
     doubled: list[tuple[dict[str, Any], str]] = []
 
     def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -375,35 +384,6 @@ def _from_text(value: object) -> object:
 # Lists to rows
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentPlaces:
-    """Rows of a JSON document, identified by their group and item."""
-
-    name: str
-    groups: Keys
-    ends: Index
-    items: Keys
-
-    @property
-    def if_twice(self) -> str:
-        """What to do about an entry that is there twice."""
-        return KEEP_ONE
-
-    def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``FILE: group 'q', item 'd': what``."""
-        group = self.groups[int(np.searchsorted(self.ends, row, side="right"))]
-        where = f"{self.name}: group {shown(group)}, item {shown(self.items[row])}"
-        return InputError(what, where=where, **parts)
-
-    def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``FILE: what``."""
-        return InputError(what, where=self.name, **parts)
-
-    def mention(self, row: int) -> str:
-        """Return ``entry N``."""
-        return f"entry {row + 1}"
-
-
 class _Gathered:
     """Lists gathered group by group; ``role``: the role of their values, score or label."""
 
@@ -429,7 +409,7 @@ class _Gathered:
         group_keys, item_keys = Keys.from_bytes(groups), Keys.from_bytes(items)
         is_score = self._role == "score"
         rows = Rows(group_keys, n_rows, item_keys, column if is_score else None, None if is_score else column)
-        return rows, DocumentPlaces(self._name, group_keys, np.cumsum(n_rows), item_keys)
+        return rows, ItemPlaces(self._name, group_keys.to_list(), np.cumsum(n_rows), item_keys.__getitem__)
 
     def _ids(self, group: object, names: Sequence[object]) -> list[bytes]:
         try:

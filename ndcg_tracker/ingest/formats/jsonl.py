@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.errors import argument, warn
 from ndcg_tracker.ingest.arrow import Collected, has_lists, list_rows, unfolded
-from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces, WrongValueError
+from ndcg_tracker.ingest.cells import YES_OR_NO, DoubtfulError, LinePlaces, NoPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import FOUND_IN, IDS, LABEL_TABLE, NUMBERS, Columns, ColumnWarning, Refused, Wanted
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, in_asked_order
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
@@ -84,7 +84,7 @@ class JsonLines:
                 raise lines.error(what, self._lacking[late])
         return self._with_scores(rows), places
 
-    def of_records(self, source: Lines, records: Sequence[object]) -> tuple[Rows, RecordPlaces]:
+    def of_records(self, source: Lines, records: Sequence[object]) -> tuple[Rows, LinePlaces]:
         """Return the rows of an array of records.
 
         Raises: WrongValueError naming the record, InputError (see ``finish``).
@@ -100,7 +100,7 @@ class JsonLines:
         if records:
             self.finish(0, source.error)
         rows, places = gathered.rows(source.name, without=self._unseen())
-        return self._with_scores(rows), RecordPlaces(source.name, places)
+        return self._with_scores(rows), places.of_records()
 
     def _add(self, gathered: GatheredRows, line: int, record: dict[str, Any], refused: Refused) -> None:
         """Add the row of a record, or its rows: one per element of its lists."""
@@ -301,6 +301,8 @@ def json_number(value: object, role: str) -> float:
     """
     if value is None or (role == "rank" and not _is_whole(value)):
         return _NULL
+    if role == "label" and isinstance(value, str):
+        value = YES_OR_NO.get(value.encode(errors="replace").lower(), value)
     if not isinstance(value, (int, float)) or (isinstance(value, bool) and role != "label"):
         raise WrongValueError(f"the {role} is a JSON {json_kind(value)}", advice="write a number, or null for none")
     try:
@@ -309,6 +311,8 @@ def json_number(value: object, role: str) -> float:
         number = _INFINITY
     if number != number:
         raise WrongValueError(f"the {role} is NaN", advice="use a finite number, or null for none")
+    if number == -_INFINITY and role == "score":
+        return _NULL
     if number in (_INFINITY, -_INFINITY):
         raise WrongValueError(f"the {role} is too large for a double", advice="use a finite number")
     return number
@@ -324,6 +328,8 @@ def json_kind(value: object) -> str:
 
 
 def _refused_constant(text: str) -> float:
+    if text == "-Infinity":
+        return -_INFINITY
     raise WrongValueError(f"{text} is not a JSON number", advice="use a finite number, or null for none")
 
 

@@ -1,39 +1,30 @@
-"""Rows from the responses of search systems: from JSON lines, if possible by Arrow's parser, and from documents."""
+"""Rows from the responses of search systems: from JSON lines and from documents."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.arrow import Collected
 from ndcg_tracker.ingest.cells import (
-    DoubtfulError,
     LinePlaces,
-    NoPlaces,
     Places,
-    RecordPlaces,
     WrongValueError,
     whole_ranks,
 )
 from ndcg_tracker.ingest.columns import Columns, Refused, Wanted
-from ndcg_tracker.ingest.formats.jsonl import json_id, json_number, n_objects, refuse_odd_numbers
-from ndcg_tracker.ingest.formats.response_shapes import BATCH, MAY_BE_A_PART, NOTHING, Steps, is_batch, json_response
-from ndcg_tracker.ingest.formats.responses import Found, OfElement, OfRecord, Responses
+from ndcg_tracker.ingest.formats.jsonl import json_id, json_number
+from ndcg_tracker.ingest.formats.response_shapes import BATCH, NOTHING, is_batch, json_response
+from ndcg_tracker.ingest.formats.responses import Found, Responses
+from ndcg_tracker.ingest.group_blocks import ExactOnly
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
+from ndcg_tracker.ingest.source import Lines
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.words.texts import shown
-
-_NEWLINE = 0x0A
-_BLOCK = 1 << 20  # bytes that Arrow parses at a time
 
 
 class _Gathered:
@@ -116,13 +107,12 @@ class _Gathered:
         return rows, LinePlaces(self._name, np.repeat(self._lines, lengths).tolist(), responses.if_twice)
 
 
-class ResponseLines:
-    """JSON lines with one response per line (see ``LineFormat``); Arrow's parser reads what is not in doubt.
+class ResponseLines(ExactOnly):
+    """JSON lines with one response per line (see ``LineFormat``).
 
-    Values outside the requested paths have to be JSON, but are not checked further.
+    Arrow's parser would save a quarter of the time. Values outside the requested paths have to be JSON, but are not
+    checked further.
     """
-
-    small = None
 
     def __init__(self, columns: Columns, wanted: Wanted) -> None:
         self._responses = Responses(columns, wanted)
@@ -151,48 +141,9 @@ class ResponseLines:
                 raise error.at(f"{lines.name}:{number}") from None
         return gathered.rows(self._responses)
 
-    def fast(self, lines: Lines) -> Rows:
-        """Return the rows, read by Arrow's parser."""
-        first, parts, n_responses = lines.first_line, list[Rows](), 0
-        for piece in lines.pieces(BLOCK):
-            text = plain_lines(piece).rstrip(b"\n")
-            if not text:
-                raise DoubtfulError("blank lines")
-            n_lines = n_objects(text)
-            rows, n_found = self._piece_rows(text, first - 1)
-            parts.append(rows)
-            first += n_lines
-            n_responses += n_found
-        if not parts:
-            raise DoubtfulError("no lines")
-        self._last_line = max(self._last_line, first - 1)
-        rows = Rows.joined(parts)
-        if rows.in_order and np.unique(rows.span_keys.hashes()).size < n_responses:
-            raise DoubtfulError("a group in two lines")
-        return self._responses.in_asked_order(rows)
-
-    def n_rows_of(self, line: bytes) -> int:
-        """Return how many items a response holds."""
-        return len(self._responses.found(json_response(line)).items) if line.strip(b"\r\n") else 0
-
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise the error of ``refused`` for a file of ids that does not fit."""
         _finish(self._responses, self._last_line, refused)
-
-    def _piece_rows(self, text: bytes, n_before: int) -> tuple[Rows, int]:
-        """Return the rows of some lines, and how many lines have rows; ``n_before``: how many lines come before."""
-        responses = self._responses
-        try:
-            found = (responses.found(json_response(line), n_before) for line in text.split(b"\n"))
-            sample = next((one for one in found if one.items), None)
-        except ValueError as error:
-            raise DoubtfulError(str(error)) from None
-        if sample is None or responses.record is None or responses.element is None:
-            raise DoubtfulError("no response has found anything")
-        if responses.record.shape is not None and MAY_BE_A_PART.search(text):
-            raise DoubtfulError("perhaps a part of a response")
-        ids = None if responses.ids is None else responses.ids[n_before:]
-        return _arrow_rows(text, responses.record, responses.element, sample, ids, responses.number)
 
 
 def _finish(responses: Responses, n_responses: int, refused: Refused) -> None:
@@ -200,116 +151,6 @@ def _finish(responses: Responses, n_responses: int, refused: Refused) -> None:
         responses.finish(n_responses)
     except WrongValueError as error:
         raise refused(error.what, advice=error.advice) from None
-
-
-def _arrow_rows(
-    text: bytes, record: OfRecord, element: OfElement, sample: Found, ids: Sequence[str] | None, number: str
-) -> tuple[Rows, int]:
-    """Return the rows of lines of JSON and how many lines have rows.
-
-    ``sample``: the results in one of them. ``number``: the role of the numbers, score or label.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    of_runs = number == "score"
-    kinds = {
-        role: pa.int64() if type(one) is int else pa.string()
-        for role, one in (("group", sample.group), ("item", sample.items[0]))
-    }
-    score = element.score if of_runs else None
-    inner = {"item": element.item, "score": score, "label": element.label, "rank": element.rank}
-    in_element = {role: steps for role, steps in inner.items() if steps}
-    of_element = kinds["item"]
-    if element.item is not None:
-        of_element = pa.struct(_fields(in_element, {role: kinds.get(role, pa.float64()) for role in in_element}))
-    beside = (number,) if element.item is None else None  # a list of numbers may be next to a list of ids
-    paths = {"group": record.group, "items": record.items, "weight": record.weight, "beside": beside}
-    in_record = {role: steps for role, steps in paths.items() if steps}
-    lists = {"items": pa.list_(of_element), "beside": pa.list_(pa.float64())}
-    schema = pa.schema(_fields(in_record, {**lists, "weight": pa.float64(), "group": kinds["group"]}))
-    collected, n_responses, n_before, in_order = Collected(NoPlaces()), 0, 0, []
-    for batch in _parsed(text, schema).to_batches():
-        held = _column(batch, record.items)
-        if held.null_count or (beside is not None and _column(batch, beside).null_count < len(held)):
-            raise DoubtfulError("a response without a list, or with a list of numbers")
-        counts = pc.list_value_length(held).to_numpy(zero_copy_only=False).astype(np.int64)
-        elements = held.flatten()
-        codes = pa.array(np.repeat(np.arange(counts.size), counts), pa.int32())
-        groups = (
-            pa.array(ids[n_before : n_before + counts.size]) if ids is not None else _column(batch, record.group or ())
-        )
-        has_group = groups.is_valid().to_numpy(zero_copy_only=False)
-        if len(groups) < counts.size or counts[~has_group].any() or elements.null_count:
-            raise DoubtfulError("a response without a group, or an element that is null")
-        is_text = groups.type == pa.string()
-        groups = groups.fill_null("" if is_text else 0)  # for empty lists
-        columns = {"group": pa.DictionaryArray.from_arrays(codes, groups) if is_text else groups.take(codes)}
-        columns["item"] = elements if element.item is None else _column(elements, element.item)
-        for role in in_element.keys() - {"item"}:
-            columns[role] = _column(elements, in_element[role])
-        if record.weight is not None:
-            columns["weight"] = _column(batch, record.weight).take(codes)
-        scores = columns.get("score")
-        if scores is not None and scores.null_count != (0 if element.has_scores else len(scores)):
-            raise DoubtfulError("a score that others do not have")
-        if not element.has_scores and of_runs:
-            columns.pop("score", None)
-            in_order.append(0.0 - places_in(counts))
-        for role in columns.keys() & {"score", "label", "weight", "rank"}:
-            refuse_odd_numbers(columns[role])
-        collected.add(columns)
-        n_responses += int(np.count_nonzero(counts))
-        n_before += counts.size
-    rows = collected.rows()
-    if element.item is None and not of_runs:
-        return replace(rows, grades=np.ones(rows.n_rows)), n_responses
-    return replace(rows, scores=np.concatenate(in_order), in_order=True) if in_order else rows, n_responses
-
-
-def _fields(paths: Mapping[str, Steps], kinds: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the fields of a struct in which the given paths lead to values of the given types."""
-    import pyarrow as pa
-
-    fields: dict[str, dict[str, Steps]] = {}
-    for role, steps in paths.items():
-        fields.setdefault(steps[0], {})[role] = steps[1:]
-    if any(len(inner) > 1 and not all(inner.values()) for inner in fields.values()):
-        raise DoubtfulError("a path that goes on where another one ends")
-    return [
-        (name, kinds[next(iter(inner))] if not all(inner.values()) else pa.struct(_fields(inner, kinds)))
-        for name, inner in fields.items()
-    ]
-
-
-def _parsed(text: bytes, schema: Any) -> Any:
-    """Return the Arrow table of lines of JSON with the fields of the schema (else DoubtfulError)."""
-    import pyarrow as pa
-    from pyarrow import json as arrow_json
-
-    parsing = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    starts = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == _NEWLINE)
-    longest = int(np.diff(starts, prepend=-1, append=len(text)).max())
-    reading = arrow_json.ReadOptions(block_size=max(_BLOCK, 2 * longest))
-    try:
-        table = arrow_json.read_json(pa.BufferReader(text), reading, parsing)
-    except (pa.ArrowException, UnicodeError) as error:
-        raise DoubtfulError(str(error)) from None
-    if table.num_rows != starts.size + 1:
-        raise DoubtfulError("not one object per line")
-    return table
-
-
-def _column(held: Any, steps: Steps) -> Any:
-    """Return the Arrow array to which a path leads in a batch or in an array of structs."""
-    import pyarrow.compute as pc
-
-    for step in steps:
-        if hasattr(held, "schema"):
-            held = held.column(held.schema.get_field_index(step))
-        else:
-            held = pc.struct_field(held, [held.type.get_field_index(step)])
-    return held
 
 
 # JSON documents
@@ -332,7 +173,7 @@ def document_rows(name: str | None, document: object, columns: Columns, wanted: 
             raise error.at(where) from None
     _finish(responses, n_responses, WrongValueError)
     rows, lines = gathered.rows(responses)
-    return rows, RecordPlaces(name or "", lines)
+    return rows, lines.of_records()
 
 
 def _of_document(responses: Responses, document: object, *, is_file: bool) -> Iterator[tuple[str, Callable[[], Found]]]:

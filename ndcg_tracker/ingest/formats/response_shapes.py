@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +15,6 @@ Steps = tuple[str, ...]
 
 NOTHING = object()
 _MOST_KEYS = 50  # of a record of a log; a nested dict has more and is not searched
-MAY_BE_A_PART = re.compile(rb'"(?:timed_out"\s*:\s*true|failed"\s*:\s*[1-9]|errors"\s*:\s*\[|id"\s*:\s*"group:root)')
-"""A key in every response of a known tool that is refused as incomplete."""
 BATCH = "responses"  # of _msearch: a response per search
 
 

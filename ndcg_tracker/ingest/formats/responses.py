@@ -234,16 +234,6 @@ class Responses:
         deciding: Any = "ranks" if columns.by_rank and columns.score is None else "order"
         return replace(rows, ranks=places_in(rows.merged().span_lengths).astype(np.int32), deciding=deciding)
 
-    @property
-    def record(self) -> OfRecord | None:
-        """The paths in a record, None before the first one."""
-        return self._record
-
-    @property
-    def element(self) -> OfElement | None:
-        """The paths in an element of a list, None before the first one."""
-        return self._element
-
     def found(self, response: object, place: int = 0, path: str = "") -> Found:
         """Return the results of a response.
 

@@ -10,42 +10,43 @@ from pathlib import Path
 
 import numpy as np
 
-from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, WrongValueError, number
-from ndcg_tracker.ingest.columns import Refused
+from ndcg_tracker.errors import argument, warn
+from ndcg_tracker.ingest.cells import LinePlaces, WrongValueError, number
+from ndcg_tracker.ingest.columns import ColumnWarning, Refused
 from ndcg_tracker.ingest.detection import COMPRESSIONS, without_compression
+from ndcg_tracker.ingest.group_blocks import ExactOnly
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
-from ndcg_tracker.ingest.source import BLOCK, Lines, Source, count_lines, plain_lines
+from ndcg_tracker.ingest.source import Lines, Source
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.words.texts import shown, shown_name
+from ndcg_tracker.words.texts import counted, in_a_row, shown, shown_name
 
 _LINE = re.compile(
     rb"[ \t]*+([^ \t#]++)(?:[ \t]++qid:([^ \t#]++))?+(?:[ \t]++[0-9]++:[^ \t#:]++)*+[ \t]*+(?:#.*+)?+", re.DOTALL
 )
-_LINES = re.compile(
-    rb"^[ \t]*+([0-9.eE+-]++)[ \t]++qid:([^ \t#\n]++)(?:[ \t]++[0-9]++:[^ \t#:\n]++)*+[ \t]*+(?:#[^\n]*+)?+\n", re.M
-)
 _NO_ROW = re.compile(rb"[ \t]*(?:#.*)?", re.DOTALL)
-_NO_ROWS = re.compile(rb"^[ \t]*+(?:#[^\n]*+)?+\r?\n", re.M)
 _FEATURE = re.compile(rb"[0-9]+:[^ \t#:]+")
+_QUERY, _WEIGHT, _NOT_READ = ".query", ".weight", (".init", ".position")
+_NULL = float("nan")
 _SIZE = re.compile(rb"[0-9]{1,15}")
 
 
-class LabelQid:
+class LabelQid(ExactOnly):
     """A label/qid file (see ``LineFormat``); items are identified by their row's number within the group.
 
     Without ``qid:`` fields the sizes of the groups are in a file ``FILE.query`` next to it, as in LightGBM, and a
-    group's id is its number from 1. One regular expression reads many lines at once if there is no doubt: it takes
-    0.33 s for 500,000 lines of 3 features, the exact reader 0.74 s (``benchmarks/tricks.py``).
+    group's id is its number from 1. A file ``FILE.weight`` next to it has the weight of each row, as in LightGBM.
     """
-
-    small = None
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._first_line = 0
         self._sizes: Index | None = None
+        path = _beside(source, _WEIGHT)
+        self._weights = None if path is None else _numbers_in(path, "weight")
+        not_read = [path for ending in _NOT_READ if (path := _beside(source, ending)) is not None]
+        if not_read:
+            what = f"{in_a_row(list(map(shown_name, not_read)))} {'is' if len(not_read) == 1 else 'are'} not read"
+            warn(ColumnWarning(f"{what}: LightGBM would use {'it' if len(not_read) == 1 else 'them'} to train"))
 
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows and their lines.
@@ -53,7 +54,8 @@ class LabelQid:
         Raises: InputError naming the line for anything but a label/qid line and for a wrong grade; also if the group
         sizes are needed and cannot be read.
         """
-        gathered = GatheredRows(["label"])
+        weights = self._weights
+        gathered = GatheredRows(["label"] if weights is None else ["label", "weight"])
         groups = self._groups_from(lines.first_row)
         for line_number, line in lines.lines():
             match = _LINE.fullmatch(line)
@@ -76,31 +78,18 @@ class LabelQid:
                 raise lines.error(
                     f"{here} line {self._first_line}{there}", line_number, advice="use one form in all lines"
                 )
-            gathered.add(line_number, next(groups) if group is None else group, None, (grade,))
+            row = lines.first_row + len(gathered)
+            numbers = (grade,) if weights is None else (grade, weights[row] if row < len(weights) else _NULL)
+            gathered.add(line_number, next(groups) if group is None else group, None, numbers)
         return gathered.rows(lines.name)
 
-    def fast(self, lines: Lines) -> Rows:
-        """Return the rows, all of which have a qid: field."""
-        parts = []
-        for text in lines.pieces(BLOCK):
-            parts.append(_rows_of(text))
-            if not self._first_line:
-                first = _LINES.search(plain_lines(text))
-                self._first_line = lines.first_line + (
-                    0 if first is None else count_lines(first.string[: first.start()])
-                )
-        if self._sizes is not None:
-            raise DoubtfulError("group sizes next to the file, and qid: fields")
-        if not parts:
-            raise DoubtfulError("no lines")
-        return Rows.joined(parts)
-
-    def n_rows_of(self, line: bytes) -> int:
-        """Return whether a line is neither blank nor a comment."""
-        return _NO_ROWS.fullmatch(line) is None
-
     def finish(self, n_rows: int, refused: Refused) -> None:
-        """Refuse group sizes that do not fit the rows."""
+        """Refuse group sizes and weights that do not fit the rows."""
+        if self._weights is not None and len(self._weights) != n_rows:
+            what = (
+                f"{counted(n_rows, 'row')}, but {counted(len(self._weights), 'weight')} in {self._source.name}{_WEIGHT}"
+            )
+            raise refused(what, advice="give one per row")
         if self._sizes is not None and sum(self._sizes.tolist()) != n_rows:
             total = sum(self._sizes.tolist())
             raise refused(
@@ -122,37 +111,24 @@ class LabelQid:
         return chain(sized, (b"%d" % group for group in count(self._sizes.size + 1 + beyond)))
 
 
-def _rows_of(text: bytes) -> Rows:
-    """Return the rows of some lines with qid: fields. Raises: DoubtfulError for any other lines."""
-    text = plain_lines(text)
-    if not text.endswith(b"\n"):
-        text += b"\n"
-    lines = _LINES.findall(text)
-    n_others = count_lines(text) - len(lines)
-    if not lines or (n_others and n_others != len(_NO_ROWS.findall(text))):
-        raise DoubtfulError("no rows, rows without qid: field, or wrong lines")
-    grades, groups = zip(*lines, strict=True)
-    try:
-        grade_of = {grade: number(grade) for grade in set(grades)}
-    except ValueError as error:
-        raise DoubtfulError(str(error)) from None
-    return Rows(
-        Keys.from_bytes(groups),
-        np.ones(len(lines), dtype=np.int64),
-        None,
-        grades=np.fromiter(map(grade_of.__getitem__, grades), dtype=np.float64, count=len(lines)),
-    ).merged()
+def _beside(source: Source, ending: str) -> str | None:
+    """Return the path of the file next to a file whose name has one more ending, None if there is none."""
+    if source.path == "-":
+        return None
+    plain = without_compression(source.path)
+    endings = ["", *(ending for compression in COMPRESSIONS for ending in compression.endings)]
+    candidates = [source.path + ending, *(f"{plain}{ending}{compressed}" for compressed in endings)]
+    return next((path for path in candidates if Path(path).exists()), None)
 
 
 def _group_sizes(source: Source) -> list[int]:
     if source.path == "-":
         raise source.error("no qid: fields, and standard input has no .query file next to it", advice="give a file")
-    plain = without_compression(source.path)
-    endings = ["", *(ending for compression in COMPRESSIONS for ending in compression.endings)]
-    candidates = [source.path + ".query", *(f"{plain}.query{ending}" for ending in endings)]
-    path = next((path for path in candidates if Path(path).exists()), None)
+    path = _beside(source, _QUERY)
     if path is None:
-        what = f"no qid: fields, and there is no {shown_name(plain)}.query with the group sizes"
+        what = (
+            f"no qid: fields, and there is no {shown_name(without_compression(source.path))}.query with the group sizes"
+        )
         raise source.error(what, advice="add one of the two")
     sizes = []
     with Source(path) as file:
@@ -191,7 +167,7 @@ class Scores:
 
     def __init__(self, file: Source) -> None:
         self._file = file
-        self._scores = _scores(file)
+        self._scores = _numbers_of(file, "score")
         self._n_taken = 0
 
     def take(self, n_rows: int) -> Floats:
@@ -211,12 +187,17 @@ class Scores:
             raise self._file.error(f"{counted} for the {n_rows} rows of {source.name}", advice="give one per row")
 
 
-def _scores(file: Source) -> Iterator[float]:
+def _numbers_in(path: str, role: str) -> list[float]:
+    with Source(path) as file:
+        return list(_numbers_of(file, role))
+
+
+def _numbers_of(file: Source, role: str) -> Iterator[float]:
     for line_number, line in file.lines():
         text = line.strip(b" \t")
         if not text:
             continue
         try:
-            yield number(text, "score")
+            yield number(text, role)
         except WrongValueError as error:
             raise error.at(f"{file.name}:{line_number}") from None

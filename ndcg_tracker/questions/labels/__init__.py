@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Made, Option, asks, made
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option, asks, made
 from ndcg_tracker.compare.options import (
     Baseline,
     Candidate,
@@ -14,13 +14,10 @@ from ndcg_tracker.compare.options import (
     CompareKeywords,
     CompareOptions,
     LabelView,
-    Version,
-    ViewKeywords,
-    labels_version,
 )
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.labels.question import NeededKeywords, NeededQuestion
 from ndcg_tracker.storage.references import ARM
 
 if TYPE_CHECKING:
@@ -44,23 +41,6 @@ Judges = Annotated[
 ]
 ByMetric = Annotated[str, Option("Errors are among the first ranks up to its cutoff.", ("--metric", "-m"))]
 TopContested = Annotated[int, Option("How many labels with different grades to show.", least=0)]
-Budget = Annotated[int | None, Option("How many items to list at most.", metavar="N")]
-NeededVersion = Annotated[
-    Version,
-    Option(
-        "Version of the labels: a number, or newest.",
-        metavar="VERSION",
-        default="newest",
-        typed=str | None,
-        read=labels_version,
-    ),
-]
-SettledMetric = Annotated[
-    str | None,
-    Option(
-        "The metric whose difference to settle.", ("--metric", "-m"), default="the first with bounds that all runs have"
-    ),
-]
 CheckedJudge = Annotated[
     str | None,
     Option("The judge to check, instead of filling holes in people's labels.", ("--judge",), metavar="NAME"),
@@ -130,27 +110,6 @@ def labels_agreement(
     parsed = parse_metric(metric)
     with self.store().read() as tx:
         return judges_agreement(tx, dataset, judges, parsed, top=top)
-
-
-NeededMetric = Annotated[Metric | None, Made(SettledMetric, lambda text: None if text is None else parse_metric(text))]
-
-
-@dataclass(frozen=True, kw_only=True)
-class NeededQuestion(LabelView):
-    """What to judge next (see ``Tracker.labels_needed``)."""
-
-    metric: NeededMetric = None
-    dataset: AnyDataset = None
-    budget: Budget = 100
-    labels: NeededVersion = None
-
-
-class NeededKeywords(ViewKeywords, total=False):
-    """How people give ``NeededQuestion`` (generated)."""
-
-    dataset: AnyDataset
-    metric: SettledMetric
-    budget: Budget
 
 
 @asks(NeededQuestion)

@@ -5,22 +5,19 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace as replace_fields
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ndcg_tracker.asked import Pairs
+from ndcg_tracker.api import storing
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
-from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed, labels_sample
 from ndcg_tracker.questions.labels.carry import carry_labels
-from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.render.formats import Said
 
 app = options.command_group("Manage labels: add, carry, list, diff, agreement, needed, sample.")
@@ -32,52 +29,11 @@ ItemsFormat = Annotated[
     typer.Option("--format", help="How to write the items.", show_default="text, csv with -o"),
 ]
 
-LabelledDataset = Annotated[
-    str | None,
-    options.everyday(
-        "--dataset",
-        help="The dataset: the groups and labels to compare runs on.",
-        show_default="default; with --extend, --design, --judge or --rescore also the only one",
-    ),
-]
-
 
 @app.command("add")
+@takes(storing.add_labels, rules="labels add")
 def add_labels(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The labels; - is standard input.")],
-    dataset: LabelledDataset = None,
-    extend: Annotated[
-        bool, options.everyday("--extend", help="Add the labels to the latest version, instead of replacing it.")
-    ] = False,
-    replace: Annotated[
-        bool, options.everyday("--replace", help="Replace the latest version, even if many groups lose all labels.")
-    ] = False,
-    rescore: Annotated[
-        bool, options.everyday("--rescore", help="Evaluate the stored runs under the labels, in the same transaction.")
-    ] = False,
-    reader: options.Reader = None,
-    group: options.GroupColumn = None,
-    item: options.ItemColumn = None,
-    label: options.LabelColumn = None,
-    relevant: options.RelevantKey = None,
-    columns: options.Header = None,
-    items: options.ResponseItems = None,
-    item_to_document: options.ItemToDocument = None,
-    text: options.ItemText = None,
-    item_is_text: options.ItemIsText = False,
-    judge: options.OfJudge = None,
-    added_by: Annotated[
-        str | None, typer.Option("--added-by", metavar="NAME", help="Who gave the labels, if not the judge.")
-    ] = None,
-    from_runs: Annotated[
-        list[str] | None, typer.Option("--from-runs", metavar="RUNS", help="Runs whose logs the labels come from: A,B.")
-    ] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model that gave the labels.")] = None,
-    prompt: Annotated[str | None, typer.Option(metavar="TEXT", help="Its prompt, or the prompt's version.")] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=VALUE", help="Only rows with this value in this column; repeatable."),
-    ] = None,
+    asked: Asked,
     design: Annotated[
         int | None, typer.Option(metavar="N", help="The labels are answers to this design of labels sample.")
     ] = None,
@@ -94,75 +50,42 @@ def add_labels(
 
     Example: ndcg-track labels add qrels.txt --dataset shop --rescore
     """
-    refuse("labels add", locals())
-    from ndcg_tracker.api.evaluation import labels_of_judges
-    from ndcg_tracker.api.storing import store_recognised
-    from ndcg_tracker.cli.input_files import labels_by_judge
-    from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, header_of
-    from ndcg_tracker.ingest.reading import documents_given, texts_given
-    from ndcg_tracker.runs.ingest import source_name
+    from ndcg_tracker.cli.input_files import shown_reading
 
-    documents = documents_given(item_to_document, item_is_text=item_is_text)
-    names = Columns(group=group, item=item, label=label, header=header_of(columns), items=items, documents=documents)
-    names = replace_fields(names, relevant=relevant, recognised=[])
-    chosen, meant = Pairs("--where")(where or ()), options.or_the_only_one(dataset)
-    by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
+    (file,), given = asked.positional, asked.named
     if design is not None:
-        answers = labels_of_judges(by_judge, judge, file, chosen)
-        _add_answers(file, answers, meant, design, judge)
+        _add_answers(file, design, given)
         return
-    shown = [run.strip() for runs in from_runs or () for run in runs.split(",")]
-    with options.tracker() as tracker:
-        for name, lists in labels_of_judges(by_judge, judge, file, chosen).items():
-            added = tracker.add_labels(
-                lists,
-                dataset=meant,
-                source=source_name(file),
-                judge=name,
-                extend=extend,
-                replace=replace,
-                rescore=rescore,
-                added_by=added_by or "",
-                from_runs=shown,
-                model=model or "",
-                prompt=prompt or "",
-                texts=texts_given(file, text, names, LABEL_TABLE, reader),
-            )
-            version, is_new = added
-            state = "stored" if is_new else "already stored"
-            whose = f" of judge {name!r}" if name else ""
-            labels = f"{lists.n_items} label{'' if lists.n_items == 1 else 's'}"
-            labels = "the labels of its part" if added.n_left_out else labels
-            notes = tracker.change_of_labels(version, dataset=added.dataset, extends=extend) if is_new else ()
+    extends, from_runs = given.get("extend", False), given.get("from_runs", [])
+    with options.tracker() as tracker, shown_reading(file):
+        first = asked.of(tracker.add_labels)
+        for added in (first, *first.further):
+            state = "stored" if added.is_new else "already stored"
+            whose = f" of judge {added.judge!r}" if added.judge else ""
+            labels = "the labels of its part" if added.n_left_out else counted(added.n_labels, "label")
+            notes = tracker.change_of_labels(added.version, dataset=added.dataset, extends=extends)
             beside = "" if added.extends is None else " added to the version before"
-            options.say(f"{state} as version {version} of dataset {added.dataset!r}: {labels}{whose}{beside}")
-            for note in notes:
+            told = f"version {added.version} of dataset {added.dataset!r}: {labels}{whose}{beside}"
+            options.say(f"{state} as {told}")
+            for note in notes if added.is_new else ():
                 options.say(f"note: {note}")
             if added.n_left_out:
                 options.say(f"note: left out the labels of {counted(added.n_left_out, 'group')} of the sealed part")
-            if rescore:
+            if given.get("rescore"):
                 n_rescored = sum(bool(run.metrics) for run in added.rescored)
                 options.say(f"rescored {n_rescored} of {len(added.rescored)} runs")
-        store_recognised(tracker, names.recognised or (), added.dataset)
-        stored = {run.name for run in tracker.runs(added.dataset)} if shown else set()
-        unknown = [run for run in shown if run not in stored and not run.startswith("@")]
+        stored = {run.name for run in tracker.runs(first.dataset)} if from_runs else set()
+        unknown = [run for run in from_runs if run not in stored and not run.startswith("@")]
         if unknown:
-            options.say(f"note: no run {unknown[0]!r} is stored in dataset {added.dataset!r} yet (--from-runs)")
+            options.say(f"note: no run {unknown[0]!r} is stored in dataset {first.dataset!r} yet (--from-runs)")
 
 
-def _add_answers(
-    file: str,
-    by_judge: Mapping[str, LabelLists],
-    dataset: str,
-    design: int,
-    judge: str | None,
-) -> None:
+def _add_answers(file: str, design: int, given: Mapping[str, Any]) -> None:
     """Store answers to a design, and print how many answers are still missing."""
-    if len(by_judge) > 1:
-        raise InputError("answers to a design are of one person", advice="name one with --judge NAME")
-    (given,) = by_judge.values()
-    with options.tracker() as tracker:
-        done = tracker.add_answers(given, design=design, judge=judge, dataset=dataset, source=file)
+    from ndcg_tracker.cli.input_files import shown_reading
+
+    with options.tracker() as tracker, shown_reading(file):
+        done = tracker.add_answers(file, design=design, **given)
     known = f", {done.n_known:,} already known" if done.n_known else ""
     rest = f"{done.n_unanswered:,} still without an answer" if done.n_unanswered else "all items have an answer"
     whose = f" of {done.judge!r}" if done.judge else ""

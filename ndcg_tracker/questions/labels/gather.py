@@ -36,7 +36,6 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import possible_moves, unjudged_items, what_stops
-from ndcg_tracker.questions.labels import NeededQuestion
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     GradeFrequency,
@@ -49,6 +48,7 @@ from ndcg_tracker.questions.labels.decide import (
     labels_diff,
     most_needed,
 )
+from ndcg_tracker.questions.labels.question import NeededQuestion
 from ndcg_tracker.questions.labels.say import versions_said
 from ndcg_tracker.questions.labels.say_items import NeededFormat, needed_said, sample_said
 from ndcg_tracker.rankings.grouping import group_codes

@@ -25,8 +25,8 @@ from ndcg_tracker.questions.diff.gather import (
     pairs_of_lists,
     shared_ranks,
 )
-from ndcg_tracker.questions.reproduce import ReproduceOptions
 from ndcg_tracker.questions.reproduce.decide import ListAgreement, PublishedMean, Reproduction, reproduced_metrics
+from ndcg_tracker.questions.reproduce.question import ReproduceOptions
 from ndcg_tracker.questions.reproduce.say import reproduction_said
 from ndcg_tracker.questions.show.gather import shown_run
 from ndcg_tracker.rankings.grouping import group_codes, places_in, segment_rows

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
-from ndcg_tracker.asked import AnyDataset, Judge, OnlyTagged, Option, Run, Tags, asks, made
+from ndcg_tracker.asked import AnyDataset, Option, Run, asks, made
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.show.question import RunsKeywords, RunsQuestion
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.show.decide import ShownRun
@@ -17,18 +17,11 @@ if TYPE_CHECKING:
 ShowFormat = Literal["text", "json", "markdown", "csv", "html", "ir-metadata"]
 """How a run is printed."""
 
-SortBy = Literal["time", "mean"]
-"""The order of runs."""
-
 FirstMetric = Annotated[
     str | None, Option("The metric whose hardest groups and slices to show.", ("--metric", "-m"), default="the first")
 ]
 BySlices = Annotated[str | None, Option("Also show the means in each slice of this attribute.", metavar="ATTRIBUTE")]
 Hardest = Annotated[int, Option("How many of the hardest groups to show.", metavar="N", least=0)]
-ShownMetric = Annotated[str | None, Option("Show the mean of this metric.", ("--metric", "-m"))]
-Order = Annotated[SortBy, Option("The order: by time, or the best mean of --metric first.")]
-First = Annotated[int | None, Option("Only the first N runs.", metavar="N", least=1)]
-Newest = Annotated[int | None, Option("Only the latest N runs.", metavar="N", least=1)]
 
 
 def show(
@@ -51,31 +44,6 @@ def show(
     with self.store().read() as tx:
         asked = None if metric is None else parse_metric(metric)
         return shown_run(tx, tx.runs.resolve(reference, dataset), asked, by, top)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunsQuestion:
-    """Which runs to list (see ``list_runs``)."""
-
-    dataset: AnyDataset = None
-    tags: Tags = field(default_factory=dict)
-    metric: ShownMetric = None
-    sort: Order = "time"
-    top: First = None
-    limit: Newest = None
-    judge: Judge = None
-
-
-class RunsKeywords(TypedDict, total=False):
-    """How people give ``RunsQuestion`` (generated)."""
-
-    dataset: AnyDataset
-    metric: ShownMetric
-    tags: OnlyTagged
-    sort: Order
-    top: First
-    limit: Newest
-    judge: Judge
 
 
 @asks(RunsQuestion)

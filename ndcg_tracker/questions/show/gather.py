@@ -20,7 +20,6 @@ from ndcg_tracker.metrics.language.dialects import DIALECTS, differences
 from ndcg_tracker.metrics.language.metric import LISTED, Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard import ranked_runs
-from ndcg_tracker.questions.show import RunsQuestion
 from ndcg_tracker.questions.show.decide import (
     ShownCoverage,
     ShownGroup,
@@ -31,6 +30,7 @@ from ndcg_tracker.questions.show.decide import (
     mean_interval,
     run_slices,
 )
+from ndcg_tracker.questions.show.question import RunsQuestion
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.rules import refuse

@@ -85,7 +85,7 @@ def group_tables(shown: ShownRun) -> list[Table]:
         tables.append(Table.of(heads, shown.slices, f"slices by {shown.attribute}"))
     if shown.hardest:
         has_texts = any(of.query is not None for of in shown.hardest)
-        query = [Column("query", "query", "id", of=lambda of: query_cell(of.query))] * has_texts
+        query = [Column("query", "text", "id", of=lambda of: query_cell(of.query))] * has_texts
         heads = (*kinds("group id"), *query, replace(mean, key="value"))
         tables.append(Table.of(heads, shown.hardest, f"hardest {units()}", titles=(1,) * has_texts))
     return tables

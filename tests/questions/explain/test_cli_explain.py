@@ -20,7 +20,7 @@ NEW_LABELS: Run = {**LABELS, "q1": {"a": 3, "b": 2}, "q2": {"a": 3, "d": 1, "x":
 
 def test_why_a_group_changed(shop: CommandLine) -> None:
     assert shop.done("explain", "bm25", "dense", "--group", "q2") == (
-        "group q2 fell in ndcg@10: 1.0000 → 0.8597 (-0.1403)\n"
+        "query q2 fell in ndcg@10: 1.0000 → 0.8597 (-0.1403)\n"
         "d (grade 2) fell from rank 1 to 2 (-0.2806)\n"
         "dense against bm25 on shop\n"
         "\n"
@@ -68,7 +68,7 @@ def test_the_command_for_the_worst_group_works(shop: CommandLine) -> None:
     program, *words = shlex.split(command)
     assert program == "ndcg-track"
     assert shop.done(*words).startswith(
-        "group q5 fell in ndcg@10: 1.0000 → 0.0000 (-1.0000)\nh (grade 1) left from rank 1"
+        "query q5 fell in ndcg@10: 1.0000 → 0.0000 (-1.0000)\nh (grade 1) left from rank 1"
     )
 
 
@@ -93,7 +93,7 @@ def test_what_labels_did(shop: CommandLine, folder: Path) -> None:
 
 def test_markdown(shop: CommandLine) -> None:
     lines = shop.done("explain", "bm25", "dense", "--group", "q2", "--format", "markdown").splitlines()
-    assert lines[0] == "### group q2 fell in ndcg@10: 1.0000 → 0.8597 (-0.1403)"
+    assert lines[0] == "### query q2 fell in ndcg@10: 1.0000 → 0.8597 (-0.1403)"
     assert "| d | 2 | 1 → 2 | 0.7602 | 0.4796 | -0.2806 | fell |" in lines
 
 

@@ -35,7 +35,7 @@ def test_what_people_see(shop: CommandLine) -> None:
         "   run    ndcg@10      95% interval     ranks  judged@10",
         *screen[3:5],
         "",
-        "note: ndcg@10 counts the groups missing from a run as 0: dense (1 of 5); to leave them out:",
+        "note: ndcg@10 counts the queries missing from a run as 0: dense (1 of 5); to leave them out:",
         "      ndcg-track leaderboard --dataset shop --metric ndcg@10 --missing intersect",
         "note: 73.3% to 75.0% of the first 10 are judged, and the others count as not relevant, which could",
         "      change the order; to see by how much for the first two runs:",
@@ -48,7 +48,7 @@ def test_what_people_see(shop: CommandLine) -> None:
         "~ no difference detected",
         "",
     ]
-    assert [line.split()[0] for line in everything[len(screen) + 3 :]] == ["labels", "groups", "test"]
+    assert [line.split()[0] for line in everything[len(screen) + 3 :]] == ["labels", "queries", "test"]
     markdown = shop.done("leaderboard", "--format", "markdown")
     assert "|  | run | ndcg@10 | 95% interval |  | ranks | judged@10 |" in markdown
     assert shop.done("leaderboard", "--format", "html").startswith(
@@ -199,7 +199,7 @@ def test_what_is_advised_where_runs_lack_groups_works_as_it_is_typed(
         rows["notes"] if isinstance(rows, dict) else command(*asked, "--dataset", "shop", "-v").out.split("note: ")[1:]
     )
     found = [" ".join(note.split()) for note in notes]
-    of_groups = [note for note in found if "the groups missing from a run" in note or note.startswith("after that")]
+    of_groups = [note for note in found if "missing from a run as 0" in note or note.startswith("after that")]
     typed = [note[note.index("ndcg-track ") :] for note in of_groups]
     assert len(typed) == 1 + (asked == ("history",))
     for line in typed:
@@ -208,6 +208,7 @@ def test_what_is_advised_where_runs_lack_groups_works_as_it_is_typed(
     assert (
         metric
         if asked == ("history",)
-        else "ndcg@10 counts the groups missing from a run as 0, but they are left out: half (20 of 40), most (5 of 40)"
+        else "ndcg@10 counts the queries missing from a run as 0, but they are left out: half (20 of 40), "
+        "most (5 of 40)"
     ) in " ".join(printed.out.split())
     assert command("ingest", *files, "--dataset", "shop", "--metric", metric).code == 0

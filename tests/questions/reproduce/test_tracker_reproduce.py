@@ -255,6 +255,6 @@ def test_what_cannot_be_set_side_by_side(tracker: nt.Tracker) -> None:
     with pytest.raises(NotComparableError, match="only runs of one dataset can be compared"):
         tracker.reproduce("original", "elsewhere")
     with pytest.raises(NotComparableError, match="type: ndcg-track rescore"):
-        tracker.reproduce("original", "reproduced", "RR")
+        tracker.reproduce("original", "reproduced", metrics="RR")
     with pytest.raises(ReferenceNotFoundError, match="no RR"):
         tracker.reproduce("original", metrics="RR", published=0.5)

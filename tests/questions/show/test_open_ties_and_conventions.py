@@ -48,9 +48,9 @@ def test_compare_knows_how_far_ties_leave_it_open(tracker: nt.Tracker) -> None:
         assert asked["n_tie_groups"] == 2
         fewer = tracker.compare("tied", "clear", tie_bounds=True, top=1)
         assert (len(fewer.to_dict()["tie_groups"]), fewer.to_dict()["n_tie_groups"]) == (1, 2)
-        assert "\ngroups whose ndcg@1 depends on ties in scores (1 of 2 shown)\n" in str(fewer)
+        assert "\nqueries whose ndcg@1 depends on ties in scores (1 of 2 shown)\n" in str(fewer)
         none = str(tracker.compare("tied", "clear", tie_bounds=True, top=0))
-        assert "\ngroups whose ndcg@1 depends on ties in scores (none of 2 shown)\n" in none
+        assert "\nqueries whose ndcg@1 depends on ties in scores (none of 2 shown)\n" in none
         assert "no groups whose " in str(tracker.compare("clear", "clear", tie_bounds=True))
 
 

@@ -60,8 +60,8 @@ def test_hardest_groups_have_their_texts(shop: nt.Tracker, capsys: pytest.Captur
     shop.add_texts({"group": [worst.group], "text": ["light tent for two"]}, dataset="shop")
     line = CommandLine(shop.location, capsys)
     shown = line("show", "bm25", "--top", "2").out
-    _, heads, row, other, *_ = shown[shown.index("hardest groups") :].splitlines()
-    assert heads.split() == ["group", "query", "ndcg@10"]
+    _, heads, row, other, *_ = shown[shown.index("hardest queries") :].splitlines()
+    assert heads.split() == ["query", "text", "ndcg@10"]
     assert row.split() == [worst.group, "light", "tent", "for", "two", f"{worst.value:.4f}"]
     assert len(other.split()) == 2
     hardest = json.loads(line("show", "bm25", "--top", "2", "--format", "json").out)["hardest"]

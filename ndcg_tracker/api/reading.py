@@ -1,0 +1,316 @@
+"""How a run and its labels are read, from files, tables and objects; and ``nt.evaluate``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from ndcg_tracker.asked import (
+    DEFAULT_DATASET,
+    DEFAULT_METRIC,
+    GROUP,
+    LABEL,
+    SCORE,
+    Allow,
+    Collapsed,
+    GroupColumn,
+    GroupsShare,
+    Header,
+    ItemColumn,
+    ItemsPath,
+    ItemToDocument,
+    LabelColumn,
+    LabelJudge,
+    Labels,
+    Metrics,
+    OwnName,
+    Reader,
+    RelevantKey,
+    ScoreColumn,
+    Scores,
+    Stream,
+    WeightColumn,
+    allowed,
+)
+from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.rules import refuse
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ndcg_tracker.api.evaluation import Evaluation
+    from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.documents import Collapse, Documents
+    from ndcg_tracker.ingest.frames import NullScores
+    from ndcg_tracker.ingest.shapes import Recognised
+    from ndcg_tracker.rankings.ranking import LabelLists
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class GivenLabels:
+    """Labels that come apart from a run: as they were given, what they hold, and whose they are ("" if unnamed)."""
+
+    source: object = None
+    lists: LabelLists | None = None
+    judge: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a run and its labels (see ``evaluate``); an ``OwnName`` means that no name was given.
+
+    ``by_rank`` and ``recognised``: see ``Columns``. ``item_is_text``: the items have no ids, and are texts.
+    """
+
+    group: str | None = GROUP
+    item: str | Literal[False] | None = None
+    score: str = SCORE
+    label: str | None = LABEL
+    weight: str | None = None
+    items: str | None = None
+    relevant: str | None = None
+    null_scores: NullScores = "error"
+    reader: str | None = None
+    columns: str | Sequence[str] | None = None
+    scores: str | os.PathLike[str] | None = None
+    item_to_document: object = None
+    collapse: Collapse | None = None
+    item_is_text: bool = False
+    groups_share: str | float | None = None
+    allow: str | Sequence[str] = ()
+    stream: bool | None = None
+    by_rank: bool = False
+    recognised: list[Recognised] = field(default_factory=list, compare=False)
+
+    @classmethod
+    def of(cls: type[T], given: Mapping[str, Any], **further: Any) -> T:
+        """Return what the arguments of a call say, as ``locals()`` has them; those of other names are left out."""
+        names = {one.name for one in fields(cls)}  # type: ignore[arg-type]
+        return cls(**{name: value for name, value in given.items() if name in names}, **further)
+
+    @cached_property
+    def documents(self) -> Documents | None:
+        """What the items are chunks of."""
+        from ndcg_tracker.ingest.reading import documents_given
+
+        return documents_given(self.item_to_document, self.collapse, item_is_text=self.item_is_text)
+
+    def names(self, *roles: str, **further: Any) -> Columns:
+        """Return the names that were given for some roles. Raises: InputError for what is not a name."""
+        from ndcg_tracker.ingest.columns import Columns
+        from ndcg_tracker.rankings.groups_share import parse_share
+
+        given: dict[str, Any] = {}
+        for role in ("group", "item", "score", "label", "weight", "items", "relevant"):
+            name = getattr(self, role)
+            if not isinstance(name, str | None) and not (role == "item" and name is False):
+                advice = "give its name"
+                if role == "group" and isinstance(name, list | tuple):
+                    advice = "if these are the ids of lists or responses, give a dict: dict(zip(ids, responses))"
+                raise InputError(f"{argument(role)} is the name of a column, and {name!r} is not text", advice=advice)
+            if role in roles and not isinstance(name, OwnName):
+                given[role] = name
+        share = None if self.groups_share is None else parse_share(self.groups_share)
+        beside: dict[str, Any] = {"documents": self.documents, "allow": allowed(self.allow), "groups_share": share}
+        return Columns(**given, **beside, **further, recognised=self.recognised)
+
+    def of_run(self, labels: object) -> Columns:
+        """Return the columns of a run; ``labels``: those that come apart, None for those in the run."""
+        from ndcg_tracker.ingest.columns import header_of
+        from ndcg_tracker.ingest.reading import may_have_columns, path_of
+
+        path = path_of(labels)
+        return self.names(
+            *("group", "item", "score", "weight", "items", *(("label", "relevant") if labels is None else ())),
+            is_shared=labels is not None and (path is None or may_have_columns(path)),
+            header=header_of(self.columns, of_run=True),
+            by_rank=self.by_rank,
+            beside=labels,
+        )
+
+    def of_file(self, *roles: str) -> Columns:
+        """Return the columns of a file of labels that no run comes with."""
+        from ndcg_tracker.ingest.columns import header_of
+
+        return self.names(*roles, header=header_of(self.columns))
+
+    def of_labels(self, run: object = None) -> Columns:
+        """Return the columns of labels that come apart from a run."""
+        from ndcg_tracker.ingest.columns import header_of
+
+        header = header_of(self.columns, of_run=False)
+        return self.names("group", "item", "label", "relevant", is_shared=True, header=header, beside=run)
+
+    def labels_given(self, labels: object, judge: str | None = None, run: object = None) -> GivenLabels:
+        """Return the labels that come apart from a run, read; ``judge``: whose, if they name several judges.
+
+        ``run``: whose ids help to recognise them.
+        """
+        from ndcg_tracker.ingest.reading import labels_of_one_judge
+
+        if labels is None or isinstance(labels, GivenLabels):
+            return labels or GivenLabels()
+        if self.item is False or self.item == "":
+            raise InputError(
+                f"{argument('item', False)} identifies items by row numbers, which do not fit the second table of "
+                f"{argument('labels')}",
+                advice=f"name the item column with {argument('item')}",
+            )
+        reader = (self.reader or "").partition(",")[2] or None
+        whose, lists = labels_of_one_judge(labels, reader=reader, columns=self.of_labels(run), judge=judge)
+        return GivenLabels(labels, lists, whose)
+
+    def used_by(self, frame: object, given: GivenLabels, use: Callable[..., T]) -> T:
+        """Return the result of a function of a run's blocks and its labels, which may be called twice."""
+        from ndcg_tracker.ingest.by_shape import known_or_recognised
+        from ndcg_tracker.ingest.frames import frame_blocks
+        from ndcg_tracker.ingest.reading import ids_of, in_blocks_or_whole, path_of
+
+        of_run, path, apart = self.of_run(given.source), path_of(frame), given.lists is not None
+        if path is None:
+            of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
+            refuse("evaluate", {**of_files, "frame": True})
+            read = partial(frame_blocks, labels_apart=apart, null_scores=self.null_scores)
+            blocks = known_or_recognised(lambda run, names, _: read(run, names), frame, "results", of_run, ids_of)
+            return use(blocks, given.lists)
+        if self.null_scores != "error":
+            raise InputError(
+                f"{argument('null_scores')} is for frames: in a file null means not retrieved and NaN is an error"
+            )
+        return in_blocks_or_whole(
+            path,
+            lambda blocks: use(blocks, given.lists),
+            stream=self.stream,
+            reader=self.reader and (self.reader.partition(",")[0] or None),
+            columns=of_run,
+            scores_path=None if self.scores is None else os.fspath(self.scores),
+            labels_apart=apart,
+        )
+
+
+@dataclass(frozen=True)
+class Ingest(Reading):
+    """What to store of a run, and how to read it (see ``Tracker.ingest``)."""
+
+    name: str | None = None
+    dataset: str = DEFAULT_DATASET
+    metrics: str | Sequence[str] = DEFAULT_METRIC
+    text: str | None = None
+    texts: Mapping[str, str] | None = None
+    sampled: str | None = None
+    tags: Mapping[str, str] | None = None
+    parameters: Mapping[str, str] | None = None
+    git_commit: str | None = None
+    created_at: str | datetime | None = None
+    metadata: str | os.PathLike[str] | None = None
+    replace: bool = False
+    judge: str | Sequence[str] | None = None
+
+    @property
+    def only_judge(self) -> str | None:
+        """The judge, if one is named."""
+        judges = [self.judge] if isinstance(self.judge, str) else self.judge
+        return judges[0] if judges and len(judges) == 1 else None
+
+    def named(self, frame: object) -> Ingest:
+        """Return the same with a name: by default that of the file."""
+        from ndcg_tracker.ingest.detection import default_run_name
+        from ndcg_tracker.ingest.reading import path_of
+
+        if self.name is not None:
+            return self
+        path = path_of(frame)
+        if path is None:
+            raise InputError(f"a {type(frame).__name__} has no name", advice=f"name the run with {argument('name')}")
+        return replace(self, name=default_run_name(path))
+
+
+def evaluate(
+    frame: object,
+    metrics: Metrics = DEFAULT_METRIC,
+    *,
+    group: GroupColumn = GROUP,
+    item: ItemColumn = None,
+    score: ScoreColumn = SCORE,
+    label: LabelColumn = LABEL,
+    weight: WeightColumn = None,
+    items: ItemsPath = None,
+    relevant: RelevantKey = None,
+    labels: Labels = None,
+    null_scores: NullScores = "error",
+    reader: Reader = None,
+    columns: Header = None,
+    scores: Scores = None,
+    item_to_document: ItemToDocument = None,
+    collapse: Collapsed = None,
+    groups_share: GroupsShare = None,
+    allow: Allow = (),
+    judge: LabelJudge = None,
+    stream: Stream = None,
+) -> Evaluation:
+    """Return metrics of a ranking, per group and on average, without a database.
+
+    Parameters: ``frame``: a path to a file that the command reads, or a table with one row per (group, item), in any
+    order. The table may be a pandas or polars DataFrame, any other object that speaks Arrow's C stream interface or the
+    DataFrame interchange protocol, or a dict of arrays. It may also be a nested dict ``{group: {item: score}}``, ranx's
+    ``Run``, ir_measures' ``ScoredDoc`` tuples, a data set of Hugging Face, or a list per group: of ids, of ids
+    with scores, or of the objects that retrievers return (see "What you hold" on this page). A row whose score is null
+    was judged but not retrieved; a row whose label is null is unjudged.
+    ``metrics``: one text or several, or a text with commas (``"ndcg@10,map"``); results keep the names that you give.
+    ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns. A column that is not named may also have a
+    name from a convention, such as ``qid`` and ``docno``; if a table has both, name one of them.
+    ``score="-position"`` is a column in which the lowest is the best. ``group="uid,user"`` means ``uid`` in the run and
+    ``user`` in the labels; ``item`` may be such a pair too. In objects the names are paths: ``item="metadata.source"``.
+    Without an item column, an item is identified by its row's number within the group, if scores and labels are in one
+    table; ``item=False`` asks for that.
+    ``items``: the path of the list in each JSON response (a file, a dict or a list of dicts), such as
+    ``"response.docs"``; the other names are then dotted paths, such as ``"document.id"``.
+    ``labels``: a second table or path with the labels (group, item, label), or the relevant items of each group,
+    ``{group: {items}}``; the label column of ``frame`` is then not read.
+    ``relevant``: the key of the relevant items in a golden set, if it is not clear.
+    ``item_to_document``: says that items are chunks, and of which documents. It is a pattern for what follows the
+    document's id in an item's id, such as ``"#.*"``, a column, a file with one row per item and its document, or a
+    dict. The label of a document is the highest label of its chunks. ``collapse``: the score of a document is the
+    ``"max"`` of its chunks' scores (the default), the score of its ``"first"`` row, or their ``"sum"``.
+    ``groups_share``: keep only this share of the groups, such as "1/100", chosen by a hash of their ids.
+    ``null_scores``: what a NaN score of a table means: "error" or "not_retrieved". ``reader``: the reader of the
+    file, if its name and content do not show it. ``columns``: the column names of a CSV or TSV file without a
+    header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line. ``allow``:
+    doubtful input to let pass: "failed" for responses that are errors, timed out or lack shards, which are then
+    left out; "no-overlap" for a run and labels that have nothing in common. ``judge``: the judge whose labels count,
+    if a column ``judge`` of ``labels`` names several. ``stream``: whether to read the file block by block, to save
+    memory; by default large files in which the rows of each group are contiguous. Returns: an ``Evaluation``. Raises:
+    InputError for input that cannot be read, naming the row, and if no group of the run has labels, or no item in
+    20 groups or more; MetricError for an unknown metric. Warns if no item has a label, if lists have no scores, and
+    if columns are read by convention. The input is never changed.
+
+    >>> import ndcg_tracker as nt
+    >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
+    >>> nt.evaluate(shop, ["ndcg@10", "dcg@1"]).mean.round(4).to_dict()
+    {'ndcg@10': 0.6309, 'dcg@1': 0.0}
+    >>> nt.evaluate({"q": {"a": 2.0, "b": 1.0}}, "ndcg@10", labels={"q": {"b": 1}}).mean.round(4).to_dict()
+    {'ndcg@10': 0.6309}
+    """
+    reading = Reading.of(locals())
+    evaluation = evaluated(reading, frame, labels, metrics, judge)
+    for note in evaluation.notes:
+        warn(NdcgTrackerWarning(note, where="the run"))
+    return evaluation
+
+
+def evaluated(
+    reading: Reading, frame: object, labels: object, metrics: str | Sequence[str], judge: str | None = None
+) -> Evaluation:
+    """Return the evaluation of a run (see ``evaluate``)."""
+    from ndcg_tracker.api.evaluation import evaluate_blocks
+    from ndcg_tracker.metrics.language.dialects import are_by_rank
+
+    refuse("evaluate", {"judge": judge, "labels": labels})
+    reading = replace(reading, by_rank=are_by_rank(metrics))
+    use = partial(evaluate_blocks, metrics=metrics, allow=reading.allow)
+    return reading.used_by(frame, reading.labels_given(labels, judge, frame), use)
