@@ -18,7 +18,6 @@ from ndcg_tracker.compare.options import (
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.labels.question import NeededKeywords, NeededQuestion
-from ndcg_tracker.storage.references import ARM
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.labels.decide import JudgesAgreement, LabelsDiff, LabelVersion
@@ -165,6 +164,7 @@ def labels_sample(
     without a cutoff, and if nothing is open; ConflictError for another seed.
     """
     from ndcg_tracker.questions.labels.gather import LabelsSampleResult, labels_sample
+    from ndcg_tracker.storage.references import ARM
 
     parsed = None if metric is None else parse_metric(metric)
     with self.store().write("content") as tx:

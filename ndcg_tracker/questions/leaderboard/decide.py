@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.options import LeaderboardTest
 from ndcg_tracker.compare.results import JudgedSpan, LabelSetRef, RunRef
-from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.metrics.language.metric import Direction, Metric
 from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.statistics.many_tests import (
     AllPairs,
@@ -147,13 +147,11 @@ def order_of(values: Matrix, direction: Direction, weights: Floats | None = None
 
 
 def metric_board(
-    metric: str,
+    metric: Metric,
     names: Sequence[str],
     values: Matrix,
     *,
-    direction: Direction = "higher",
     weights: Floats | None = None,
-    limits: tuple[float, float] | None = None,
     test: LeaderboardTest = "t",
     value: str | None = None,
     repeats: Sequence[Matrix] = (),
@@ -180,7 +178,8 @@ def metric_board(
             ci = (float(tested.means[place]) - half, float(tested.means[place]) + half) if half else None
         if repeats and len(repeats[place]) > 1:
             ci = crossed_t(np.zeros((1, values.shape[1])), repeats[place], weights)[0].ci
-        intervals.append(limited(ci, limits))
+        intervals.append(limited(ci, metric.limits))
+    direction = metric.direction
     standings = standings_of(tested, adjusted, direction, intervals)
     pairs = []
     counted = values if weights is None else values[:, weights > 0]
@@ -199,7 +198,7 @@ def metric_board(
             p_values = _known(p_value[first, second]), _known(adjusted[first, second])
             counts = wins, n - wins - losses, losses
             pairs.append(RunsPaired(names[first], names[second], delta, ci, *p_values, *counts))
-    return MetricBoard(metric, direction, n, standings, tuple(pairs), value)
+    return MetricBoard(str(metric), direction, n, standings, tuple(pairs), value)
 
 
 def standings_of(

@@ -244,12 +244,10 @@ def _board(
 ) -> MetricBoard:
     """Return one metric of runs or arms; ``repeats``: the results of the runs of each."""
     return metric_board(
-        str(metric),
+        metric,
         [arm.name for arm in ranked],
         np.stack([of_arm.mean(axis=0) for of_arm in repeats]),
-        direction=metric.direction,
         weights=weights,
-        limits=metric.limits,
         test=question.test,
         value=value,
         repeats=repeats if is_repeated else (),

@@ -45,5 +45,5 @@ def report(
     options = made(CompareOptions, keywords)
     with self.store().read() as tx:
         if suite is not None:
-            return ReportResult(suite_report(tx, suite, baseline, candidates, options, output, by_tag, texts=texts))
+            return ReportResult(suite_report(tx, suite, (baseline, *candidates), options, output, by_tag, texts=texts))
         return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))

@@ -91,8 +91,7 @@ def runs_report(
 def suite_report(
     tx: ReadTransaction,
     suite: str,
-    baseline: str,
-    candidates: Sequence[str | Sequence[str]],
+    systems: Sequence[str | Sequence[str]],
     options: CompareOptions,
     output: str,
     by_tag: str | None = None,
@@ -101,12 +100,13 @@ def suite_report(
 ) -> RunsReport:
     """Return everything that the page shows about systems on a suite: all datasets together, and each by itself.
 
-    Parameters: see ``runs_report``; ``by_tag`` and raises: see ``compared_on_suite``.
+    Parameters: ``systems``: the baseline first. The others: see ``runs_report``; ``by_tag`` and raises: see
+    ``compared_on_suite``.
     """
     from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages have one dataset
     from ndcg_tracker.questions.leaderboard.gather_suite import suite_tables
 
-    comparisons, pairs = compared_on_suite(tx, suite, baseline, candidates, options, by_tag)
+    comparisons, pairs = compared_on_suite(tx, suite, str(systems[0]), systems[1:], options, by_tag)
     typed = {str(metric): metric for pair in pairs for metric in pair.both.metrics}
     metrics = tuple(typed[text] for text in dict.fromkeys(comparison.metric for comparison in comparisons))
     of_labels = {"missing": options.missing, "labels": options.labels, "judge": options.judge, "by_tag": by_tag}

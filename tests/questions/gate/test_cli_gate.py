@@ -174,13 +174,13 @@ def test_small_slices_that_fell_are_named_in_every_format(
 
 def test_groups_are_shown_where_asked(gate: CommandLine, folder: Path) -> None:
     asked = ["gate", "drop", *ASKED, "--dry-run"]
-    assert "worst groups" not in gate(*asked).out
+    assert "worst queries" not in gate(*asked).out
     for format in ("text", "markdown"):
         shown = gate(*asked, "-v", "--format", format, "--junit", "junit.xml").out
-        assert "worst groups in ndcg@10" in shown
+        assert "worst queries in ndcg@10" in shown
         assert shown.count("-0.3691") >= 10  # groups
         assert "best groups" not in shown  # none got better
-    assert "worst groups in ndcg@10" in (folder / "junit.xml").read_text(encoding="utf-8")
+    assert "worst queries in ndcg@10" in (folder / "junit.xml").read_text(encoding="utf-8")
     assert len(json.loads(gate(*asked, "--format", "json").out)["worst"]) == 10
 
 

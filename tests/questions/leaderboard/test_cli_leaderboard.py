@@ -21,6 +21,7 @@ from small_shop import BM25, frame_of, write_csv
 
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, metric_board
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 
@@ -131,7 +132,7 @@ def board_of(means: Sequence[float]) -> Leaderboard:
     values = np.array(means)[:, None] + np.outer(np.arange(len(means)), noise)
     names = [f"r{place}" for place in range(len(means))]
     runs = tuple(RunRef(name, place) for place, name in enumerate(names))
-    return Leaderboard("shop", LabelSetRef(1, "0"), runs, (metric_board("ndcg@10", names, values),), "t")
+    return Leaderboard("shop", LabelSetRef(1, "0"), runs, (metric_board(parse_metric("ndcg@10"), names, values),), "t")
 
 
 def test_means_that_look_alike_share_the_mark() -> None:
@@ -153,7 +154,7 @@ def test_several_spans_of_letters_have_commas_between_them() -> None:
     values[7] = values[0] + np.tile([-0.4, 0.4], 20)  # not told apart from the first one
     names = [f"r{place}" for place in range(14)]
     runs = tuple(RunRef(name, place) for place, name in enumerate(names))
-    board = Leaderboard("shop", LabelSetRef(1, "0"), runs, (metric_board("ndcg@10", names, values),), "t")
+    board = Leaderboard("shop", LabelSetRef(1, "0"), runs, (metric_board(parse_metric("ndcg@10"), names, values),), "t")
     assert r"\textsuperscript{b--g,i--n}" in leaderboard_latex(board)
 
 
@@ -169,7 +170,7 @@ def test_no_name_steers_a_paper() -> None:
 def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
     values = np.repeat(np.linspace(1, 0, 30)[:, None], 40, axis=1) + 1e-3 * np.random.default_rng(1).random((30, 40))
     names = [f"r{place}" for place in range(30)]
-    board = metric_board("ndcg@10", names, values)
+    board = metric_board(parse_metric("ndcg@10"), names, values)
     runs = tuple(RunRef(name, place) for place, name in enumerate(names))
     table = leaderboard_latex(Leaderboard("shop", LabelSetRef(1, "0"), runs, (board,), "t"))
     rows = [line for line in table.splitlines() if re.match("[0-9]+ & ", line)]

@@ -13,6 +13,7 @@ import scipy.stats
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard import ranked_runs
 
 N_RUNS, N_GROUPS = 10, 50
@@ -245,7 +246,7 @@ def test_of_many_runs_the_pairs_with_the_best_are_kept(database_url: str) -> Non
     from ndcg_tracker.questions.leaderboard.decide import metric_board
 
     values = np.random.default_rng(1).random((60, 30))
-    board = metric_board("m", [f"r{place}" for place in range(60)], values)
+    board = metric_board(parse_metric("ndcg@10"), [f"r{place}" for place in range(60)], values)
     best = f"r{int(values.mean(axis=1).argmax())}"
     assert {pair.candidate for pair in board.pairs} == {best}
     assert len(board.pairs) == 59
