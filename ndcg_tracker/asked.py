@@ -455,6 +455,9 @@ ItemsPath = Annotated[
         metavar="PATH",
     ),
 ]
+RelevantKey = Annotated[
+    str | None, Option("Key of the relevant items in a golden set, if it is not clear.", metavar="KEY")
+]
 Scores = Annotated[
     str | os.PathLike[str] | None,
     Option("Predictions, one for each line of an svmlight (label/qid) file.", metavar="FILE", typed=str | None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -28,6 +28,7 @@ from ndcg_tracker.asked import (
     Metrics,
     OwnName,
     Reader,
+    RelevantKey,
     ScoreColumn,
     Scores,
     Stream,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.documents import Collapse, Documents
     from ndcg_tracker.ingest.frames import NullScores
+    from ndcg_tracker.ingest.shapes import Recognised
     from ndcg_tracker.rankings.ranking import LabelLists
 
 T = TypeVar("T")
@@ -62,7 +64,7 @@ class GivenLabels:
 class Reading:
     """How to read a run and its labels (see ``evaluate``); an ``OwnName`` means that no name was given.
 
-    ``by_rank``: see ``Columns``. ``item_is_text``: the items have no ids, and are texts.
+    ``by_rank`` and ``recognised``: see ``Columns``. ``item_is_text``: the items have no ids, and are texts.
     """
 
     group: str | None = GROUP
@@ -71,6 +73,7 @@ class Reading:
     label: str | None = LABEL
     weight: str | None = None
     items: str | None = None
+    relevant: str | None = None
     null_scores: NullScores = "error"
     reader: str | None = None
     columns: str | Sequence[str] | None = None
@@ -82,11 +85,12 @@ class Reading:
     allow: str | Sequence[str] = ()
     stream: bool | None = None
     by_rank: bool = False
+    recognised: list[Recognised] = field(default_factory=list, compare=False)
 
     @classmethod
     def of(cls: type[T], given: Mapping[str, Any], **further: Any) -> T:
         """Return what the arguments of a call say, as ``locals()`` has them; those of other names are left out."""
-        names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+        names = {one.name for one in fields(cls)}  # type: ignore[arg-type]
         return cls(**{name: value for name, value in given.items() if name in names}, **further)
 
     @cached_property
@@ -102,7 +106,7 @@ class Reading:
         from ndcg_tracker.rankings.groups_share import parse_share
 
         given: dict[str, Any] = {}
-        for role in ("group", "item", "score", "label", "weight", "items"):
+        for role in ("group", "item", "score", "label", "weight", "items", "relevant"):
             name = getattr(self, role)
             if not isinstance(name, str | None) and not (role == "item" and name is False):
                 advice = "give its name"
@@ -113,7 +117,7 @@ class Reading:
                 given[role] = name
         share = None if self.groups_share is None else parse_share(self.groups_share)
         beside: dict[str, Any] = {"documents": self.documents, "allow": allowed(self.allow), "groups_share": share}
-        return Columns(**given, **beside, **further)
+        return Columns(**given, **beside, **further, recognised=self.recognised)
 
     def of_run(self, labels: object) -> Columns:
         """Return the columns of a run; ``labels``: those that come apart, None for those in the run."""
@@ -122,10 +126,11 @@ class Reading:
 
         path = path_of(labels)
         return self.names(
-            *("group", "item", "score", "weight", "items", *(("label",) if labels is None else ())),
+            *("group", "item", "score", "weight", "items", *(("label", "relevant") if labels is None else ())),
             is_shared=labels is not None and (path is None or may_have_columns(path)),
             header=header_of(self.columns, of_run=True),
             by_rank=self.by_rank,
+            beside=labels,
         )
 
     def of_file(self, *roles: str) -> Columns:
@@ -134,14 +139,18 @@ class Reading:
 
         return self.names(*roles, header=header_of(self.columns))
 
-    def of_labels(self) -> Columns:
+    def of_labels(self, run: object = None) -> Columns:
         """Return the columns of labels that come apart from a run."""
         from ndcg_tracker.ingest.columns import header_of
 
-        return self.names("group", "item", "label", is_shared=True, header=header_of(self.columns, of_run=False))
+        header = header_of(self.columns, of_run=False)
+        return self.names("group", "item", "label", "relevant", is_shared=True, header=header, beside=run)
 
-    def labels_given(self, labels: object, judge: str | None = None) -> GivenLabels:
-        """Return the labels that come apart from a run, read; ``judge``: whose, if they name several judges."""
+    def labels_given(self, labels: object, judge: str | None = None, run: object = None) -> GivenLabels:
+        """Return the labels that come apart from a run, read; ``judge``: whose, if they name several judges.
+
+        ``run``: whose ids help to recognise them.
+        """
         from ndcg_tracker.ingest.reading import labels_of_one_judge
 
         if labels is None or isinstance(labels, GivenLabels):
@@ -153,19 +162,22 @@ class Reading:
                 advice=f"name the item column with {argument('item')}",
             )
         reader = (self.reader or "").partition(",")[2] or None
-        whose, lists = labels_of_one_judge(labels, reader=reader, columns=self.of_labels(), judge=judge)
+        whose, lists = labels_of_one_judge(labels, reader=reader, columns=self.of_labels(run), judge=judge)
         return GivenLabels(labels, lists, whose)
 
     def used_by(self, frame: object, given: GivenLabels, use: Callable[..., T]) -> T:
         """Return the result of a function of a run's blocks and its labels, which may be called twice."""
+        from ndcg_tracker.ingest.by_shape import known_or_recognised
         from ndcg_tracker.ingest.frames import frame_blocks
-        from ndcg_tracker.ingest.reading import in_blocks_or_whole, path_of
+        from ndcg_tracker.ingest.reading import ids_of, in_blocks_or_whole, path_of
 
         of_run, path, apart = self.of_run(given.source), path_of(frame), given.lists is not None
         if path is None:
             of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
             refuse("evaluate", {**of_files, "frame": True})
-            return use(frame_blocks(frame, of_run, labels_apart=apart, null_scores=self.null_scores), given.lists)
+            read = partial(frame_blocks, labels_apart=apart, null_scores=self.null_scores)
+            blocks = known_or_recognised(lambda run, names, _: read(run, names), frame, "results", of_run, ids_of)
+            return use(blocks, given.lists)
         if self.null_scores != "error":
             raise InputError(
                 f"{argument('null_scores')} is for frames: in a file null means not retrieved and NaN is an error"
@@ -228,6 +240,7 @@ def evaluate(
     label: LabelColumn = LABEL,
     weight: WeightColumn = None,
     items: ItemsPath = None,
+    relevant: RelevantKey = None,
     labels: Labels = None,
     null_scores: NullScores = "error",
     reader: Reader = None,
@@ -259,6 +272,7 @@ def evaluate(
     ``"response.docs"``; the other names are then dotted paths, such as ``"document.id"``.
     ``labels``: a second table or path with the labels (group, item, label), or the relevant items of each group,
     ``{group: {items}}``; the label column of ``frame`` is then not read.
+    ``relevant``: the key of the relevant items in a golden set, if it is not clear.
     ``item_to_document``: says that items are chunks, and of which documents. It is a pattern for what follows the
     document's id in an item's id, such as ``"#.*"``, a column, a file with one row per item and its document, or a
     dict. The label of a document is the highest label of its chunks. ``collapse``: the score of a document is the
@@ -299,4 +313,4 @@ def evaluated(
     refuse("evaluate", {"judge": judge, "labels": labels})
     reading = replace(reading, by_rank=are_by_rank(metrics))
     use = partial(evaluate_blocks, metrics=metrics, allow=reading.allow)
-    return reading.used_by(frame, reading.labels_given(labels, judge), use)
+    return reading.used_by(frame, reading.labels_given(labels, judge, frame), use)

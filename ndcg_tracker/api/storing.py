@@ -42,6 +42,7 @@ from ndcg_tracker.asked import (
     Option,
     Parameters,
     Reader,
+    RelevantKey,
     Replace,
     RunTags,
     Sampled,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ndcg_tracker.ingest.frames import NullScores
+    from ndcg_tracker.ingest.shapes import Recognised
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.rankings.ranking import LabelLists
@@ -136,6 +138,7 @@ def ingest(
     label: LabelColumn = LABEL,
     weight: WeightColumn = None,
     items: ItemsPath = None,
+    relevant: RelevantKey = None,
     null_scores: NullScores = "error",
     reader: Reader = None,
     columns: Header = None,
@@ -201,7 +204,7 @@ def store_run_of(
     from ndcg_tracker.runs.ingest import RunDetails
 
     path, what = path_of(frame), replace_fields(what.named(frame), by_rank=are_by_rank(what.metrics))
-    given = what.labels_given(labels, what.only_judge)
+    given = what.labels_given(labels, what.only_judge, frame)
     beside = {} if what.metadata is None else side_metadata(os.fspath(what.metadata))
     details = RunDetails.given(
         what.name or "",
@@ -222,8 +225,11 @@ def store_run_of(
     details, whose = replace_fields(details, texts=texts), what.judge or ([given.judge] if given.judge else None)
     options: Any = {"details": details, "metrics": what.metrics, "replace": what.replace, "judge": whose}
     if ready is not None:
-        return ingest_stream(self, [ready.table], given.lists, scores=ready.scores, **options)
-    return what.used_by(frame, given, partial(ingest_stream, self, **options))
+        stored = ingest_stream(self, [ready.table], given.lists, scores=ready.scores, **options)
+    else:
+        stored = what.used_by(frame, given, partial(ingest_stream, self, **options))
+    store_recognised(self, what.recognised, what.dataset)
+    return stored
 
 
 def log_results(
@@ -359,6 +365,7 @@ def add_labels(
     item: ItemColumn = None,
     label: LabelColumn = LABEL,
     items: ItemsPath = None,
+    relevant: RelevantKey = None,
     reader: Reader = None,
     columns: Header = None,
     item_to_document: ItemToDocument = None,
@@ -383,15 +390,15 @@ def add_labels(
 
     ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; with columns ``document``, ``start`` and
     ``end`` instead of items, gold spans. ``group``, ``item``, ``label`` and ``items``: names of its columns.
-    ``item_to_document``: see ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``: where they come
-    from, by default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge has labels as
-    well, those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version.
-    ``replace``: replace that version, even if more than a tenth of its groups then have no labels (ConflictError
-    without it). ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of the
-    result has the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge whose
-    version they extend. ``from_runs``: names of the runs that users were shown, whose logs these labels come from.
-    ``model`` and ``prompt``: of a model that gave them; ``change_of_labels`` tells if the judge's version before has
-    others. ``where``: only the rows of a file with these values in these columns.
+    ``relevant`` and ``item_to_document``: see ``evaluate``. ``texts`` and ``item_is_text``: see ``ingest``. ``source``:
+    where they come from, by default the path. ``judge``: who gave them, such as a model's name; if the unnamed judge
+    has labels as well, those of a judge count only if you name the judge. ``extend``: add them to the judge's latest
+    version. ``replace``: replace that version, even if more than a tenth of its groups then have no labels
+    (ConflictError without it). ``rescore``: evaluate the dataset's stored runs under them in the same transaction;
+    ``rescored`` of the result has the outcome for each, without pruned runs. ``added_by``: who gave these labels, if
+    not the judge whose version they extend. ``from_runs``: names of the runs that users were shown, whose logs these
+    labels come from. ``model`` and ``prompt``: of a model that gave them; ``change_of_labels`` tells if the judge's
+    version before has others. ``where``: only the rows of a file with these values in these columns.
     """
     from ndcg_tracker.ingest.columns import LABEL_TABLE
     from ndcg_tracker.ingest.documents import texts_read
@@ -401,7 +408,7 @@ def add_labels(
     from ndcg_tracker.storage.records import LabelOrigin
 
     reading, path = Reading.of(locals()), path_of(labels)
-    names = reading.of_file("group", "item", "label", "items")
+    names = reading.of_file("group", "item", "label", "items", "relevant")
     of_judges = read_labels_by_judge(labels, reader=reader, columns=names, judge=judge, where=where)
     texts = (
         texts_read(reading.documents, texts)
@@ -428,7 +435,21 @@ def add_labels(
         )
         for name, given in of_judges.items()
     )
+    store_recognised(self, reading.recognised, first.dataset)
     return first.beside(further)
+
+
+def store_recognised(self: HasStore, found: Sequence[Recognised], dataset: str) -> None:
+    """Store the texts and the attributes of the queries of golden sets."""
+    for golden in found:
+        queries = list(golden.attributes)
+        names = dict.fromkeys(name for of_query in golden.attributes.values() for name in of_query)
+        attributes = {name: [golden.attributes[query].get(name) for query in queries] for name in names}
+        if names:
+            set_groups(self, {"group": queries, **attributes}, dataset=dataset, group="group", attributes=[*names])
+        texts = {query: text for query, text in golden.texts.items() if text != query and query in golden.labels}
+        if texts:
+            add_texts(self, {"group": [*texts], "text": [*texts.values()]}, dataset=dataset)
 
 
 def add_answers(

@@ -61,7 +61,7 @@ def evaluate(
             of_spark = spark_evaluations(reading, labels, metrics)
         elif labels is not None:
             with shown_reading(labels):
-                labels = reading.labels_given(labels, judge)
+                labels = reading.labels_given(labels, judge, files[0])
         for path, run_name in zip(files, names, strict=True):
             try:
                 with shown_reading(path):

@@ -135,7 +135,7 @@ def _stored(
         if of_labels is not None:
             require_file(paths[0])
             with shown_reading(of_labels):
-                lists = replace(what.labels_given(of_labels, what.only_judge), source=labels)
+                lists = replace(what.labels_given(of_labels, what.only_judge, files[0]), source=labels)
 
         def ready(path: str) -> ReadyRun:
             of_run = what.of_run(lists.source)

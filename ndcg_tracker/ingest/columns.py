@@ -11,6 +11,7 @@ from typing import Literal
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.cells import KEEP_ONE
 from ndcg_tracker.ingest.documents import Documents
+from ndcg_tracker.ingest.shapes import Recognised
 from ndcg_tracker.words.texts import in_a_row, shown
 
 Refused = Callable[..., Exception]
@@ -147,7 +148,9 @@ class Columns:
     decides if scores contradict it (see ``deciding``). ``documents``: what the items are chunks of; if it names a
     column, that column is read in place of the items. ``allow``: the doubtful input that may pass (``asked.DOUBTS``).
     ``groups_share``: the share of the groups that is kept, None for all. ``found``: the columns of the table that is
-    being read, by role.
+    being read, by role. ``relevant``: the key of the relevant items in a golden set. ``recognised``: takes what was
+    recognised in files whose columns no reader knows. ``beside``: the run of labels, or the labels of a run, whose ids
+    then help to recognise them.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -166,6 +169,9 @@ class Columns:
     allow: frozenset[str] = frozenset()
     groups_share: Fraction | None = None
     found: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    relevant: str | None = None
+    recognised: list[Recognised] | None = field(default=None, compare=False, repr=False)
+    beside: object = field(default=None, compare=False, repr=False)
 
     @property
     def by_row_number(self) -> bool:

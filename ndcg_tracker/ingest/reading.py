@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -17,6 +18,7 @@ import numpy as np
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.ambiguous import other_meaning_of_qrels
+from ndcg_tracker.ingest.by_shape import known_or_recognised, plain_records
 from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
@@ -42,6 +44,7 @@ from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups,
 from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
 from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, parquet_records, records_in
 from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.shapes import Role, recognised
 from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.ingest.spans import SPAN, are_spans
 from ndcg_tracker.ingest.table import (
@@ -150,7 +153,7 @@ def read_run(path: str, **options: Unpack[RunFormat]) -> RankedTable:
     Parameters: ``path``, a file, compressed or not, or ``-`` for standard input; the others: see ``RunFormat``.
     Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
-    [table] = _all(stream_run(path, block_rows=None, **options))
+    [table] = _whole(path, **options)
     return table
 
 
@@ -180,7 +183,13 @@ def read_labels_by_judge(given: object, **options: Unpack[LabelFormat]) -> dict[
     ``where`` chose by their judge. Raises: InputError for a judge whom a source does not name; see ``read_run``.
     """
     judge, where = options.get("judge"), options.get("where")
-    by_judge = _by_judge(given, **{**options, "judge": None})  # type: ignore[arg-type]
+
+    def read(given: object, columns: Columns, further: dict[str, Any]) -> dict[str, LabelLists]:
+        return _by_judge(given, **{**options, "judge": None, "columns": columns, **further})
+
+    columns = options.get("columns", DEFAULT_COLUMNS)
+    is_told = options.get("reader") is not None or bool(where) or isinstance(given, LabelLists)
+    by_judge = read(given, columns, {}) if is_told else known_or_recognised(read, given, "labels", columns, ids_of)
     if not judge or judge in by_judge:
         return by_judge if not judge else {judge: by_judge[judge]}
     if set(by_judge) == {""} or (where and JUDGE in where and len(by_judge) == 1):
@@ -454,13 +463,36 @@ def in_blocks_or_whole(
         except ScatteredGroupError:
             if stream:
                 raise
-    return use(_all(stream_run(path, block_rows=None, **options)))
+    return use(_whole(path, **options))
 
 
-def _all(blocks: RunStream) -> list[RankedTable]:
-    """Return all blocks of a run, so that errors that only the end shows come before any block is used."""
-    with blocks:
-        return list(blocks)
+def _whole(path: str, **options: Unpack[RunFormat]) -> list[RankedTable]:
+    """Return a run as one block, so that errors that only the end shows come before it is used."""
+
+    def read(given: object, columns: Columns, further: dict[str, Any]) -> list[RankedTable]:
+        of_format: RunFormat = {**options, "columns": columns, **further}  # type: ignore[typeddict-item]
+        with stream_run(str(given), block_rows=None, **of_format) as blocks:
+            return list(blocks)
+
+    columns = options.get("columns", DEFAULT_COLUMNS)
+    if options.get("reader") is not None or options.get("scores_path") is not None:
+        return read(path, columns, {})
+    return known_or_recognised(read, path, "results", columns, ids_of)
+
+
+def ids_of(given: object, role: Role) -> tuple[Collection[str], Collection[str]]:
+    """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is read again, and warns then
+        try:
+            if isinstance(given, str) and fits_into_memory(given):
+                lists = read_labels(given) if role == "labels" else read_run(given, labels_apart=True).ranking
+                return lists.item_keys.to_list(), lists.group_keys.to_list()
+            found = recognised([] if isinstance(given, str) else plain_records(given), "", role)
+        except InputError:
+            return (), ()
+    held = found.labels if role == "labels" else found.results
+    return {item for items in held.values() for item in items}, held.keys()
 
 
 def is_large(path: str) -> bool:

@@ -1,0 +1,125 @@
+"""Ask for the shape of a file or object of which the readers do not know the columns, and read it as a known one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import PurePath
+from typing import Any, TypeVar
+
+from ndcg_tracker.errors import InputError, warn
+from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, Columns, ColumnWarning
+from ndcg_tracker.ingest.detection import without_compression
+from ndcg_tracker.ingest.shapes import Known, Recognised, Role, UnclearError, parsed, recognised
+from ndcg_tracker.ingest.source import Source
+
+T = TypeVar("T")
+_MOST = 1 << 26  # bytes; golden sets and what retrievers return for them are small
+_ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".md", ".markdown")
+
+
+def known_or_recognised(
+    read: Callable[[object, Columns, dict[str, Any]], T],
+    given: object,
+    wanted: Role,
+    columns: Columns,
+    ids_of: Callable[[object, Role], tuple[Collection[str], Collection[str]]],
+) -> T:
+    """Return what ``read`` returns for an input or, if it does not know its columns, for what is recognised in it.
+
+    ``read``: gets the input, the names of its columns and further options of the readers. ``ids_of``: returns the ids
+    of the items and groups of the run or the labels that belong to it. Raises: InputError, of reader or recogniser.
+    """
+    refusal: InputError | None = None
+    if columns.relevant is None:
+        try:
+            return read(given, columns, {})
+        except InputError as error:
+            if columns.header is not None or any(map(columns.given, ("item", "score", "label", "weight"))):
+                raise
+            refusal = error
+    try:
+        name, value = _value(given)
+        if refusal is not None and _is_known(value):
+            raise refusal
+        other: Role = "results" if wanted == "labels" else "labels"
+        ids = ((), ()) if columns.beside is None else ids_of(columns.beside, other)
+        found = _found(value, name, wanted, columns, *map(frozenset, ids))
+    except UnclearError:
+        raise
+    except InputError as error:
+        raise refusal or error from None
+    warn(ColumnWarning(str(found)))
+    if columns.recognised is not None:
+        columns.recognised.append(found)
+    plain = replace(columns, group=None, items=None, relevant=None)
+    is_one_table = wanted == "results" and bool(found.labels) and not columns.is_shared
+    document: Any = found.labels if wanted == "labels" else _one_table(found) if is_one_table else found.results
+    if not isinstance(given, str):
+        return read(
+            {key: [row[key] for row in document] for key in document[0]} if is_one_table else document, plain, {}
+        )
+    text = "\n".join(map(json.dumps, document)) if is_one_table else json.dumps(document)
+    return read("-", plain, {"reader": "jsonl" if is_one_table else "json", "stdin": BytesIO(text.encode())})
+
+
+def _one_table(found: Recognised) -> list[dict[str, Any]]:
+    """Return a row for each item of a query that has results or labels."""
+    rows = []
+    for query in dict.fromkeys([*found.results, *found.labels]):
+        labels = found.labels.get(query, {})
+        for rank, item in enumerate(found.results.get(query, []), 1):
+            rows.append({"group": query, "item": item, "score": -rank, "label": labels.get(item)})
+        rest = labels.keys() - set(found.results.get(query, []))
+        rows += [{"group": query, "item": item, "score": None, "label": labels[item]} for item in sorted(rest)]
+    return rows
+
+
+def _value(given: object) -> tuple[str, object]:
+    """Return the name and the content of a file, or of a table or object in memory, as plain objects."""
+    if not isinstance(given, str):
+        return "the table", plain_records(given)
+    if given == "-" or not without_compression(given).lower().endswith(_ENDINGS):
+        raise InputError("has no ending of a format with keys")
+    with Source(given) as source:
+        head = source.head(_MOST + 1)
+        if len(head) > _MOST:
+            raise InputError("is too large to be recognised")
+        return source.name, parsed(head, without_compression(PurePath(given).name))
+
+
+def plain_records(given: Any) -> list[dict[str, Any]]:
+    """Return the records of a frame or of a list of them (InputError for anything else)."""
+    for method, options in (("to_pylist", {}), ("to_dicts", {}), ("to_dict", {"orient": "records"})):
+        if hasattr(given, method):
+            given = getattr(given, method)(**options)
+    if not isinstance(given, list) or not all(isinstance(record, Mapping) for record in given):
+        raise InputError("is not a list of records")
+    return [{key: one.tolist() if hasattr(one, "tolist") else one for key, one in row.items()} for row in given]
+
+
+def _is_known(value: object) -> bool:
+    """Return whether records have our own columns or those of a convention, so that a reader's word holds."""
+    if isinstance(value, Mapping) and any(isinstance(one, Mapping) and "hits" in one for one in value.values()):
+        return True
+    first = value[0] if isinstance(value, list) and value else value
+    keys = set(first) if isinstance(first, Mapping) else set()
+    inner = first.values() if isinstance(first, Mapping) else ()
+    keys |= {key for one in inner if isinstance(one, Mapping) for key in one}
+    return any({group, item} <= keys for group, item in [("group", "item"), *((c.group, c.item) for c in CONVENTIONS)])
+
+
+def _found(
+    value: object, name: str, wanted: Role, columns: Columns, item_ids: Collection[str], groups: Collection[str]
+) -> Recognised:
+    group = columns.asked("group", (), LABEL_TABLE if wanted == "labels" else RUN_APART)
+    items = columns.items if wanted == "results" else None
+    known = Known(group, columns.relevant, items, False, item_ids, groups)
+    try:
+        return recognised(value, name, wanted, known)
+    except InputError:
+        if group is None or not columns.is_shared:
+            raise
+        return recognised(value, name, wanted, replace(known, group=None))
