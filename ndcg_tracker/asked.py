@@ -209,7 +209,7 @@ def _fields(question: type[Any]) -> list[Declared]:
 def asks(question: type[Any], *, but: Iterable[str] = (), **defaults: object) -> Callable[[_Function], _Function]:
     """Give a function the declared fields of a question as keywords, in the place of its last parameter.
 
-    That one is ``**keywords``, typed by the keywords beside the question, from which ``made`` makes the question.
+    That one is ``**keywords``, typed by the keywords next to the question, from which ``made`` makes the question.
     ``but``: the fields that it leaves out; ``defaults``: those of its own.
     """
 

@@ -211,7 +211,7 @@ def show_sentences(*sentences: str) -> None:
 
 
 def list_screen(*, by_time: bool = False) -> ListPaper:
-    """Return what standard output is written on, and how much of a list; ``by_time``: the last row is the newest."""
+    """Return what standard output is written on, and how much of a list; ``by_time``: the last row is the latest."""
     return {**screen(), "detail": surroundings.detail, "by_time": by_time}
 
 

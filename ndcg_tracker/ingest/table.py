@@ -208,7 +208,7 @@ def rank_gaps(group_keys: Keys, offsets: Index, ranks: Floats) -> Note | None:
 def _at_positions(keys: Keys, offsets: Index, items: Keys, ranks: Floats, places: Places) -> tuple[Index, Keys, Floats]:
     """Return the lists with an item that nobody labelled at each position without one, and scores in this order.
 
-    Raises: the error of ``places`` for ranks that are no positions.
+    Raises: the error of ``places`` for ranks that are not positions.
     """
     owners = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     bad = (ranks < 1) | (ranks != np.floor(ranks)) | (ranks > _LAST_POSITION)

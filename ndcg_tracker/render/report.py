@@ -41,7 +41,7 @@ class Paper(TypedDict, total=False):
 
 
 class ListPaper(Paper, total=False):
-    """The output of a list: how much of it (``detail``), and whether its last row is the newest (``by_time``)."""
+    """The output of a list: how much of it (``detail``), and whether its last row is the latest (``by_time``)."""
 
     detail: Detail
     by_time: bool
@@ -182,7 +182,7 @@ class Table:
     ``marks``: the signs of each row's footnotes. ``footnotes``: below the table, in the order of their signs.
     ``legend``: how to read the table. ``after``: a line below it. ``names``: the one or two columns of names, which are
     cut if a line of text would be too long. ``titles``: the name columns that are cut at their end rather than inside.
-    ``by_time``: the last row is the newest.
+    ``by_time``: the last row is the latest.
     """
 
     columns: Sequence[Column]

@@ -35,7 +35,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
     "unicode": lambda text: unicodedata.normalize("NFKC", text),
     "separators": lambda text: re.sub(r"[/_\\: -]", "_", unquote(text)),
 }
-"""Ways to write ids, each with a function that makes them alike."""
+"""Ways to write ids, each with a function that makes them the same."""
 
 
 @dataclass(slots=True)

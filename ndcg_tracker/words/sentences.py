@@ -142,7 +142,7 @@ def _difference(how: str, *, may_carry: bool = False) -> str:
         return f"the ids of the {whose} start with {shown(prefix)}; write both the same way{carry}"
     return {
         "case": "they differ only in capitals or spaces; write both the same way",
-        "padding": "they are alike but for leading zeros; pad both alike",
+        "padding": "they differ only in leading zeros; pad both to one length",
         "unicode": "they are the same in Unicode form NFKC; write both in it",
         "separators": "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way",
         "cut": "one side is cut to fewer characters; write both in full",

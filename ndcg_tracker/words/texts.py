@@ -78,7 +78,7 @@ _WORD = ContextVar("the word for a group", default="")
 
 
 class DatasetName(str):
-    """The name of a dataset with the word for its groups, so that all that is told of it can say that word."""
+    """The name of a dataset with the word for its groups, so that every sentence about it can say that word."""
 
     word: str
 
@@ -115,12 +115,12 @@ def group_word(column: str) -> str | None:
 
 
 def unit(without: str = "group") -> str:
-    """Return the word for a group of what is told, another one ``without`` a dataset that has a word."""
+    """Return the word for a group of the dataset, another one ``without`` a dataset that has a word."""
     return _WORD.get() or without
 
 
 def units(without: str = "group") -> str:
-    """Return the word for several groups of what is told."""
+    """Return the word for several groups of the dataset."""
     return counted(0, unit(without)).removeprefix("0 ")
 
 

@@ -202,8 +202,8 @@ def test_items_without_ids_have_positions_too() -> None:
 
 
 FORMS = [
-    ("7", "0000007", "they are alike but for leading zeros; pad both alike"),
-    ("D0007", "D7", "they are alike but for leading zeros; pad both alike"),
+    ("7", "0000007", "they differ only in leading zeros; pad both to one length"),
+    ("D0007", "D7", "they differ only in leading zeros; pad both to one length"),
     ("A-1 ", "a-1", "they differ only in capitals or spaces; write both the same way"),
     ("e\u0301t\u00e9", "\u00e9te\u0301", "they are the same in Unicode form NFKC; write both in it"),
     ("a/b", "a%2Fb", "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way"),
