@@ -210,10 +210,16 @@ def _values(column: Any, name: str, faults: Faults, row_numbers: Sequence[int]) 
     if name in ("group", "item"):
         return _ids(column, kind, faults, row_numbers)
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
-    if not any(is_type(kind) for is_type in numbers) and not (pa.types.is_boolean(kind) and name == "label"):
+    is_null = pa.types.is_string(kind) and column.null_count == len(
+        column
+    )  # text may be yes or no, which is not made here
+    if not any(is_type(kind) for is_type in numbers) and not (
+        name == "label" and (pa.types.is_boolean(kind) or is_null)
+    ):
         faults.add(None, f"{name} is {kind}")
         return []
-    return [None if value is None else float(value) for value in column.to_pylist()]
+    found = [None if value is None else float(value) for value in column.to_pylist()]
+    return [None if name == "score" and value == -float("inf") else value for value in found]  # which is not retrieved
 
 
 def _ids(column: Any, kind: Any, faults: Faults, row_numbers: Sequence[int]) -> list[bytes | None]:
