@@ -42,8 +42,10 @@ DECIDING = "gate dense --baseline bm25 --margin 0.1 --dry-run"
 """A gate that records nothing."""
 LEFT_OUT = {"all": (), "writing": ("ui ",), "tables": ("ui ", "db current", "db upgrade", "db grant", "sql SELECT+1")}
 """Commands without an end, and those that may be done before they come to a table of ours."""
-ALL = tuple(one for one in (*COMMANDS, PRUNING, GRANTING, DECIDING) if not one.startswith("db backup"))
-"""Every command that connects."""
+ALL = tuple(
+    one for one in (*COMMANDS, PRUNING, GRANTING, DECIDING) if not one.startswith(("db backup", "policy reset"))
+)
+"""Every command that connects and finds something to do: no look at an alias is there to reset."""
 QUICK = {"all": ("db current",), "writing": (DECIDING[:-10], "history"), "tables": ("alias set prod bm25", "doctor")}
 EVERYBODY = "host all all 127.0.0.1/32 "
 

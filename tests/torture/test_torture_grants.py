@@ -107,7 +107,7 @@ MORE = (
 )
 """Besides every command: the same where it has something to do, or nothing to write."""
 LAST = ("runs delete", "runs prune", "alias delete")
-ELSEWHERE = ("ui ", "db backup", "db grant", "db vacuum", "doctor", "datasets ")
+ELSEWHERE = ("ui ", "db backup", "db grant", "db vacuum", "doctor", "datasets ", "policy reset")
 """Commands that end with no word of rights, or are tested below: ``doctor`` says it in a table; a seal is set once."""
 
 
