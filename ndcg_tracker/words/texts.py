@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -89,6 +89,11 @@ class DatasetName(str):
         return self
 
 
+def speak_of(dataset: str) -> Token[str]:
+    """Call the groups of a dataset by its word from here on, in this thread (see ``about``)."""
+    return _WORD.set(getattr(dataset, "word", ""))
+
+
 @contextmanager
 def about(dataset: str) -> Iterator[None]:
     """Let sentences call the groups of a dataset by its word, if its name has one.
@@ -97,7 +102,7 @@ def about(dataset: str) -> Iterator[None]:
     ...     units(), queries(1200), counted(1, "group")
     ('users', '1,200 users', '1 user')
     """
-    token = _WORD.set(getattr(dataset, "word", ""))
+    token = speak_of(dataset)
     try:
         yield
     finally:

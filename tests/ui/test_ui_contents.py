@@ -111,7 +111,7 @@ def test_a_long_list_has_pages(pages: Served, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_run(pages: Served) -> None:
     text = text_of(pages.page("/run?run=2"))
-    assert "9 items in 4 groups" in text
+    assert "9 items in 4 queries" in text
     assert "tag branch=trial layers 6" in text
     assert "Share of ranked items with a label" in text
     assert "PASS" in text or "FAIL" in text or "INCONCLUSIVE" in text
