@@ -332,7 +332,12 @@ OnSuite = Annotated[
 ]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
 Allow = Annotated[
-    str | Sequence[str], Option("Doubtful input to let pass; repeatable.", metavar="|".join(DOUBTS), typed=Texts)
+    str | Sequence[str],
+    Option(
+        "Doubtful input to let pass; repeatable. HOW: first, best or same.",
+        metavar="failed|no-overlap|duplicates:HOW|changed-texts",
+        typed=Texts,
+    ),
 ]
 Run = Annotated[
     str, Option("Name, id, @alias, latest, latest~2 or a unique prefix.", metavar="RUN", is_positional=True)

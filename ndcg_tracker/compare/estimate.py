@@ -164,7 +164,7 @@ def sliced(sample: Sample, values: Sequence[str | None]) -> tuple[Estimate, ...]
     ``values``: one for each group, None where it has none.
 
     >>> rows = sliced(Sample(np.array([0.5, 0.25, 0.0, -0.125])), ["de", "de", "fr", None])
-    >>> [(row.value, row.n, row.delta, row.verdict) for row in rows]
+    >>> [(row.about.value, row.n, row.delta, row.verdict) for row in rows]
     [(None, 1, -0.125, 'not_comparable'), ('fr', 1, 0.0, 'identical'), ('de', 2, 0.375, 'no_difference_detected')]
     """
     rows = []

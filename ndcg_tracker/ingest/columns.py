@@ -559,10 +559,11 @@ def conventional_names(role: str, header: Collection[str]) -> list[str]:
 def by_order(header: Sequence[str], wanted: Wanted, names: Mapping[str, str], number: str) -> Wanted:
     """Return the wanted roles of a table with a list of items per row, which may lack the numbers of a role.
 
-    ``names``: the columns whose roles are known. A column whose name suggests the numbers has to be named.
+    ``names``: the columns whose roles are known. A column whose name suggests the numbers has to be named. Lists with
+    scores or ranks are those of a run, not of relevant items.
     """
     others = [name for name in header if name not in names.values()]
-    if number in names or often_called(number, others) or (number == "score" and {*others} & {*RANK_NAMES}):
+    if number in names or often_called(number, others) or {*others} & {*RANK_NAMES} or often_called("score", others):
         return wanted
     return replace(wanted, required=tuple(role for role in wanted.required if role != number))
 

@@ -190,9 +190,11 @@ def test_columns_are_named_for_the_run_alone(command: CommandLine, folder: Path,
     (folder / "labels.csv").write_text("q,d,1\n")
     assert command.refused(name, "run.csv", "--columns", "qid,docno,score", "--labels", "labels.csv") == (
         "labels.csv:1: no columns 'group', 'item' and 'label'; the columns are 'q', 'd', '1': name the group column "
-        "with --group, the item column with --item and the label column with --label; if this line is a row, write the "
-        "names of the columns above it"
+        "with --group, the item column with --item and the label column with --label; if each row is a relevant item, "
+        "give --label =1; if this line is a row, name the columns after a slash, with --columns /NAME,NAME,..."
     )
+    named = ["--columns", "qid,docno,score/qid,docno,label", "--labels", "labels.csv"]
+    assert command.done(name, "run.csv", *named, "--metric", "P@1", "--format", "csv")
 
 
 def test_columns_that_are_often_called_so_are_named_in_the_advice(command: CommandLine, folder: Path) -> None:

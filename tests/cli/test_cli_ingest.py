@@ -125,7 +125,10 @@ def test_what_is_allowed_has_a_name(command: CommandLine, files: None, folder: P
     assert command.refused("evaluate", *words) == refused
     for name in ("ingest", "evaluate"):
         unknown = command.refused(name, *words, "--allow", "no-overlap", "--allow", "overlap")
-        assert unknown == "--allow overlap is unknown; give failed or no-overlap or changed-texts"
+        assert unknown == (
+            "--allow overlap is unknown; give failed or no-overlap or duplicates:first or duplicates:best or "
+            "duplicates:same or changed-texts"
+        )
         assert command.rows(name, *words, "--allow", "no-overlap,")[0]["run"] == "strangers"
     assert command.rows("runs", "show", "strangers")["tags"] == {"allowed": "no-overlap"}
     assert command.refused("ingest", "--results", "r.csv", "--allow", "no-overlap") == (

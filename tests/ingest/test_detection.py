@@ -107,7 +107,7 @@ def test_every_reader_reads(reader: str) -> None:
 
 def test_the_help_and_the_page_list_every_reader() -> None:
     [option] = [one for one in get_args(asked.Reader) if isinstance(one, asked.Option)]
-    assert option.help == f"{', '.join(READERS[:-1])} or {READERS[-1]}."
+    assert option.help == f"{', '.join(READERS[:-1])} or {READERS[-1]}; that of --labels follows a comma."
     page = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:3] for line in page.partition("| reader |")[2].partition("\n\n")[0].splitlines()[2:]]
     listed = [re.findall(r"[\w.]+", cell) for row in rows for cell in row]

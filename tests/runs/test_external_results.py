@@ -62,7 +62,7 @@ def test_the_verdict_follows_the_direction(timed: nt.Tracker) -> None:
 
 @pytest.mark.parametrize("scope", ["population", "set"])
 def test_the_gate(timed: nt.Tracker, scope: str) -> None:
-    allowed = {"margin": 1.0} if scope == "population" else {"scope": "set", "tolerance": 1.0}
+    allowed = {"margin": 1.0} if scope == "population" else {"scope": "set", "margin": 1.0}
     passed = timed.gate("fast", baseline="old", metric="external:latency", **allowed)
     failed = timed.gate("slow", baseline="old", metric="external:latency", **allowed)
     assert [one.to_dict()["decision"] for one in (passed, failed)] == ["pass", "fail"]

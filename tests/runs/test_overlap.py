@@ -120,7 +120,10 @@ def test_what_is_allowed_and_does_not_come_is_not_told(tracker: nt.Tracker) -> N
 
 def test_an_unknown_name_is_refused(tracker: nt.Tracker) -> None:
     table = rows(queries(), score=1.0, label=1.0)
-    told = "allow='overlap' is unknown; give failed or no-overlap or changed-texts"
+    told = (
+        "allow='overlap' is unknown; give failed or no-overlap or duplicates:first or duplicates:best or "
+        "duplicates:same or changed-texts"
+    )
     assert refusal_of(nt.InputError, tracker.ingest, table, name="a", allow="no-overlap,overlap") == told
     assert refusal_of(nt.InputError, nt.evaluate, table, allow=["overlap"]) == told
 

@@ -207,4 +207,4 @@ def test_files_read_side_by_side(command: CommandLine, responses: None) -> None:
     shown = command.done("doctor", "conventions", "lists", "--cutoff", "1")
     (ours,) = (line for line in shown.splitlines() if line.startswith("ndcg@1 "))
     assert ours.endswith("ties in the order of the run's input")
-    assert "tie_order      input" in command.done("runs", "show", "lists")
+    assert "tie_order  input" in command.done("runs", "show", "lists", "-v")

@@ -62,6 +62,7 @@ COMMANDS = (
     "policy set owned --margin .01",
     "policy show",
     "policy history owned",
+    "policy reset owned --reason x",
     "alias delete prod",
     "suite create other default",
     "suite list",

@@ -54,13 +54,17 @@ def parquet_table(content: bytes, role: Role) -> Table:
     with pq.ParquetFile(io.BytesIO(content), page_checksum_verification=True) as file:
         names = file.schema_arrow.names
         kept = [name for name in _ROLES[role] if name in names]
-        if any(names.count(name) > 1 for name in kept) or not _REQUIRED[role] <= set(kept):
+        number = _has_only_lists(file.schema_arrow, role)
+        if any(names.count(name) > 1 for name in kept) or not _REQUIRED[role] <= {*kept, number}:
             raise RefusedError([None], "a column is missing or stands twice")
         found = file.read(columns=kept)
         n_promised = file.metadata.num_rows
     faults = Faults()
     if found.num_rows != n_promised:
         faults.add(None, f"{found.num_rows} rows, {n_promised} promised")
+    if number is not None:
+        found = _with_numbers(found, number, faults)
+        kept.append(number)
     found, row_numbers = _unfolded(found, faults)
     columns = {name: _values(found.column(name), name, faults, row_numbers) for name in kept}
     if not all(len(values) == found.num_rows for values in columns.values()):
@@ -74,6 +78,26 @@ def parquet_table(content: bytes, role: Role) -> Table:
             if value is not None and not -float("inf") < value < float("inf"):
                 faults.add(row.line, "no finite number")
     return table(rows, faults, role, has_items="item" in columns, has_weights="weight" in columns)
+
+
+def _has_only_lists(schema: Any, role: Role) -> str | None:
+    """Return the role of the numbers that lists of items come without, None if there are numbers or no lists."""
+    if not {"group", "item"} <= {*schema.names} or not pa.types.is_list(schema.field("item").type):
+        return None
+    number = "score" if role == RUN else "label"
+    return None if {number, "score"} & {*schema.names} else number
+
+
+def _with_numbers(found: Any, number: str, faults: Faults) -> Any:
+    """Return a table of lists with their numbers: the order of a run's only list per group, or 1 per relevant item."""
+    if number == "score":
+        groups = found.column("group").to_pylist()
+        for row, group in enumerate(groups):
+            if group in groups[:row]:
+                faults.add(row + 1, "two lists without scores")
+    lists = [range(len(items or [])) for items in found.column("item").to_pylist()]
+    numbers = [[-float(place) if number == "score" else 1.0 for place in places] for places in lists]
+    return found.append_column(number, pa.array(numbers, pa.list_(pa.float64())))
 
 
 def _unfolded(found: Any, faults: Faults) -> tuple[Any, list[int]]:
@@ -186,22 +210,34 @@ def _values(column: Any, name: str, faults: Faults, row_numbers: Sequence[int]) 
     if name in ("group", "item"):
         return _ids(column, kind, faults, row_numbers)
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
-    if not any(is_type(kind) for is_type in numbers) and not (pa.types.is_boolean(kind) and name == "label"):
+    is_null = pa.types.is_string(kind) and column.null_count == len(
+        column
+    )  # text may be yes or no, which is not made here
+    if not any(is_type(kind) for is_type in numbers) and not (
+        name == "label" and (pa.types.is_boolean(kind) or is_null)
+    ):
         faults.add(None, f"{name} is {kind}")
         return []
-    return [None if value is None else float(value) for value in column.to_pylist()]
+    found = [None if value is None else float(value) for value in column.to_pylist()]
+    return [None if name == "score" and value == -float("inf") else value for value in found]  # which is not retrieved
 
 
 def _ids(column: Any, kind: Any, faults: Faults, row_numbers: Sequence[int]) -> list[bytes | None]:
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
-    if not (is_text or is_bytes or pa.types.is_integer(kind) or pa.types.is_null(kind)):
+    is_whole = pa.types.is_floating(kind)  # as whole numbers are after a join with nulls
+    if not (is_text or is_bytes or is_whole or pa.types.is_integer(kind) or pa.types.is_null(kind)):
         for row in (None, *row_numbers):  # whose own fault may be found first
             faults.add(row, f"an id of {kind}")
         return []
     found: list[bytes | None] = []
     values = column.cast(pa.large_binary()).to_pylist() if is_text else column.to_pylist()
     for row, value in zip(row_numbers, values, strict=True):
+        if isinstance(value, float):
+            if not value.is_integer() or abs(value) >= 2**53:
+                faults.add(row, "an id that is no whole number")
+                continue
+            value = int(value)
         text = value if isinstance(value, bytes | None) else str(value).encode()
         try:
             _ = text is None or text.decode("utf-8", "strict")

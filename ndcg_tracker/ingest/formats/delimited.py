@@ -152,7 +152,7 @@ class Delimited:
             return error.at(where)
         named = f"name the columns with {argument('columns', 'NAME,NAME,...')}"
         if self._columns.is_shared and self._wanted is LABEL_TABLE:  # that argument is for the run
-            named = f"name the columns with {argument('columns', '/NAME,NAME,...')}"
+            named = f"name the columns after a slash, with {argument('columns', '/NAME,NAME,...')}"
         return error.at(where, f"if this line is a row, {named}")
 
     def _take_given_header(self, refused: Refused) -> None:

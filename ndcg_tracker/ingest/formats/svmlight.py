@@ -45,8 +45,9 @@ class LabelQid(ExactOnly):
         self._weights = None if path is None else _numbers_in(path, "weight")
         not_read = [path for ending in _NOT_READ if (path := _beside(source, ending)) is not None]
         if not_read:
-            what = f"{in_a_row(list(map(shown_name, not_read)))} {'is' if len(not_read) == 1 else 'are'} not read"
-            warn(ColumnWarning(f"{what}: LightGBM would use {'it' if len(not_read) == 1 else 'them'} to train"))
+            names = in_a_row(list(map(shown_name, not_read)))
+            verb, it = ("is", "it") if len(not_read) == 1 else ("are", "them")
+            warn(ColumnWarning(f"{names} {verb} not read: LightGBM would use {it} to train"))
 
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows and their lines.
