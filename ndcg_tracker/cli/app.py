@@ -311,7 +311,7 @@ def _before_command(
         ),
     ] = False,
 ) -> None:
-    surroundings.database, surroundings.debug, surroundings.detail = db, debug, "screen"
+    surroundings.database, surroundings.debug, surroundings.detail, surroundings.n_asked = db, debug, "screen", 0
     _choose_detail(quiet=quiet, verbose=verbose)
 
 

@@ -522,10 +522,10 @@ def test_a_step_says_how_many_groups_vanished_or_came(tracker: nt.Tracker) -> No
     steps = [(row["run"], row["step_between"], row["step_possible"]) for row in report.rows if row["step"]]
     assert steps == [("n06", ("n06", "n06"), False), ("n12", ("n12", "n12"), False)]
     text = history_answer(report, HistoryFilter()).in_format("text")
-    assert "\n20 groups vanished: stepped down at n06 (run 7): -0.1604 [-0.2272, -0.0937]\n" in text
-    assert "\n20 groups came: stepped up at n12 (run 13): +0.1206 [+0.0585, +0.1827]\n" in text
+    assert "\n20 queries vanished: stepped down at n06 (run 7): -0.1604 [-0.2272, -0.0937]\n" in text
+    assert "\n20 queries came: stepped up at n12 (run 13): +0.1206 [+0.0585, +0.1827]\n" in text
     news = [row["news"] for row in report.plot().spec["data"]["values"] if row["news"]]
-    assert news == ["20 groups vanished", "20 groups came"]
+    assert news == ["20 queries vanished", "20 queries came"]
     of_suite = tracker.history_of_suite("both", "RR")
     assert moved(of_suite) == {"n06": 40, "n12": -40}
     assert [row["run"] for row in of_suite.rows if row["step"]] == ["n06"]  # the other is not found, but told

@@ -282,7 +282,7 @@ def test_wins_are_those_of_compare_and_small_slices_are_told(ten: nt.Tracker) ->
     device = ["tv" if place == 3 else "phone" for place in range(len(keys))]
     ten.set_groups({"group": keys, "screen": device}, dataset="shop")
     notes = ten.leaderboard(metrics="ndcg@10", by="screen").to_dict()["notes"]
-    assert notes == ["left out: 1 slice by screen with fewer than 2 groups"]
+    assert notes == ["left out: 1 slice by screen with fewer than 2 queries"]
 
 
 def test_labels_of_a_version(ten: nt.Tracker) -> None:
