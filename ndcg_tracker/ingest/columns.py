@@ -568,6 +568,11 @@ def by_order(header: Sequence[str], wanted: Wanted, names: Mapping[str, str], nu
     return replace(wanted, required=tuple(role for role in wanted.required if role != number))
 
 
+def warn_of_relevant_lists() -> None:
+    """Warn that lists of items without labels are read as relevant items."""
+    warn(ColumnWarning("lists of items without labels are read as relevant items, of grade 1"))
+
+
 def column_about(role: str, given: str | None, header: Collection[str], refused: Refused) -> str | None:
     """Return the group or item column of a table about groups or items, None if there is none.
 

@@ -28,6 +28,7 @@ from ndcg_tracker.ingest.columns import (
     column_name,
     is_frame_as_dict,
     refuse_single,
+    warn_of_relevant_lists,
 )
 from ndcg_tracker.ingest.formats.jsonl import paths_of_lists, unnamed_lists
 from ndcg_tracker.ingest.formats.response_rows import document_rows
@@ -267,6 +268,8 @@ def _by_order(frame: _Opened, columns: Columns, wanted: Wanted, number: str) -> 
     """Return the wanted roles of a frame, and the numbers from the order of its lists if it only has lists."""
     from ndcg_tracker.ingest.arrow import has_lists
 
+    if columns.each_is_relevant(frame.header, wanted):
+        return wanted, {}
     names = columns.likely_names(frame.header, wanted, frame.places.whole)
     relaxed = by_order(frame.header, wanted, names, number)
     if relaxed is wanted or not {"group", "item"} <= names.keys():
@@ -277,6 +280,8 @@ def _by_order(frame: _Opened, columns: Columns, wanted: Wanted, number: str) -> 
         return wanted, {}
     if number == "score":
         OneListEach(frame.places).check(groups)
+    elif frame.lists is None:
+        warn_of_relevant_lists()
     return relaxed, {"group": groups, "item": items, number: numbers_by_order(items, number)}
 
 

@@ -262,8 +262,8 @@ def test_hits_without_header(write: Write) -> None:
     assert round(nt.evaluate(run, labels=path, label="=1", columns="/group,item")["ndcg@10"] or 0, 4) == 0.622
     said = refusal_of(InputError, nt.evaluate, run, labels=path)
     assert said.endswith(
-        "; if each row is a relevant item, give label='=1'; if this line is a row, name the columns after a slash, with "
-        "columns='/NAME,NAME,...'"
+        "; if each row is a relevant item, give label='=1'; if this line is a row, name the columns after a slash, "
+        "with columns='/NAME,NAME,...'"
     )
 
 

@@ -192,11 +192,6 @@ LISTS = {"qid": list(NESTED_LISTS), "docno": list(NESTED_LISTS.values())}
         of_each(lambda item, score: NodeWithScore(item)),
         of_each(lambda item, score: Found(item)),
         of_each(lambda item, score: {"id": item}),
-        LISTS,
-        pd.DataFrame(LISTS),
-        pl.DataFrame(LISTS),
-        pa.table(LISTS),
-        Dataset(pa.table(LISTS)),
     ],
 )
 def test_lists_without_scores_are_read_as_ranked_and_as_relevant_items(frame: Any) -> None:
@@ -204,6 +199,27 @@ def test_lists_without_scores_are_read_as_ranked_and_as_relevant_items(frame: An
     assert listed(table.ranking) == BY_ORDER
     assert table.notes == (Note("order_of_lists"),)
     assert listed(read_label_frame(frame)) == RELEVANT
+
+
+@pytest.mark.parametrize(
+    "frame", [LISTS, pd.DataFrame(LISTS), pl.DataFrame(LISTS), pa.table(LISTS), Dataset(pa.table(LISTS))]
+)
+def test_lists_in_the_cells_of_a_table_are_told_where_they_are_read_as_relevant_items(frame: Any) -> None:
+    table = read_frame(frame)
+    assert listed(table.ranking) == BY_ORDER
+    assert table.notes == (Note("order_of_lists"),)
+    with pytest.warns(ColumnWarning, match="^lists of items without labels are read as relevant items, of grade 1$"):
+        assert listed(read_label_frame(frame)) == RELEVANT
+    assert listed(read_label_frame(frame, columns=Columns(label="=1"))) == RELEVANT
+
+
+@pytest.mark.parametrize("name", ["score", "similarity", "rank"])
+def test_lists_with_scores_or_ranks_are_a_run_and_no_labels(name: str) -> None:
+    frame = pa.table(LISTS | {name: [[2, 1], [3]]})
+    assert refusal_of(nt.InputError, read_label_frame, frame) == (
+        f"labels: no column 'label'; the columns are 'qid', 'docno', '{name}': name the label column with label=; "
+        "scores without labels are a run: are the run and the labels swapped?"
+    )
 
 
 @pytest.mark.parametrize("kind", [set, frozenset, list, tuple, lambda items: dict.fromkeys(items).keys()])
@@ -242,7 +258,8 @@ def test_pairs_and_hits_are_the_nested_dict(run: dict[str, dict[str, float]]) ->
 def test_a_column_of_sets_has_the_relevant_items() -> None:
     frame = pd.DataFrame({"group": ["q", "r"], "item": [{"a", "b"}, {"c"}]})
     expected = [("q", "a", 1.0), ("q", "b", 1.0), ("r", "c", 1.0)]
-    assert sorted(listed(read_label_frame(frame)) or []) == expected
+    with pytest.warns(ColumnWarning, match="are read as relevant items"):
+        assert sorted(listed(read_label_frame(frame)) or []) == expected
 
 
 def test_a_group_of_nothing_may_be_an_empty_list_set_or_dict() -> None:

@@ -94,12 +94,17 @@ def test_lists_without_scores_are_read_as_ranked_and_as_relevant_items(tmp_path:
     rows = [row for table in tables for row in listed(table.ranking) or []]
     assert rows == [("q", "b", -1.0), ("q", "a", -2.0), ("r", "c", -1.0)]
     assert all(table.notes == (Note("order_of_lists"),) for table in tables)
-    assert sorted(listed(read_labels(path)) or []) == [("q", "a", 1.0), ("q", "b", 1.0), ("r", "c", 1.0)]
+    with pytest.warns(ColumnWarning, match="lists of items without labels are read as relevant items, of grade 1"):
+        assert sorted(listed(read_labels(path)) or []) == [("q", "a", 1.0), ("q", "b", 1.0), ("r", "c", 1.0)]
+    assert listed(read_labels(path, columns=Columns(label="=1"))) == [("q", "b", 1.0), ("q", "a", 1.0), ("r", "c", 1.0)]
     twice = written(tmp_path, parquet({"group": ["q", "q"], "item": [["a"], ["b"]]}, row_group_size=1))
     told = f"{twice}: row 2: group 'q' has a list in row 1 already; give one list per group, or scores"
     assert refusal(twice) == told
     unnamed = written(tmp_path, parquet({"group": ["q"], "item": [["a"]], "similarity": [[0.5]]}))
     assert refusal(unnamed).endswith("name the score column with score='similarity'")
+    assert refusal_of(InputError, read_labels, unnamed).endswith(
+        "scores without labels are a run: are the run and the labels swapped?"
+    )
 
 
 def test_rows_are_counted_over_row_groups(tmp_path: Path) -> None:

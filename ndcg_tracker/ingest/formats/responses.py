@@ -25,6 +25,7 @@ from ndcg_tracker.ingest.columns import (
     conventional_names,
     is_frame_as_dict,
     often_called,
+    warn_of_relevant_lists,
 )
 from ndcg_tracker.ingest.formats.jsonl import json_kind, warn_of_fractions
 from ndcg_tracker.ingest.formats.response_shapes import (
@@ -54,7 +55,6 @@ _OF_PAIR: Steps = ("0",)  # the place of the id in a list of an id and a score
 _MOST_LISTED = 10
 _LONGEST_NAME = 255  # of a file, in bytes
 _ONE_OF_MANY = "; each file is one run, so join several into one, for example with jq -c . q*.json > all.jsonl"
-_RELEVANT = "lists of items without labels are read as relevant items, of grade 1"
 _GROUP_ADVICE = (
     f"name the path of the query's id with {argument('group', 'PATH')}, or give a file of ids, one per line in the "
     f"order of the responses, with {argument('group', '@FILE')}"
@@ -520,7 +520,7 @@ class Responses:
     def finish(self, n_responses: int) -> None:
         """Refuse a file with more ids than there are responses, and warn how labels are read."""
         if not self._of_runs and self._element is not None and self._element.item is None:
-            warn(ColumnWarning(_RELEVANT))
+            warn_of_relevant_lists()
         self._columns.warn_of_ranks()
         warn_of_fractions(self.fractions)
         if self.ids is not None and n_responses < len(self.ids):
