@@ -35,7 +35,7 @@ from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.words.notes import command_line, sentence
-from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, points, queries
+from ndcg_tracker.words.texts import GroupTexts, about, counted, interval, judge_words, p_text, points, queries
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -162,6 +162,11 @@ def report_markdown(report: RunsReport, link: str) -> str:
 
 def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
     """Return the values for the scripts of a report and for its template; ``made``: the words before its command."""
+    with about("" if report.suite is not None else report.pairs[0].comparison.dataset):
+        return _values(report, made)
+
+
+def _values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
     if report.suite is None:  # together, because they were corrected together
         told = comparison_reports(*map(_with_texts, report.pairs))[-len(report.pairs) :]
     else:
