@@ -50,7 +50,7 @@ def test_the_versions_in_every_format(newer: CommandLine) -> None:
         ("shop", rows[1]["digest"], "1=4 2=2"),
     ]
     text = newer.done("labels", "list", "--dataset", "shop").splitlines()
-    assert " ".join(text[0].split()) == "version digest created (UTC) source queries items labels runs grades"
+    assert " ".join(text[0].split()) == "version digest created (UTC) source groups items labels runs grades"
     assert text[2].endswith("3      4       6     0  1: 4, 2: 2")
     assert newer.done("labels", "list", "--dataset", "shop", "--format", "markdown").startswith("| version | digest |")
 
