@@ -36,6 +36,7 @@ from ndcg_tracker.cli.options import (
     warnings_as_notes,
 )
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, full_disk, worded
+from ndcg_tracker.words.texts import about
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Everyday": {
@@ -350,7 +351,7 @@ def run(arguments: Sequence[str]) -> int:
             former = " ".join(words[:2])
             if former in _NOW:
                 raise InputError(f"there is no command {former!r}", advice=f"use: ndcg-track {_NOW[former]}")
-            with warnings_as_notes():
+            with about(), warnings_as_notes():
                 command_line()(words, prog_name="ndcg-track")
         finally:
             sys.stdout.flush()

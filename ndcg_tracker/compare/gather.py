@@ -464,7 +464,8 @@ class ComparisonResult(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What else to know of the comparisons, in words."""
-        return in_words(note for comparison in self.comparisons for note in comparison.notes)
+        notes = (note for comparison in self.comparisons for note in comparison.notes)
+        return in_words(notes, self.comparisons[0].dataset)
 
     def _said(self) -> Said:
         return comparison_said(*self.comparisons)

@@ -250,7 +250,8 @@ def rows_as(
         from ndcg_tracker.render.markdown import table_markdown
 
         return table_markdown(table)
-    return table_text(table, cell_width=cell_width, **paper)
+    with about():  # a list may have several datasets
+        return table_text(table, cell_width=cell_width, **paper)
 
 
 def is_for_people(format: str) -> bool:

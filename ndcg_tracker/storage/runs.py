@@ -43,7 +43,7 @@ from ndcg_tracker.storage.session import FEW, Session
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
 )
-from ndcg_tracker.words.texts import DatasetName
+from ndcg_tracker.words.texts import DatasetName, now_about
 
 _BYTES_OF_LIST, BYTES_OF_RESULT = 60, 80
 """About how many bytes a row of ``ranked_lists`` takes besides its lists, and a group result with its packed value."""
@@ -101,6 +101,7 @@ class RunReads:
         by_id = self._session.once_each("run", [run_id], self._records)
         if not by_id:
             raise ReferenceNotFoundError(f"no run with id {run_id}", advice="list all with: ndcg-track runs list")
+        now_about(by_id[run_id].dataset)
         return by_id[run_id]
 
     def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:

@@ -186,7 +186,7 @@ def _read(tracker: Tracker, path: str, page: Callable[..., Answer], question: Qu
 
 def _answer(tracker: Tracker, path: str, content_of: Callable[[], Answer], question: Question) -> Response:
     try:
-        with about(""):  # until the page knows its dataset
+        with about():  # the page reads its dataset
             content = content_of()
     except NdcgTrackerError as error:
         return _fault(tracker, path, question, error)

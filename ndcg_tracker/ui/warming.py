@@ -18,7 +18,7 @@ MOST_GROUPS = 20_000
 
 def warm(tracker: Tracker) -> None:
     """Render the pages of the latest runs once and discard them; errors show when somebody asks for a page."""
-    with suppress(Exception), about(""), tracker.store().read() as tx:
+    with suppress(Exception), about(), tracker.store().read() as tx:
         counts = tx.datasets.counts()
         small = [one for one in tx.datasets.all() if 0 < counts[one.id].n_groups <= MOST_GROUPS]
         for dataset in sorted(small, key=lambda one: counts[one.id].n_runs, reverse=True)[:1]:

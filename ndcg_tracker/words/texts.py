@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -74,7 +74,7 @@ def short(difference: float) -> str:
     return points(difference, signed=True, digits=2 if abs(difference) >= _LARGE else 4)
 
 
-_WORD = ContextVar("the word for a group", default="")
+_WORD = ContextVar[list[str] | None]("the word for a group, which may change; None for no word", default=None)
 
 
 class DatasetName(str):
@@ -89,24 +89,31 @@ class DatasetName(str):
         return self
 
 
-def speak_of(dataset: str) -> Token[str]:
-    """Call the groups of a dataset by its word from here on, in this thread (see ``about``)."""
-    return _WORD.set(getattr(dataset, "word", ""))
-
-
 @contextmanager
-def about(dataset: str) -> Iterator[None]:
+def about(dataset: str = "") -> Iterator[None]:
     """Let sentences call the groups of a dataset by its word, if its name has one.
 
     >>> with about(DatasetName("films", "user")):
     ...     units(), queries(1200), counted(1, "group")
     ('users', '1,200 users', '1 user')
     """
-    token = speak_of(dataset)
+    token = _WORD.set([getattr(dataset, "word", "")])
     try:
         yield
     finally:
         _WORD.reset(token)
+
+
+def now_about(dataset: str) -> None:
+    """Within ``about``, let the sentences that follow call groups by the word of another dataset: the one just read.
+
+    >>> with about():
+    ...     now_about(DatasetName("films", "user"))
+    ...     units()
+    'users'
+    """
+    if within := _WORD.get():
+        within[0] = getattr(dataset, "word", "")
 
 
 def group_word(column: str) -> str | None:
@@ -121,7 +128,7 @@ def group_word(column: str) -> str | None:
 
 def unit(without: str = "group") -> str:
     """Return the word for a group of the dataset, another one ``without`` a dataset that has a word."""
-    return _WORD.get() or without
+    return "".join(_WORD.get() or ()) or without
 
 
 def units(without: str = "group") -> str:

@@ -35,7 +35,17 @@ from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.words.notes import command_line, sentence
-from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, points, queries, unit, units
+from ndcg_tracker.words.texts import (
+    GroupTexts,
+    counted,
+    interval,
+    judge_words,
+    p_text,
+    points,
+    queries,
+    unit,
+    units,
+)
 
 if TYPE_CHECKING:
     from markupsafe import Markup

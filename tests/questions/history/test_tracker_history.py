@@ -299,7 +299,7 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
 
 
 FEW_RUNS = (
-    "steps allow for chance in the groups, but not in training: to estimate that chance takes 8 runs that changed "
+    "steps allow for chance in the queries, but not in training: to estimate that chance takes 8 runs that changed "
     "(so far {}), or repeats of one unchanged system: ndcg-track ingest FILE --dataset default --tag aa=NAME"
 )
 
@@ -444,7 +444,7 @@ def test_groups_that_not_all_runs_have(tracker: nt.Tracker) -> None:
     report = tracker.history_report(METRIC)
     assert report.notes == (
         "few has results for 20 groups, the runs before and after it for 98: not compared with them",
-        "steps use the 98 groups, of up to 100, that have results in all runs",
+        "steps use the 98 queries, of up to 100, that have results in all runs",
     )
     assert [row["delta"] is None for row in report.rows] == [True, False, True, False]
     old, new = (nt.evaluate(shop_run(broken, 1, 98), METRIC).per_group[METRIC].to_numpy() for broken in (False, True))

@@ -186,7 +186,7 @@ def test_groups_that_no_run_has_count_0_and_are_told(tracker: nt.Tracker) -> Non
         tracker.ingest(frame_of(number), name=f"run-{number}", labels=more, dataset="shop", metrics="trec_eval:-c map")
     told = tracker.leaderboard(metrics="trec_eval:-c map", dataset="shop")
     assert told.notes[0].startswith(
-        "2 of 52 groups with labels are in no run and count as 0 in all; to leave them out, as trec_eval does: "
+        "2 of 52 queries with labels are in no run and count as 0 in all; to leave them out, as trec_eval does: "
     )
     assert told.notes[0].endswith(" --missing skip")
     skipped = tracker.leaderboard(metrics="trec_eval:-c map", dataset="shop", missing="skip")
