@@ -177,7 +177,9 @@ class DatasetWrites:
         self._datasets.refuse_other_part(name)
         created = checked_time(created_at_utc)
         values = {"name": name, "created_at_utc": created, "word": word}
-        return DatasetRecord(self._session.insert(schema.datasets, values), name, created, word)
+        record = DatasetRecord(self._session.insert(schema.datasets, values), name, created, word)
+        now_about(record.name)
+        return record
 
     def mark(self, seal: SealRecord) -> None:
         """Mark a dataset as sealed, or as the open part of a split one."""
