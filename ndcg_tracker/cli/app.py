@@ -158,7 +158,6 @@ _GONE = {
     ),
     "gate --tolerance": "--margin is the allowed drop in --scope set, too",
     "gate --aa": "name the repeats by their tag: --repeat tag:aa=NAME",
-    "gate --fresh": "a policy with a budget (policy set) leaves out what people answered before the later run",
     "gate --top": "-v shows the worst and best groups",
     "gate --github-summary": "in GitHub Actions, the report is appended to the job's summary without it",
     "gate --metrics-json": "ingest --metrics-json FILE and evaluate --metrics-json FILE write the means of a run",
