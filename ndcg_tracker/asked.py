@@ -152,6 +152,12 @@ class Declared:
     annotation: str = ""
 
     @property
+    def says_how_many_rows(self) -> bool:
+        """Whether it is the number of rows that a question shows; a required budget is the number of items to grade."""
+        is_number = int in (self.type, *get_args(self.type))
+        return is_number and self.name in ("top", "last", "limit", "budget") and self.default is not NOTHING
+
+    @property
     def choices(self) -> tuple[str, ...]:
         """The values that it may have, where these are a few words."""
         return get_args(self.type) if get_origin(self.type) is Literal else ()

@@ -36,6 +36,7 @@ from ndcg_tracker.cli.options import (
     warnings_as_notes,
 )
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, full_disk, worded
+from ndcg_tracker.words.texts import about
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Everyday": {
@@ -157,7 +158,6 @@ _GONE = {
     ),
     "gate --tolerance": "--margin is the allowed drop in --scope set, too",
     "gate --aa": "name the repeats by their tag: --repeat tag:aa=NAME",
-    "gate --fresh": "a policy with a budget (policy set) leaves out what people answered before the later run",
     "gate --top": "-v shows the worst and best groups",
     "gate --github-summary": "in GitHub Actions, the report is appended to the job's summary without it",
     "gate --metrics-json": "ingest --metrics-json FILE and evaluate --metrics-json FILE write the means of a run",
@@ -311,7 +311,7 @@ def _before_command(
         ),
     ] = False,
 ) -> None:
-    surroundings.database, surroundings.debug, surroundings.detail = db, debug, "screen"
+    surroundings.database, surroundings.debug, surroundings.detail, surroundings.n_asked = db, debug, "screen", 0
     _choose_detail(quiet=quiet, verbose=verbose)
 
 
@@ -350,7 +350,7 @@ def run(arguments: Sequence[str]) -> int:
             former = " ".join(words[:2])
             if former in _NOW:
                 raise InputError(f"there is no command {former!r}", advice=f"use: ndcg-track {_NOW[former]}")
-            with warnings_as_notes():
+            with about(), warnings_as_notes():
                 command_line()(words, prog_name="ndcg-track")
         finally:
             sys.stdout.flush()

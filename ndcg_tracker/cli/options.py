@@ -129,11 +129,12 @@ def or_the_only_one(dataset: str | None) -> str:
 
 @dataclass
 class Surroundings:
-    """The options given before the command."""
+    """The options that every command has, and the number of rows that it was asked for, 0 for none (``n_asked``)."""
 
     database: str | None = None
     debug: bool = False
     detail: Detail = "screen"
+    n_asked: int = 0
 
 
 surroundings = Surroundings()
@@ -198,6 +199,7 @@ def answer_text(said: Said, format: str) -> str:
         color=wants_color(),
         width=width,
         is_terminal=sys.stdout.isatty(),
+        n_asked=surroundings.n_asked,
     )
 
 
@@ -212,7 +214,7 @@ def show_sentences(*sentences: str) -> None:
 
 def list_screen(*, by_time: bool = False) -> ListPaper:
     """Return what standard output is written on, and how much of a list; ``by_time``: the last row is the latest."""
-    return {**screen(), "detail": surroundings.detail, "by_time": by_time}
+    return {**screen(), "detail": surroundings.detail, "n_asked": surroundings.n_asked, "by_time": by_time}
 
 
 def screen() -> Paper:

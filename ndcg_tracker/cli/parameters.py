@@ -88,6 +88,8 @@ def takes(
 
         def called(**given: Any) -> None:
             refuse(rules or command.__name__, {name: of for name, of in given.items() if of != defaults[name]})
+            numbers = (given.get(argument.name) for argument in arguments if argument.says_how_many_rows)
+            options.surroundings.n_asked = max(filter(None, numbers), default=0)
             positional: list[Any] = []
             named = {}
             for argument in arguments:

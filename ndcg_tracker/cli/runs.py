@@ -15,7 +15,7 @@ from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.show import list_runs as ask_runs
 from ndcg_tracker.questions.show.command import show
-from ndcg_tracker.words.texts import counted
+from ndcg_tracker.words.texts import counted, units
 
 if TYPE_CHECKING:
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
@@ -308,7 +308,7 @@ def _groups_told(done: GroupsSet) -> str:
         parts = [f"set {' and '.join(set_here)} of {counted(done.n_groups, 'group')} of dataset {done.dataset!r}"]
     if done.default_weight is not None:
         weight = f"{done.default_weight:g}".replace("nan", "none")
-        parts.append(f"groups of dataset {done.dataset!r} without a weight have {weight}")
+        parts.append(f"{units()} of dataset {done.dataset!r} without a weight have {weight}")
     if done.n_recomputed:
         parts.append(f"recomputed {counted(done.n_recomputed, 'weighted mean')}")
     if done.n_unknown:

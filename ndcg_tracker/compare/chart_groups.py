@@ -24,7 +24,7 @@ from ndcg_tracker.render.html import (
     tooltip,
 )
 from ndcg_tracker.render.terminal import shortened
-from ndcg_tracker.words.texts import GroupTexts, counted
+from ndcg_tracker.words.texts import GroupTexts, counted, unit, units
 
 COLUMNS = 600
 """Above this number of groups, several share a column, which shows the one that changed most."""
@@ -71,7 +71,7 @@ def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, queri
     ]
     words = []
     if columns.n_each > 1:
-        words.append(f"each column stands for {columns.n_each:,} groups and shows the one that changed most")
+        words.append(f"each column stands for {columns.n_each:,} {units()} and shows the one that changed most")
     if columns.n_same:
         words.append(f"{counted(columns.n_same, 'group')} in the middle did not change")
     names = _names_below(groups, columns)
@@ -95,17 +95,17 @@ def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, queri
     look: Spec = {"color": {"expr": "chosen"}, "strokeWidth": 2, "strokeDash": [3, 2]}
     chosen = {"data": {"name": "chosen", "values": []}, **layer("rule", {"x": {**x, "field": "place"}}, **look)}
     return chart(
-        "Every group, worst to best",
+        f"Every {unit()}, worst to best",
         [bars, same, chosen, targets],
         rows,
-        subtitle="; ".join([f"change of {metric} in each group", *words]),
+        subtitle="; ".join([f"change of {metric} in each {unit()}", *words]),
         height=200,
         **({"params": [{"name": "names", "value": names}]} if names else {}),
     )
 
 
 def _column_axis(names: Sequence[str]) -> Spec:
-    axis: Spec = {"title": "groups, worst to best", "grid": False}
+    axis: Spec = {"title": f"{units()}, worst to best", "grid": False}
     if not names:
         return {**axis, "labels": False}
     places = [place + 0.5 for place, name in enumerate(names) if name]
@@ -263,15 +263,15 @@ def scatter(
     better, worse = ("above", "below") if groups.direction == "higher" else ("below", "above")
     words = f"{better} the dashed line {candidate} is better, {worse} it worse"
     if is_thinned:
-        encoding["tooltip"] = [*encoding["tooltip"], number("n", title="groups here")]
+        encoding["tooltip"] = [*encoding["tooltip"], number("n", title=f"{units()} here")]
         scale = {"type": "log", "domain": [1, max(2, int(n_groups.max()))], "range": [10, 120]}
         encoding["size"] = number("n", scale=scale, legend=None)
         look = {"opacity": 0.6}
-        words += f"; {counted(len(groups.keys), 'group')}: close ones share a dot, which is larger for more groups"
+        words += f"; {counted(len(groups.keys), 'group')}: close ones share a dot, which is larger for more {units()}"
     dots = layer("circle", encoding, cursor="pointer", **look)
     look = {"color": {"expr": "chosen"}, "size": 160, "strokeWidth": 2.5, "opacity": 1}
     chosen = {"data": {"name": "chosen", "values": []}, **layer("point", axes, **look)}
-    title = f"{metric} of each group in both runs"
+    title = f"{metric} of each {unit()} in both runs"
     return chart(title, [diagonal, dots, chosen], rows, subtitle=words, height=320)
 
 
@@ -319,12 +319,12 @@ def histogram(groups: EveryGroup, metric: str) -> Spec:
     encoding = {
         "x": number("low", bin={"binned": True}, axis=axis),
         "x2": {"field": "high"},
-        "y": number("n", title="groups", axis={"tickCount": 4, "tickMinStep": 1}),
+        "y": number("n", title=units(), axis={"tickCount": 4, "tickMinStep": 1}),
         "color": by_direction(),
-        "tooltip": tooltip(("low", "from", "+.4f"), ("high", "to", "+.4f"), ("n", "groups")),
+        "tooltip": tooltip(("low", "from", "+.4f"), ("high", "to", "+.4f"), ("n", units())),
     }
     bars = layer("bar", encoding, binSpacing=1)
     subtitle = f"{counted(changed.size, 'group')} changed" + (
         f", {n_same:,} did not and {'is' if n_same == 1 else 'are'} not drawn" if n_same else ""
     )
-    return chart("How much groups changed", [bars], rows, subtitle=subtitle, height=320)
+    return chart(f"How much {units()} changed", [bars], rows, subtitle=subtitle, height=320)

@@ -50,7 +50,7 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.scoring import judged_share_notes, stored_weights
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note, in_words
-from ndcg_tracker.words.texts import judge_words
+from ndcg_tracker.words.texts import about, judge_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -464,7 +464,8 @@ class ComparisonResult(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What else to know of the comparisons, in words."""
-        return in_words(note for comparison in self.comparisons for note in comparison.notes)
+        notes = (note for comparison in self.comparisons for note in comparison.notes)
+        return in_words(notes, self.comparisons[0].dataset)
 
     def _said(self) -> Said:
         return comparison_said(*self.comparisons)
@@ -508,7 +509,8 @@ class ComparisonResult(Answer):
         reports = self.reports_of(kind)
         if tuple(pair.comparison for pair in reports.pairs) != self.comparisons:
             raise InputError("the database has changed since these runs were compared", advice="compare them again")
-        return Chart(comparison_chart(kind, reports, by))
+        with about(self.comparisons[0].dataset):
+            return Chart(comparison_chart(kind, reports, by))
 
     def _repr_html_(self) -> str:
         from ndcg_tracker.render.chart import picture_element

@@ -32,6 +32,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.storage.references import ARM, is_pattern
+from ndcg_tracker.words.texts import about
 
 if TYPE_CHECKING:
     from ndcg_tracker.render.chart import Chart
@@ -293,7 +294,8 @@ class SuiteComparisonResult(Answer):
         """Return the difference on each dataset and on all together, with their intervals, of every comparison."""
         from ndcg_tracker.render.chart import Chart
 
-        return Chart(suite_forest(*self.comparisons))
+        with about():
+            return Chart(suite_forest(*self.comparisons))
 
     def to_latex(self) -> str:
         """Return a table for a paper: booktabs, a row per dataset."""

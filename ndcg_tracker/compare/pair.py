@@ -11,6 +11,7 @@ import numpy as np
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.words.texts import counted
 
 _DENSE = 4  # ids that fill a quarter of their range are looked up in a table: 4 times faster than by bisection
 
@@ -91,7 +92,7 @@ def pair(
     n_alone = only_in_baseline.size + only_in_candidate.size
     if n_alone and missing == "error":
         raise InputError(
-            f"{n_alone} {'group has' if n_alone == 1 else 'groups have'} a result in "
+            f"{counted(n_alone, 'group')} {'has' if n_alone == 1 else 'have'} a result in "
             f"one run only ({only_in_baseline.size} in the baseline, {only_in_candidate.size} in the candidate)",
             where=metric,
             advice=(

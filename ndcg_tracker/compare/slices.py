@@ -12,6 +12,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Index
+from ndcg_tracker.words.texts import unit
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
@@ -68,7 +69,7 @@ def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> Att
     if not value_of:
         names = sorted({name for attributes in stored.values() for name in attributes})
         raise InputError(
-            f"no group of dataset {run.dataset!r} has an attribute {attribute!r}",
+            f"no {unit()} of dataset {run.dataset!r} has an attribute {attribute!r}",
             advice=_advice(attribute, names, run),
         )
     return AttributeValues(attribute, value_of)

@@ -134,11 +134,12 @@ class Said:
         color: bool = False,
         width: int | None = None,
         is_terminal: bool = False,
+        n_asked: int = 0,
     ) -> str:
         """Return the answer in a format.
 
-        ``detail``: how much people read; programs read all. ``more``, ``color``, ``width``, ``is_terminal``: for text
-        only (see ``reports_text``); the caller knows the terminal and NO_COLOR.
+        ``detail``: how much people read; programs read all. ``more``, ``color``, ``width``, ``is_terminal``,
+        ``n_asked``: for text only (see ``reports_text``); the caller knows the terminal and NO_COLOR.
         """
         if format in self.further:
             return self.further[format]()
@@ -151,6 +152,7 @@ class Said:
                 is_terminal=is_terminal,
                 detail=detail,
                 more=more,
+                n_asked=n_asked,
             )
         if format == "markdown":
             from ndcg_tracker.render.markdown import reports_markdown
@@ -248,7 +250,8 @@ def rows_as(
         from ndcg_tracker.render.markdown import table_markdown
 
         return table_markdown(table)
-    return table_text(table, cell_width=cell_width, **paper)
+    with about():  # a list may have several datasets
+        return table_text(table, cell_width=cell_width, **paper)
 
 
 def is_for_people(format: str) -> bool:

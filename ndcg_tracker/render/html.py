@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ndcg_tracker.render.json import plain_json_text
 from ndcg_tracker.render.report import Column, Report, Table, is_named, marked, shown
 from ndcg_tracker.render.terminal import Painted, Style, shown_strings, visible
+from ndcg_tracker.words.texts import unit, units
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -321,7 +322,7 @@ def environment() -> Environment:
     """Return the template environment: everything is escaped, and control characters are made visible."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=PackageLoader("ndcg_tracker.render", "pages/templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -329,6 +330,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
+    made.globals |= {"unit": unit, "units": units}
+    return made
 
 
 def script_json(value: object) -> str:

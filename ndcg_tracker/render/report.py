@@ -30,7 +30,7 @@ BLANK = "\0"
 WIDTH = 100
 """The default width of a report, in columns of a terminal."""
 SCREEN_ROWS = 15
-"""How many rows the tables of a report have together on one screen."""
+"""How many rows the tables of a report have together on one screen, unless the caller asked for a number of rows."""
 
 
 class Paper(TypedDict, total=False):
@@ -41,9 +41,13 @@ class Paper(TypedDict, total=False):
 
 
 class ListPaper(Paper, total=False):
-    """The output of a list: how much of it (``detail``), and whether its last row is the latest (``by_time``)."""
+    """The output of a list: how much of it (``detail``), and whether its last row is the latest (``by_time``).
+
+    ``n_asked``: how many rows the caller asked for, 0 for no number: a screen shows them all.
+    """
 
     detail: Detail
+    n_asked: int
     by_time: bool
 
 
@@ -492,22 +496,23 @@ class Report:
         """The report with its rest."""
         return self if self.behind is None else replace(self, behind=None, **self.behind())
 
-    @property
-    def screen(self) -> Report:
-        """The report without the rest; the tables share the rows of a screen, and a long one leaves room for others."""
+    def screen(self, n_asked: int = 0) -> Report:
+        """Return the report without the rest; its tables share the rows of a screen, and a long one leaves room.
+
+        ``n_asked``: how many rows the caller asked for; each table shows so many.
+        """
         room, tables = SCREEN_ROWS, dict[int, Table]()
         for n_left, place in zip(range(len(self.tables), 0, -1), _by_length(self.tables), strict=True):
-            tables[place] = self.tables[place].first_rows(room // n_left)
-            room -= len(tables[place].rows)
+            tables[place] = self.tables[place].first_rows(max(room // n_left, n_asked))
+            room -= min(room, len(tables[place].rows))
         return replace(self, tables=[tables[of] for of in sorted(tables)], facts=(), minor=(), details=())
 
-    @property
-    def has_rest(self) -> bool:
-        """Whether a screen leaves something out."""
+    def has_rest(self, n_asked: int = 0) -> bool:
+        """Return whether a screen leaves something out (see ``screen``)."""
         if self.is_overview or self.behind is not None:
             return True
         told = (self.facts, self.legends, self.minor, self.details, *(table.legend for table in self.tables))
-        return any(told) or self.screen.tables != [*self.tables]
+        return any(told) or self.screen(n_asked).tables != [*self.tables]
 
 
 def shown_reports(reports: Sequence[Report], detail: Detail) -> Sequence[Report]:

@@ -69,6 +69,7 @@ def reports_text(
     is_terminal: bool = False,
     detail: Detail = "all",
     more: str = "",
+    n_asked: int = 0,
 ) -> str:
     """Return reports one after the other, with a line end; everything that came from outside is escaped.
 
@@ -77,7 +78,7 @@ def reports_text(
     Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``width``: how many
     columns a line may take, as far as names and numbers allow; 60 at least. ``blank_lines``: between two reports.
     ``is_terminal``: also wrap headlines, which programs read as one line. ``detail``: how much of them; ``more``: what
-    asks for all of it, "" for nothing.
+    asks for all of it, "" for nothing. ``n_asked``: how many rows the caller asked for (see ``Report.screen``).
     """
     if detail == "line":
         page = _Page(_ENDLESS, color)
@@ -86,20 +87,20 @@ def reports_text(
     blocks = []
     shown_alone = shown_reports(reports, detail)
     for number, report in enumerate(shown_alone):
-        parts = [part for part in _parts(report, page, detail, number > 0 and reports[0].is_overview) if part]
+        parts = [part for part in _parts(report, page, detail, number > 0 and reports[0].is_overview, n_asked) if part]
         blocks.append("\n\n".join("\n".join(part) for part in parts))
     text = ("\n" * (blank_lines + 1)).join(blocks)
-    if detail == "screen" and more and any(report.has_rest for report in reports):
+    if detail == "screen" and more and any(report.has_rest(n_asked) for report in reports):
         first, is_verdict = reports[0], bool(reports[0].under) and "\n\n" not in text
         rest = f"more: {'   '.join(filter(None, [f'{more} {first.rest}', first.also]))}"
         text += f"   ({more}: {first.rest})" if is_verdict else ("\n" if shown_alone[-1].notes else "\n\n") + rest
     return inert_lines(text) + "\n" if blocks else ""
 
 
-def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool) -> list[list[str]]:
+def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool, n_asked: int) -> list[list[str]]:
     """Return the parts of a report; the caller puts a blank line between them."""
     is_screen = detail == "screen"
-    report = report.screen if is_screen else report.whole
+    report = report.screen(n_asked) if is_screen else report.whole
     head = _headline(report, page)
     head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
@@ -226,17 +227,18 @@ def table_text(
     width: int | None = None,
     detail: Detail = "all",
     by_time: bool = False,
+    n_asked: int = 0,
 ) -> str:
     """Return the lines of a table alone, each with a line end; its cells are cut to ``cell_width`` columns.
 
     ``width``: of the terminal, None if there is none. To fit a terminal, a table leaves out spare columns and breaks
     texts into lines, as far as words allow. ``detail``: "line" for how many things its first column names, "screen" for
-    as many rows as one has, the last of them if ``by_time``.
+    as many rows as one has, the last of them if ``by_time``, and at least ``n_asked``.
     """
     if detail == "line":
         return counted(len({row[0] for row in table.rows}), shown(table).headings[0]) + "\n"
     if detail == "screen":
-        table = replace(table, by_time=by_time).first_rows(SCREEN_ROWS)
+        table = replace(table, by_time=by_time).first_rows(max(SCREEN_ROWS, n_asked))
     table = table.for_people
     if width is None:
         shown_table = shown(table)

@@ -15,7 +15,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.storage.records import TextRecord
 from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.texts import GroupTexts, Text, counted, did_you_mean
+from ndcg_tracker.words.texts import GroupTexts, Text, counted, did_you_mean, unit
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.groups import GroupTable, TextTable
@@ -113,7 +113,7 @@ def group_id(tx: ReadTransaction, dataset_id: int, dataset: str, group: str) -> 
     names = keys.to_list() if len(keys) <= _MANY_GROUPS else []
     every = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
     advice = did_you_mean(group, names) or every
-    raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}", advice=advice)
+    raise ReferenceNotFoundError(f"no {unit()} {group!r} in dataset {dataset!r}", advice=advice)
 
 
 def _merge_attributes(tx: WriteTransaction, dataset: DatasetRecord, ids: Index, table: GroupTable) -> None:

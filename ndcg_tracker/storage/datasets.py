@@ -41,7 +41,7 @@ from ndcg_tracker.storage.session import FEW, Session
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
 )
-from ndcg_tracker.words.texts import group_word
+from ndcg_tracker.words.texts import group_word, now_about
 
 _TEXT_COLUMNS = ("text", "title", "url")
 
@@ -102,6 +102,8 @@ class DatasetReads:
     def named(self, name: str) -> DatasetRecord | None:
         """Return the dataset of this name, None if it does not exist."""
         rows = self._rows(name, schema.datasets.c.name)
+        for dataset in rows:
+            now_about(dataset.name)
         return rows[0] if rows else None
 
     def with_id(self, dataset_id: int) -> DatasetRecord:
@@ -144,6 +146,7 @@ class DatasetReads:
             return dataset
         every = self.all()
         if len(every) == 1 and isinstance(name, OwnName):
+            now_about(every[0].name)
             return every[0]
         self.refuse_other_part(name)
         raise unknown_dataset(name, [record.name for record in every], is_named=not isinstance(name, OwnName))
@@ -174,7 +177,9 @@ class DatasetWrites:
         self._datasets.refuse_other_part(name)
         created = checked_time(created_at_utc)
         values = {"name": name, "created_at_utc": created, "word": word}
-        return DatasetRecord(self._session.insert(schema.datasets, values), name, created, word)
+        record = DatasetRecord(self._session.insert(schema.datasets, values), name, created, word)
+        now_about(record.name)
+        return record
 
     def mark(self, seal: SealRecord) -> None:
         """Mark a dataset as sealed, or as the open part of a split one."""

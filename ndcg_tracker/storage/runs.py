@@ -43,6 +43,7 @@ from ndcg_tracker.storage.session import FEW, Session
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
 )
+from ndcg_tracker.words.texts import DatasetName, now_about
 
 _BYTES_OF_LIST, BYTES_OF_RESULT = 60, 80
 """About how many bytes a row of ``ranked_lists`` takes besides its lists, and a group result with its packed value."""
@@ -85,13 +86,9 @@ class RunReads:
 
     def all(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the runs of a dataset (None: of all), oldest first."""
-        query = sa.select(schema.runs).order_by(*IN_TIME)
+        query = _runs().order_by(*IN_TIME)
         chosen = query if dataset is None else query.where(schema.runs.c.dataset == dataset)
-        return list(self._session.once(("runs", dataset), lambda: self._session.records(self._run, chosen)))
-
-    def _run(self, **row: Any) -> RunRecord:
-        """Return the record of a row, in which the name of the dataset has the word for its groups."""
-        return RunRecord(**row | {"dataset": self._datasets.with_id(row["dataset_id"]).name})
+        return list(self._session.once(("runs", dataset), lambda: self._session.records(_run, chosen)))
 
     def without_facts(self) -> list[RunRecord]:
         """Return all runs by id, without their tags and parameters, which may be damaged."""
@@ -104,18 +101,19 @@ class RunReads:
         by_id = self._session.once_each("run", [run_id], self._records)
         if not by_id:
             raise ReferenceNotFoundError(f"no run with id {run_id}", advice="list all with: ndcg-track runs list")
+        now_about(by_id[run_id].dataset)
         return by_id[run_id]
 
     def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:
         """Return some runs by id, and keep their pruning records, which the query returns too."""
         runs, gone = schema.runs, _prunings()
-        query = sa.select(runs, *_apart(gone)).join_from(runs, gone, gone.c.run_id == runs.c.id, isouter=True)
+        query = _runs().add_columns(*_apart(gone)).join(gone, gone.c.run_id == runs.c.id, isouter=True)
         by_id: dict[int, RunRecord] = {}
         prunings: dict[int, PruningRecord | None] = {}
         rows: list[dict[str, Any]] = self._session.records(dict, query.where(runs.c.id.in_(run_ids)))
         for row in rows:
             of_pruning = _taken_apart(row)
-            run = by_id[row["id"]] = self._run(**row)
+            run = by_id[row["id"]] = _run(**row)
             self._dataset_of[run.id] = run.dataset_id
             prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
         self._session.keep("pruning", prunings)
@@ -192,13 +190,13 @@ class RunReads:
     def named(self, dataset_id: int, name: str) -> RunRecord | None:
         """Return the run of exactly this name, None if it does not exist."""
         chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.name == name)
-        records = self._session.records(RunRecord, sa.select(schema.runs).where(*chosen))
+        records = self._session.records(_run, _runs().where(*chosen))
         return records[0] if records else None
 
     def with_digest(self, dataset_id: int, digest: str) -> list[RunRecord]:
         """Return the runs with this content, in id order."""
         chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.digest == digest)
-        return self._session.records(RunRecord, sa.select(schema.runs).where(*chosen).order_by(schema.runs.c.id))
+        return self._session.records(_run, _runs().where(*chosen).order_by(schema.runs.c.id))
 
     def group_ids(self, run_id: int) -> Index:
         """Return the ids, ascending, of the groups that a run has."""
@@ -541,6 +539,17 @@ class RunWrites:
 
 _APART = "of_other_"
 _SIDES = ("baseline", "candidate")
+
+
+def _runs() -> Select[Any]:
+    """Return the query of runs, each with the word for the groups of its dataset (see ``_run``)."""
+    runs, datasets = schema.runs, schema.datasets
+    return sa.select(runs, datasets.c.word).join_from(runs, datasets, datasets.c.id == runs.c.dataset_id, isouter=True)
+
+
+def _run(*, dataset: str, word: str | None, **row: Any) -> RunRecord:
+    """Return the record of a row, in which the name of the dataset has the word for its groups."""
+    return RunRecord(**row, dataset=DatasetName(dataset, word))
 
 
 def _apart(table: sa.FromClause) -> list[sa.Label[Any]]:

@@ -13,7 +13,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.runs.labels import judges_of
 from ndcg_tracker.ui.overviews import shown_judge, usual_metric
 from ndcg_tracker.ui.rendering import Question, link, metric_name
-from ndcg_tracker.words.texts import judge_words
+from ndcg_tracker.words.texts import judge_words, now_about
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, HistoryRecord, LabelSetRecord, MetricUse, RunRecord
@@ -60,6 +60,9 @@ class Here:
     judges: Sequence[str] = ()
     label_sets: Sequence[LabelSetRecord] = ()
     is_without_runs: bool = False
+
+    def __post_init__(self) -> None:
+        now_about(self.dataset.name)
 
     @classmethod
     def of(cls, tx: ReadTransaction, ask: Question, dataset: DatasetRecord | None = None) -> Here:

@@ -39,6 +39,7 @@ from ndcg_tracker.ui.judging import Judging
 from ndcg_tracker.ui.leaderboards import leaderboard
 from ndcg_tracker.ui.rendering import Question, own_asset
 from ndcg_tracker.ui.warming import warm
+from ndcg_tracker.words.texts import about
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """The names of this machine; pages are served only under these."""
@@ -185,7 +186,8 @@ def _read(tracker: Tracker, path: str, page: Callable[..., Answer], question: Qu
 
 def _answer(tracker: Tracker, path: str, content_of: Callable[[], Answer], question: Question) -> Response:
     try:
-        content = content_of()
+        with about():  # the page reads its dataset
+            content = content_of()
     except NdcgTrackerError as error:
         return _fault(tracker, path, question, error)
     except Exception as error:

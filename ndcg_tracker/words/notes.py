@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from ndcg_tracker.words.sentences import T_INTERVAL, WORDS
+from ndcg_tracker.words.texts import about
 
 Kind = Literal[
     # compare and gate
@@ -145,9 +147,10 @@ def typed(note: Note, names: Mapping[str, str]) -> Note:
     return replace(note, command=tuple(names.get(word, word) for word in note.command))
 
 
-def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
-    """Return notes as Python users read them, each on one line."""
-    return tuple(map(note_text, notes))
+def in_words(notes: Iterable[Note], dataset: str | None = None) -> tuple[str, ...]:
+    """Return notes as Python users read them, each on one line; ``dataset``: whose word for a group they say."""
+    with nullcontext() if dataset is None else about(dataset):
+        return tuple(map(note_text, notes))
 
 
 def note_text(note: Note) -> str:

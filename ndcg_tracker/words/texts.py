@@ -74,7 +74,7 @@ def short(difference: float) -> str:
     return points(difference, signed=True, digits=2 if abs(difference) >= _LARGE else 4)
 
 
-_WORD = ContextVar("the word for a group", default="")
+_WORD = ContextVar[list[str] | None]("the word for a group, which may change; None for no word", default=None)
 
 
 class DatasetName(str):
@@ -90,18 +90,30 @@ class DatasetName(str):
 
 
 @contextmanager
-def about(dataset: str) -> Iterator[None]:
+def about(dataset: str = "") -> Iterator[None]:
     """Let sentences call the groups of a dataset by its word, if its name has one.
 
     >>> with about(DatasetName("films", "user")):
     ...     units(), queries(1200), counted(1, "group")
     ('users', '1,200 users', '1 user')
     """
-    token = _WORD.set(getattr(dataset, "word", ""))
+    token = _WORD.set([getattr(dataset, "word", "")])
     try:
         yield
     finally:
         _WORD.reset(token)
+
+
+def now_about(dataset: str) -> None:
+    """Within ``about``, let the sentences that follow call groups by the word of another dataset: the one just read.
+
+    >>> with about():
+    ...     now_about(DatasetName("films", "user"))
+    ...     units()
+    'users'
+    """
+    if within := _WORD.get():
+        within[0] = getattr(dataset, "word", "")
 
 
 def group_word(column: str) -> str | None:
@@ -116,7 +128,7 @@ def group_word(column: str) -> str | None:
 
 def unit(without: str = "group") -> str:
     """Return the word for a group of the dataset, another one ``without`` a dataset that has a word."""
-    return _WORD.get() or without
+    return "".join(_WORD.get() or ()) or without
 
 
 def units(without: str = "group") -> str:

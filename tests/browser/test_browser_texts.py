@@ -53,7 +53,7 @@ def test_the_query_stands_under_the_heading_of_its_group(page: Page) -> None:
     assert link.get_attribute("href") == "https://shop.example/?q=a&b"
     assert link.get_attribute("rel") == "noreferrer noopener"
     page.evaluate("location.hash = 'group=toString'")
-    expect(part(page, "group")).to_contain_text("Group toString:")
+    expect(part(page, "group")).to_contain_text("Query toString:")
     expect(part(page, "query")).to_be_hidden()
     page.evaluate(r"location.hash = new URLSearchParams({group: '\\u202eq3'})")
     expect(part(page, "query")).to_have_text(HOSTILE)

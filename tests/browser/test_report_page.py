@@ -82,7 +82,7 @@ def test_the_first_screen_has_the_answer_the_gate_and_what_regressed(reader: Rea
     assert found.inner_text("[data-part=count]") == "30 of 30 groups shown"
     found.click("p > a.worse")
     assert found.url == f"{regressed}#forest-0"
-    assert found.inner_text("[data-part=group]").startswith("Group q5:")  # the one that was chosen
+    assert found.inner_text("[data-part=group]").startswith("Query q5:")  # the one that was chosen
 
 
 def test_what_changed_most_is_coloured_and_the_worst_comes_first(reader: Reader, regressed: str) -> None:
@@ -109,7 +109,7 @@ def test_titles_and_queries_stand_where_ids_do(reader: Reader, page: str) -> Non
     found = reader.opens(f"{page}#group=q9")
     expect(found.locator("[data-part=moves] svg.marks")).to_contain_text("A tenth document")
     assert found.inner_text("[data-part=query]") == "of tents"
-    assert found.inner_text("#here").startswith("Group q9 (of tents): ")
+    assert found.inner_text("#here").startswith("Query q9 (of tents): ")
     assert "doc 10: A tenth document (grade" in (found.text_content("main") or "")
 
 
@@ -152,19 +152,19 @@ def test_every_chart_is_drawn(reader: Reader, page: str) -> None:
 
 def test_a_group_that_is_chosen_is_shown_everywhere_and_in_the_address(reader: Reader, page: str) -> None:
     found = reader.opens(page)
-    assert found.inner_text("[data-part=group]").startswith("Group q0: 1.0000 → ")  # the worst, until one is chosen
+    assert found.inner_text("[data-part=group]").startswith("Query q0: 1.0000 → ")  # the worst, until one is chosen
     found.click("[data-part=rows] a:text-is('q7')")
-    expect(found.locator("[data-part=group]")).to_contain_text("Group q7:")
+    expect(found.locator("[data-part=group]")).to_contain_text("Query q7:")
     assert found.url == f"{page}#group=q7"
     assert found.inner_text("tr.chosen td:first-child") == "q7"
-    assert found.inner_text("#here").startswith("Group q7:")
+    assert found.inner_text("#here").startswith("Query q7:")
     assert found.inner_text("[data-part=command]") == (
         "ndcg-track explain old new --dataset default --metric ndcg@10 --group q7"
     )
     assert found.locator("[data-part=lists-rows] tr").count() == 10
     before = found.locator("[data-chart=scatter] svg.marks").inner_html()
     found.goto(f"{page}#group=q3")  # as a link to it would
-    expect(found.locator("[data-part=group]")).to_contain_text("Group q3:")
+    expect(found.locator("[data-part=group]")).to_contain_text("Query q3:")
     found.wait_for_timeout(500)  # the chart is drawn again
     assert found.locator("[data-chart=scatter] svg.marks").inner_html() != before
 
@@ -174,7 +174,7 @@ def test_a_click_on_a_chart_chooses_a_group(reader: Reader, page: str) -> None:
     found.locator("[data-chart=every] svg .mark-rect path").last.click()
     expect(found).to_have_url(re.compile("#group="))
     key = found.evaluate("new URLSearchParams(location.hash.slice(1)).get('group')")
-    assert found.inner_text("[data-part=group]").startswith(f"Group {key}:")
+    assert found.inner_text("[data-part=group]").startswith(f"Query {key}:")
     assert found.inner_text("tr.chosen td:first-child") == key
 
 
@@ -211,7 +211,7 @@ def test_it_can_be_read_with_a_keyboard(reader: Reader, page: str) -> None:
         if found.evaluate("document.activeElement.textContent") == "q12":
             break
     found.keyboard.press("Enter")
-    expect(found.locator("[data-part=group]")).to_contain_text("Group q12:")
+    expect(found.locator("[data-part=group]")).to_contain_text("Query q12:")
 
 
 @pytest.mark.nightly
@@ -267,7 +267,7 @@ def test_hostile_names_are_text(reader: Reader, tmp_path: Path) -> None:
         tracker.report("old", HOSTILE).save(tmp_path / "report.html")
     found = reader.opens((tmp_path / "report.html").as_uri() + f"#group={quote(HOSTILE[:-1])}%5Cu202e")
     shown = HOSTILE.replace("\u202e", "\\u202e")
-    assert found.inner_text("[data-part=group]").startswith(f"Group {shown}:")
+    assert found.inner_text("[data-part=group]").startswith(f"Query {shown}:")
     assert found.title() == f"Is {shown} better than old?"
     assert found.locator("img").count() == 0
     assert f"--group '{HOSTILE}".replace("'owned'", """'"'"'owned'"'"'""") in found.inner_text("[data-part=command]")

@@ -122,7 +122,7 @@ def test_the_lists_of_any_group_are_asked_for(inside: Reader, pages: Served) -> 
     found = at(inside, pages, "/compare?run=1&run=2")
     found.fill("[data-part=search]", "q39")
     found.click("[data-part=rows] a:text-is('q39')")
-    expect(found.locator("[data-part=group]")).to_contain_text("Group q39")
+    expect(found.locator("[data-part=group]")).to_contain_text("Query q39")
     expect(found.locator("[data-part=lists-rows] tr").first).to_contain_text("doc")
     expect(found.locator("[data-part=query]")).to_have_text("of tents")
     expect(found.locator("[data-part=lists-rows]")).to_contain_text("Third")
@@ -130,7 +130,7 @@ def test_the_lists_of_any_group_are_asked_for(inside: Reader, pages: Served) -> 
     assert any("/compare/lists?" in url and url.endswith("group=q39") for url in inside.requests)
     found.click("#here a:text-is('in every run')")
     found.wait_for_selector("html[data-ready=yes]")
-    expect(found.locator("h1")).to_have_text("Group q39")
+    expect(found.locator("h1")).to_have_text("Query q39")
     expect(found.locator("h2").nth(1)).to_have_text("Its lists in old and new")
 
 
@@ -295,8 +295,8 @@ def test_judge_and_groups_are_chosen_at_once(reader: Reader, work: Served) -> No
     found.wait_for_selector("html[data-ready=yes]")
     found.locator("label:has-text('device') select").select_option("device=tv")
     found.wait_for_url("**where=device%3Dtv**")
-    expect(found.locator("h2").first).to_contain_text("20 groups found")
+    expect(found.locator("h2").first).to_contain_text("20 queries found")
     values = [float(text) for text in found.locator("tbody td.right").all_inner_texts()]
     assert values == sorted(values)
     found.click("a.tag.on")
-    expect(found.locator("h2").first).to_contain_text("60 groups")
+    expect(found.locator("h2").first).to_contain_text("60 queries")

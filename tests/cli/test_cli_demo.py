@@ -11,7 +11,7 @@ from ndcg_tracker.cli.demo import RUNS, write_demo_files
 STEPS = ["ingest", "groups", "alias", "compare", "explain", "gate", "compare", "report"]
 
 SAID = (
-    "set 1 attribute (product) of 150 groups of dataset 'shop'\n@baseline is run 'bm25' (1) of dataset 'shop'\n"
+    "set 1 attribute (product) of 150 queries of dataset 'shop'\n@baseline is run 'bm25' (1) of dataset 'shop'\n"
     "wrote {page}: open it in a browser\n"
 )
 

@@ -21,8 +21,8 @@ def table(folder: Path) -> str:
 
 def test_set_and_list(shop: CommandLine, table: str) -> None:
     assert shop.said("groups", "set", table, "--dataset", "shop") == (
-        "set 2 attributes (device, country) and weights of 6 groups of dataset 'shop'; "
-        "1 group of the file is not in the dataset yet, first 'q9': this is kept until it comes\n"
+        "set 2 attributes (device, country) and weights of 6 queries of dataset 'shop'; "
+        "1 query of the file is not in the dataset yet, first 'q9': this is kept until it comes\n"
     )
     rows = shop.rows("groups", "list", "--dataset", "shop")
     assert rows[0] == {"group": "q1", "weight": 1.0, "country": "de", "device": "phone"}
@@ -43,7 +43,7 @@ def test_what_list_writes_set_reads(shop: CommandLine, table: str, folder: Path)
     before = shop.rows("groups", "list", "--dataset", "shop")
     (folder / "listed.csv").write_text(shop.done("groups", "list", "--dataset", "shop", "--format", "csv"), "utf-8")
     assert shop.said("groups", "set", "listed.csv", "--dataset", "shop") == (
-        "set 2 attributes (country, device) and weights of 6 groups of dataset 'shop'\n"
+        "set 2 attributes (country, device) and weights of 6 queries of dataset 'shop'\n"
     )
     assert shop.rows("groups", "list", "--dataset", "shop") == before
 
@@ -56,11 +56,11 @@ def test_some_attributes_only(shop: CommandLine, folder: Path) -> None:
     (folder / "g.jsonl").write_text('{"qid": "q1", "n": 3, "lang": "de", "w": 2}\n', encoding="utf-8")
     only = ["--group", "qid", "--attribute", "n"]
     assert shop.said("groups", "set", "g.jsonl", "--dataset", "shop", *only) == (
-        "set 1 attribute (n) of 1 group of dataset 'shop'\n"
+        "set 1 attribute (n) of 1 query of dataset 'shop'\n"
     )
     assert shop.rows("groups", "list", "--dataset", "shop")[0] == {"group": "q1", "weight": None, "n": 3}
     assert shop.said("groups", "set", "g.jsonl", "--dataset", "shop", *only, "--weight", "w", "--reader", "jsonl") == (
-        "set 1 attribute (n) and weights of 1 group of dataset 'shop'\n"
+        "set 1 attribute (n) and weights of 1 query of dataset 'shop'\n"
     )
 
 
@@ -69,8 +69,8 @@ def test_weighted_means_are_recomputed(shop: CommandLine, table: str) -> None:
     shop("rescore", "bm25", "dense", "--metric", metric)
     before = shop.rows("runs", "show", "bm25")["evaluations"]
     assert shop.said("groups", "set", table, "--dataset", "shop") == (
-        "set 2 attributes (device, country) and weights of 6 groups of dataset 'shop'; recomputed 2 weighted means; "
-        "1 group of the file is not in the dataset yet, first 'q9': this is kept until it comes\n"
+        "set 2 attributes (device, country) and weights of 6 queries of dataset 'shop'; recomputed 2 weighted means; "
+        "1 query of the file is not in the dataset yet, first 'q9': this is kept until it comes\n"
     )
     after = shop.rows("runs", "show", "bm25")["evaluations"]
     assert [one["metric"] for one in after] == ["ndcg@10", metric]
@@ -81,7 +81,7 @@ def test_weighted_means_are_recomputed(shop: CommandLine, table: str) -> None:
 def test_two_groups_that_are_not_there(shop: CommandLine, folder: Path) -> None:
     (folder / "g.csv").write_text("group,a\nx\u202e,1\nq1,2\ny,3\n", encoding="utf-8")
     assert shop.said("groups", "set", "g.csv", "--dataset", "shop") == (
-        "set 1 attribute (a) of 3 groups of dataset 'shop'; 2 groups of the file are not in the dataset yet, first "
+        "set 1 attribute (a) of 3 queries of dataset 'shop'; 2 queries of the file are not in the dataset yet, first "
         "'x\\u202e': this is kept until they come\n"
     )
 
@@ -126,5 +126,5 @@ def test_from_standard_input(program: Program, files: None) -> None:
     program("ingest", "bm25.csv", "--labels", "labels.csv")
     printed = program("groups", "set", "-", given=TABLE.encode())
     assert (printed.code, printed.out) == (0, "")
-    assert printed.err == "set 2 attributes (device, country) and weights of 5 groups of dataset 'default'\n"
+    assert printed.err == "set 2 attributes (device, country) and weights of 5 queries of dataset 'default'\n"
     assert json.loads(program("groups", "list", "--format", "json").out)[1]["country"] == "fr"

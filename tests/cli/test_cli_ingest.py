@@ -237,12 +237,12 @@ def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
     )
     (folder / "odd.tsv").write_text(f"# ir_metadata.start\n# tag: odd\n# ir_metadata.end\n{text}", encoding="utf-8")
     note = (
-        "note: odd: the rank column contradicts the scores in 2 groups (the first: 'q2'); the scores decide, as in "
+        "note: odd: the rank column contradicts the scores in 2 {} (the first: 'q2'); the scores decide, as in "
         "trec_eval: if lower scores are better here, negate them\n"
     )
-    for name in ("evaluate", "ingest"):
+    for name, word in (("evaluate", "groups"), ("ingest", "queries")):  # only a dataset knows its word
         printed = command(name, "odd.tsv", "--labels", "qrels.txt", way, "--format", "csv")
-        assert (printed.code, printed.err) == (0, note)
+        assert (printed.code, printed.err) == (0, note.format(word))
         assert [float(row["mean"]) for row in csv.DictReader(io.StringIO(printed.out))] == [DENSE_MEAN]
 
 

@@ -11,8 +11,8 @@ import ndcg_tracker as nt
 OF_SHOP = ("--dataset", "shop")
 READS = ["history", "labels list", "labels diff 1", "groups list", "texts list", "leaderboard", "runs list"]
 WRITES = {
-    "groups set groups.csv": "set 1 attribute (device) of 2 groups of dataset 'shop'",
-    "texts add texts.csv": "added texts of 1 group to dataset 'shop'",
+    "groups set groups.csv": "set 1 attribute (device) of 2 queries of dataset 'shop'",
+    "texts add texts.csv": "added texts of 1 query to dataset 'shop'",
     "labels add labels.csv --extend": "already stored as version 1 of dataset 'shop'",
     "labels add labels.csv --judge gpt": "stored as version 2 of dataset 'shop'",
     "labels add labels.csv --rescore": "already stored as version 1 of dataset 'shop'",

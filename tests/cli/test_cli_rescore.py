@@ -21,7 +21,7 @@ def newer(shop: CommandLine, folder: Path) -> CommandLine:
     write_qrels(folder / "new.txt", NEW_LABELS)
     assert shop.said("labels", "add", "new.txt", "--dataset", "shop", "--replace") == (
         "stored as version 2 of dataset 'shop': 3 labels\n"
-        "note: 6 labels of version 1 are not in it, and 3 groups have none left\n"
+        "note: 6 labels of version 1 are not in it, and 3 queries have none left\n"
     )
     return shop
 
@@ -80,7 +80,7 @@ def test_labels_rescored_at_once(shop: CommandLine, folder: Path) -> None:
     columns = ["--group", "q", "--item", "d", "--label", "rel"]
     assert shop.said("labels", "add", "new.csv", "--dataset", "shop", "--rescore", "--replace", *columns) == (
         "stored as version 2 of dataset 'shop': 2 labels\n"
-        "note: 6 labels of version 1 are not in it, and 4 groups have none left\n"
+        "note: 6 labels of version 1 are not in it, and 4 queries have none left\n"
         "rescored 2 of 2 runs\n"
     )
     assert [row["label_set_version"] for row in shop.rows("runs", "show", "bm25")["evaluations"]] == [1, 2]

@@ -15,8 +15,8 @@ q1,b,,<script>alert(1)</script>,javascript:alert(1)
 q9,,x,,
 """
 ADDED = (
-    "added texts of 1 group, 1 item, 1 pair of group and item to dataset 'shop'; "
-    "1 group of the file is not in the dataset, first 'q9'\n"
+    "added texts of 1 query, 1 item, 1 pair of group and item to dataset 'shop'; "
+    "1 query of the file is not in the dataset, first 'q9'\n"
 )
 OF_SHOP = ("--dataset", "shop")
 
@@ -60,7 +60,7 @@ def test_names_of_columns(shop: CommandLine, folder: Path) -> None:
     said = shop.said(
         "texts", "add", "queries.tsv", *OF_SHOP, "--columns", "qid,query", "--group", "qid", "--text", "query"
     )
-    assert said == "added texts of 1 group to dataset 'shop'\n"
+    assert said == "added texts of 1 query to dataset 'shop'\n"
     (folder / "corpus.jsonl").write_text('{"_id": "a", "name": "Tent", "link": "x:"}\n', encoding="utf-8")
     words = ("--item", "_id", "--title", "name", "--url", "link")
     assert shop.said("texts", "add", "corpus.jsonl", *OF_SHOP, *words) == "added texts of 1 item to dataset 'shop'\n"
@@ -107,7 +107,7 @@ def test_wrong_use(shop: CommandLine, folder: Path) -> None:
         (["add", "t.csv", *OF_SHOP], "has none of the groups, not even the first, 'q8'; check the column with --group"),
         (["add", "w.csv", *OF_SHOP], "the group column with --group, or that of the item with --item"),
         (["add", "nope.csv", *OF_SHOP], "nope.csv"),
-        (["list", *OF_SHOP, "--group", "q8"], "no group 'q8' in dataset 'shop'"),
+        (["list", *OF_SHOP, "--group", "q8"], "no query 'q8' in dataset 'shop'"),
     ):  # fmt: skip
         assert message in shop.refused("texts", *words)
 

@@ -1,5 +1,6 @@
 """How much a question prints: its first line with -q, one screen, or with -v all of it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -139,6 +140,15 @@ def test_a_thousand_queries_and_twenty_runs(command: CommandLine) -> None:
     assert "the first 15 of 19 rows" in every
     for asked in (("leaderboard",), ("history",), ("runs", "list"), ("show", "run00"), ("groups", "list")):
         assert len(command(*asked).out.splitlines()) <= 24
+    for words, first in (
+        (("history", "--last", "18"), "run"),
+        (("runs", "list", "--limit", "18"), "run"),
+        (("diff", "run00", "run01", "--top", "18"), "q"),
+        (("show", "run00", "--top", "18"), "q"),
+    ):
+        asked_for = command(*words).out
+        assert len([line for line in asked_for.splitlines() if re.match(rf"{first}\d+ ", line)]) == 18, asked_for
+        assert "of 18 rows" not in asked_for
     assert all(display_width(line.partition("ndcg-track ")[0]) <= 100 for line in every)
     assert len(command("gate", "run01", "--baseline", "run00", "--margin", "0.01").out.splitlines()) <= 9
 

@@ -25,8 +25,8 @@ def test_the_text_is_for_people(shop: CommandLine) -> None:
     assert lines[0] == f"{start} ({delta:+.4f}; low information)"
     heads = ["", "metric", "bm25", "dense", "delta", "95% interval", "p", "unjudged items"]
     assert re.split(" {2,}", lines[2]) == heads
-    assert "worst groups in ndcg@10" in lines
-    assert "best groups in ndcg@10" in lines
+    assert "worst queries in ndcg@10" in lines
+    assert "best queries in ndcg@10" in lines
     assert not any("\x1b" in line for line in lines)
 
 
@@ -60,7 +60,7 @@ def test_markdown(shop: CommandLine) -> None:
     lines = shop.done("compare", "bm25", "dense", "--format", "markdown").splitlines()
     assert lines[0].startswith("### dense against bm25 on shop")
     assert any(line.startswith("| \\~ | ndcg@10 |") for line in lines)
-    assert "<details><summary>statistics and groups</summary>" in lines
+    assert "<details><summary>statistics and queries</summary>" in lines
 
 
 def test_top_and_missing_and_metrics(shop: CommandLine) -> None:
@@ -185,7 +185,7 @@ dense against bm25 on shop (5 queries): no difference detected in ndcg@10 (-0.21
 
    metric     bm25   dense    delta        95% interval     p  unjudged items
 ~  ndcg@10  0.7174  0.4981  -0.2192  -0.8663 to +0.4278  0.40  -0.33 to -0.08  ¹ ²
-¹ 1 group with labels but missing in the candidate run: counted as 0
+¹ 1 query with labels but missing in the candidate run: counted as 0
 ² low information: 4 of 5 differences are nonzero; below 25, the t interval may be too narrow
 
 worst: q5 (-1.00)     best: q1 (+0.41)
@@ -198,18 +198,18 @@ judged: share of the first ranks with a label, in the baseline and in the candid
 delta: candidate - baseline, in absolute points
 95% interval: paired t; p: paired t-test
 
-groups  5 paired
-labels  version 1, digest 2f5ce8d7bd46
+queries  5 paired
+labels   version 1, digest 2f5ce8d7bd46
 
 metric   better  same  worse    d_z  detectable        judged
 ndcg@10       1     1      3  -0.42      0.8765  79.2%, 75.0%
 
-worst groups in ndcg@10
-group  baseline  candidate    delta  of which  rank         item
+worst queries in ndcg@10
+query  baseline  candidate    delta  of which  rank         item
 q5       1.0000     0.0000  -1.0000   -1.0000  gone from 1  h (grade 1)
 
-best groups in ndcg@10
-group  baseline  candidate    delta  of which  rank   item
+best queries in ndcg@10
+query  baseline  candidate    delta  of which  rank   item
 q1       0.5869     1.0000  +0.4131   +0.4131  3 → 1  a (grade 3)
 """
 
@@ -229,16 +229,16 @@ def test_groups_that_neither_run_has_are_told_with_the_option(shop: CommandLine,
     write_qrels(folder / "more.qrels", {**LABELS, "q8": {"a": 1}})
     assert shop("labels", "add", "more.qrels", "--dataset", "shop", "--rescore").code == 0
     told = (
-        "in neither run 1 group with labels: it counts the same in both and shrinks delta; --missing skip leaves it out"
+        "in neither run 1 query with labels: it counts the same in both and shrinks delta; --missing skip leaves it out"
     )
     assert told in " ".join(shop.done("compare", "bm25", "dense", "-v").split())
     assert "--missing skip leaves it out" in shop.done("compare", "bm25", "dense", "--format", "markdown")
-    assert "in neither run  1 group with labels, left out\n" in shop.done(
+    assert "in neither run  1 query with labels, left out\n" in shop.done(
         "compare", "bm25", "dense", "--missing", "skip", "-v"
     )
     gate = ("gate", "dense", "--baseline", "bm25", "--scope", "set", "--margin", "0.99", "-v")
     assert told in " ".join(shop.done(*gate).split())
-    assert "in neither run  1 group with labels, left out\n" in shop.done(*gate, "--missing", "skip")
+    assert "in neither run  1 query with labels, left out\n" in shop.done(*gate, "--missing", "skip")
 
 
 def test_runs_without_a_judged_item_end_in_5_with_the_report(command: CommandLine, folder: Path) -> None:

@@ -79,7 +79,7 @@ FULL = """\
 | \\~ | desktop | 100 | 0.6500 | 0.6000 | +0.0200 | -0.0100 to +0.0500 | 0.10 | 0.10 | ³ |
 
 - ¹ one group says nothing about others: no interval and no p-value
-- ² identical in every group: no interval, no p-value
+- ² identical everywhere: no interval, no p-value
 - ³ low information (under 25 nonzero differences): the t interval may be too narrow
 
 - p, which gives the verdict: paired t-test, Holm-corrected for 2 slices at once

@@ -66,15 +66,15 @@ def test_groups_that_neither_run_has(absent: nt.Tracker) -> None:
 def test_groups_that_neither_run_has_are_told_with_what_to_type(absent: nt.Tracker) -> None:
     text = absent.compare("bm25", "dense", metrics="ndcg@10").to_text(verbose=True)
     assert (
-        "\nin neither run  2 groups with labels: they count the same in both and shrink delta; missing='skip'\n"
+        "\nin neither run  2 queries with labels: they count the same in both and shrink delta; missing='skip'\n"
         "                leaves them out\n"
     ) in text
-    assert "¹ 2 groups with labels but in neither run: counted the same in both\n" in text
-    assert "² 1 group with labels but missing in the candidate run: counted as 0\n" in text
+    assert "¹ 2 queries with labels but in neither run: counted the same in both\n" in text
+    assert "² 1 query with labels but missing in the candidate run: counted as 0\n" in text
     assert "missing in the baseline" not in text
     skipped = absent.compare("bm25", "dense", metrics="ndcg@10", missing="skip").to_text(verbose=True)
-    assert "\nin neither run  2 groups with labels, left out\n" in skipped
-    assert "¹ 2 groups with labels but in neither run: left out\n" in skipped
+    assert "\nin neither run  2 queries with labels, left out\n" in skipped
+    assert "¹ 2 queries with labels but in neither run: left out\n" in skipped
 
 
 def test_a_group_that_the_metric_leaves_out_is_not_said_to_count(absent: nt.Tracker) -> None:
@@ -84,7 +84,7 @@ def test_a_group_that_the_metric_leaves_out_is_not_said_to_count(absent: nt.Trac
     assert (counts["undefined"], counts["only_in_baseline"]) == (2, 1)
     text = str(found)
     assert "counted as 0" not in text
-    assert "2 groups undefined in both runs: left out" in text
+    assert "2 queries undefined in both runs: left out" in text
 
 
 def test_two_runs_without_a_judged_item_are_not_identical(tracker: nt.Tracker) -> None:
@@ -203,7 +203,7 @@ def test_groups_that_the_metric_counts_as_0_are_left_out_where_that_is_asked_for
     }.items():
         found = tracker.compare("whole", "fewer", metrics="ndcg@10", missing=missing)  # type: ignore[arg-type]
         assert found.comparisons[0].metrics[0].n == n
-        assert f"\n¹ 4 groups with labels but missing in the candidate run: {fate}\n" in str(found)
+        assert f"\n¹ 4 queries with labels but missing in the candidate run: {fate}\n" in str(found)
         assert found.notes == ()
     both = tracker.compare("whole", "fewer", missing="intersect")
     counted, skipping = both.comparisons[0].metrics

@@ -26,7 +26,7 @@ dense against bm25 on shop (400 queries): 1 of 4 metrics worse (1 of 4 on low in
 ² 3 groups undefined in both runs: left out
 ³ 1 group with a result in the baseline only: left out
 ⁴ low information: 19 of 396 differences are nonzero; below 25, the t interval may be too narrow
-⁵ identical in every group: no interval, no p-value
+⁵ identical everywhere: no interval, no p-value
 ⁶ 2 groups with a result in the candidate only: left out
 ⁷ no group has a result in both runs, so there is nothing to compare
 
@@ -75,7 +75,7 @@ dense against bm25 on shop (400 queries): P@1 is identical on all 400 queries
 =  P@1     0.6500  0.6500  +0.0000  ¹ ² ³
 ¹ 12 groups with labels but missing in the candidate run: counted as 0
 ² 3 groups undefined in both runs: left out
-³ identical in every group: no interval, no p-value
+³ identical everywhere: no interval, no p-value
 
 = identical
 delta: candidate - baseline, in absolute points
@@ -112,7 +112,7 @@ ndcg@10 by device: 1 worse, 1 not tested (4 slices)
 =  (none)    49  0.6500  0.6000  +0.0000                   -      -      -  ²
 ~  desktop  100  0.6500  0.6000  +0.0200  -0.0100 to +0.0500   0.10   0.10  ³
 ¹ one group says nothing about others: no interval and no p-value
-² identical in every group: no interval, no p-value
+² identical everywhere: no interval, no p-value
 ³ low information (under 25 nonzero differences): the t interval may be too narrow
 p, which gives the verdict: paired t-test, Holm-corrected for 2 slices at once
 (none): the groups without this attribute

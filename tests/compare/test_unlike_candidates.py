@@ -64,7 +64,7 @@ def test_fewer_queries_are_told_beside_their_rows(store: nt.Tracker) -> None:
     assert "r0 on default (6 queries)" in table
     marked = re.findall(r"r3\\textsuperscript\{1,2", table)
     assert (len(marked), table.count("r1\\textsuperscript{1} & ")) == (2, 2)
-    assert r"\textsuperscript{2} 2 groups with a result in the baseline only: left out" in table
+    assert r"\textsuperscript{2} 2 queries with a result in the baseline only: left out" in table
 
 
 def test_means_under_other_labels_are_told_and_not_set_beside_each_other(store: nt.Tracker) -> None:

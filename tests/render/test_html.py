@@ -93,7 +93,7 @@ def test_explanations_have_their_tables() -> None:
 def test_a_gate_has_its_verdict_first_and_a_table_of_facts(comparison: Comparison) -> None:
     text = gate_said(gated(comparison, "ada")).in_format("html")
     page = Page(text)
-    verdict = '<span style="color:#c27c0e">FAIL</span>: dense must not replace bm25 on shop (ndcg@10, tolerance 0), but'
+    verdict = '<span style="color:#c27c0e">FAIL</span>: dense must not replace bm25 on shop (ndcg@10, margin 0), but'
     assert text.startswith(f"<div><p><strong>{verdict} it was overridden</strong></p>\n<ul><li>delta -0.0123 on these")
     assert "; overridden by ada: ada</li>" in text
     assert all(len(row) == 2 for row in page.tables[0])

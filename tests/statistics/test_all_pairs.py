@@ -108,6 +108,7 @@ def test_of_runs_in_equal_threes_hardly_ever_is_one_called_better_than_its_like(
 @pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("spread", [0.01, 0.05])
 def test_rank_intervals_hold_for_all_runs_at_once(spread: float) -> None:
+    from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.questions.leaderboard.decide import metric_board
 
     rng = np.random.default_rng(8)
@@ -115,7 +116,7 @@ def test_rank_intervals_hold_for_all_runs_at_once(spread: float) -> None:
     rounds, held = 300, 0
     for _ in range(rounds):
         values = truth[:, None] + rng.normal(scale=0.2, size=100) + rng.normal(scale=0.15, size=(8, 100))
-        board = metric_board("m", list("abcdefgh"), values)
+        board = metric_board(parse_metric("ndcg@10"), list("abcdefgh"), values)
         held += all(one.rank_low <= place <= one.rank_high for place, one in enumerate(board.standings, 1))
     assert held / rounds >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / rounds)
 

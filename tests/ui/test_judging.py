@@ -242,7 +242,7 @@ def test_texts_stand_where_ids_would_and_obey_nobody(pages: Served) -> None:
     for _ in range(15):
         found += pages.page(address_of(NEEDED))
         give(pages, NEEDED, "0")
-    assert '<p class="query">light &lt;b&gt;tent&lt;/b&gt;</p><p class="muted">group q1</p>' in found
+    assert '<p class="query">light &lt;b&gt;tent&lt;/b&gt;</p><p class="muted">query q1</p>' in found
     assert '<a href="https://shop.example/f" target="_blank" rel="noreferrer noopener">Tent</a>' in found
     assert "<h2>Lamp" in found
     assert "a long tale" in found

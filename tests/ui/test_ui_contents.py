@@ -111,7 +111,7 @@ def test_a_long_list_has_pages(pages: Served, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_run(pages: Served) -> None:
     text = text_of(pages.page("/run?run=2"))
-    assert "9 items in 4 groups" in text
+    assert "9 items in 4 queries" in text
     assert "tag branch=trial layers 6" in text
     assert "Share of ranked items with a label" in text
     assert "PASS" in text or "FAIL" in text or "INCONCLUSIVE" in text
@@ -258,7 +258,7 @@ def test_what_is_not_there_is_said(pages: Served) -> None:
     assert "no dataset 'none'" in said("/runs?dataset=none", 404)
     assert "choose a dataset" in said("/runs", 404)
     assert "no run with id 99" in said("/run?run=99", 404)
-    assert "no group 'none' in dataset 'shop'" in said("/group?dataset=shop&group=none", 404)
+    assert "no query 'none' in dataset 'shop'" in said("/group?dataset=shop&group=none", 404)
     assert "no run of this dataset has the metric 'x@1'" in said("/runs?dataset=shop&metric=x%401", 404)
     assert "run must be a number from 1, not '-1'" in said("/run?run=-1", 400)
     assert "run must be a number" in said(f"/run?run={10**30}", 400)

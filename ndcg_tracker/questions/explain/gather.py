@@ -53,7 +53,7 @@ from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import counting_judge, numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
 from ndcg_tracker.words.notes import Note, in_words
-from ndcg_tracker.words.texts import GroupTexts
+from ndcg_tracker.words.texts import GroupTexts, unit
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
@@ -287,7 +287,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     paired = results.pairing
     if not paired.group_ids.size:
         raise InputError(
-            f"no group has a result under {both.metric} in both runs {both.baseline.run.name!r} and "
+            f"no {unit()} has a result under {both.metric} in both runs {both.baseline.run.name!r} and "
             f"{both.candidate.run.name!r}",
             advice="see why with: ndcg-track sql 'SELECT * FROM run_summary'",
         )
@@ -383,7 +383,7 @@ class ExplanationResult(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """Further notes, in words."""
-        return in_words(self.explanation.notes)
+        return in_words(self.explanation.notes, self.explanation.subject.dataset)
 
     def _said(self) -> Said:
         return explanation_said(self.explanation)

@@ -33,6 +33,7 @@ from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
 from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import unit
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Index, Mask
@@ -108,7 +109,7 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
     )
     if first is None or last is None:
         raise InputError(
-            f"no group has a result under {both.metric} under labels version {both.baseline.label_set.version} or "
+            f"no {unit()} has a result under {both.metric} under labels version {both.baseline.label_set.version} or "
             f"under {both.candidate.label_set.version}; there is no mean to explain"
         )
     n_common, n_came, n_went, n_between, n_added, n_removed = counts.tolist()

@@ -407,7 +407,7 @@ class GateResult(GatedAnswer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What else to know, in words."""
-        return in_words(self.gated.comparison.notes)
+        return in_words(self.gated.comparison.notes, self.gated.comparison.dataset)
 
     def _said(self) -> Said:
         return gate_said(self.gated)

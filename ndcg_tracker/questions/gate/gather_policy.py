@@ -30,6 +30,7 @@ _KEPT: Mapping[str, Callable[[Any, Any], Any]] = {
     ),
     "by": lambda own, given: given if own is None else None,
     "strict_slices": lambda _, given: given,
+    "fresh": lambda _, given: given,
     "limits": lambda own, given: tuple(dict.fromkeys((*own, *given))),
     "unjudged": lambda own, given: given if (own, given) == ("zero", "range") else None,
 }

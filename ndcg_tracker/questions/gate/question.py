@@ -14,6 +14,7 @@ from ndcg_tracker.compare.options import (
     CompareOptions,
     DataKeywords,
     DataView,
+    Fresh,
     IdsAreStable,
     LabelView,
     Margin,
@@ -151,8 +152,7 @@ class PolicyRules(GateRules):
 class GateQuestion(GateRules):
     """The question of a gate (see ``Tracker.gate`` and ``Tracker.gate_suite``).
 
-    ``fresh``: see ``CompareOptions``. ``named``: rules that the caller named, although they may have the value of a
-    default.
+    ``named``: rules that the caller named, although they may have the value of a default.
     """
 
     candidate: str
@@ -164,7 +164,7 @@ class GateQuestion(GateRules):
     by_tag: str | None = None
     top: int = 10
     trust_judge: bool = False
-    fresh: bool = False
+    fresh: Fresh = False
     named: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -304,3 +304,4 @@ class GateKeywords(RuleKeywords, total=False):
     margin: AllowedDrop
     scope: OfScope
     repeats: GivenRepeats
+    fresh: Fresh

@@ -43,6 +43,7 @@ from ndcg_tracker.statistics.repeats import scatter_of_repeats
 from ndcg_tracker.statistics.steps import steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.words.notes import Note, carry_command, in_words
+from ndcg_tracker.words.texts import about
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +98,7 @@ class HistoryResult:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the rows must know, in words."""
-        return in_words(self.history.notes)
+        return in_words(self.history.notes, self.history.dataset)
 
     def plot(self) -> Chart:
         """Return the metric over the runs as a chart. Raises: InputError without any run."""
@@ -109,7 +110,8 @@ class HistoryResult:
         metric = familiar_name(self.rows[0]["metric"], self.rows[-1].get("requested_as", ""))
         is_suite = self.rows[0].get("suite") is not None
         on = f"suite {self.history.dataset}" if is_suite else self.history.dataset
-        return Chart(history_chart(self.rows, metric, on=on))
+        with about(self.history.dataset):
+            return Chart(history_chart(self.rows, metric, on=on))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run, or per new step if these were asked for.

@@ -51,7 +51,7 @@ from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
 from ndcg_tracker.words.notes import Fact, Note, carry_command, command_line, in_words
-from ndcg_tracker.words.texts import judge_words, sample_command
+from ndcg_tracker.words.texts import judge_words, sample_command, unit
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
@@ -454,7 +454,7 @@ def side_by_side(
         )
     shared = every if missing == "zero" else reduce(np.intersect1d, [ids for ids, _ in of_runs])
     if not shared.size:
-        raise InputError("no group has a result in all runs", advice=f"give {argument('missing', 'zero')}")
+        raise InputError(f"no {unit()} has a result in all runs", advice=f"give {argument('missing', 'zero')}")
     matrix = np.zeros((len(of_runs), shared.size))
     for row, (ids, values) in zip(matrix, of_runs, strict=True):
         if missing == "zero":
@@ -585,7 +585,7 @@ class LeaderboardResult(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """Further notes, in words."""
-        return in_words(self.leaderboard.notes)
+        return in_words(self.leaderboard.notes, self.leaderboard.dataset)
 
     def to_latex(self) -> str:
         """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""

@@ -41,7 +41,7 @@ from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.texts import OF_CLUSTERS, clustered_by
+from ndcg_tracker.words.texts import OF_CLUSTERS, about, clustered_by
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
@@ -402,17 +402,24 @@ class ReportResult:
         assert self.report.suite is not None
         return ReportResult(replace(self.report, suite=replace(self.report.suite, decision=decision)))
 
+    @property
+    def _dataset(self) -> str:
+        """The dataset whose word for a group the page says; "" for the page of a suite."""
+        return "" if self.report.suite is not None else self.report.pairs[0].comparison.dataset
+
     def to_html(self) -> str:
         """Return the complete page, with its scripts and its security policy; ids in it are text and never markup."""
         from ndcg_tracker.questions.report.page import report_page  # here, because only a page needs the charts
 
-        return report_page(self.report)
+        with about(self._dataset):
+            return report_page(self.report)
 
     def to_markdown(self, link: str) -> str:
         """Return every group as a picture that GitHub draws, with ``link``, the address or file of the page."""
         from ndcg_tracker.questions.report.page import report_markdown
 
-        return report_markdown(self.report, link)
+        with about(self._dataset):
+            return report_markdown(self.report, link)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, completely or not at all. Raises: InputError where it cannot be written."""

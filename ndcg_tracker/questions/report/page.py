@@ -35,7 +35,17 @@ from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.words.notes import command_line, sentence
-from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, points, queries
+from ndcg_tracker.words.texts import (
+    GroupTexts,
+    counted,
+    interval,
+    judge_words,
+    p_text,
+    points,
+    queries,
+    unit,
+    units,
+)
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -77,14 +87,14 @@ def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
     parts = np.array_split(delta, min(PLACES, delta.size))
     changes = [float(part[np.argmax(np.abs(part))]) for part in parts]
     n = delta.size
-    counts = f"{n:,} groups: {n_better:,} better, {n - n_better - n_worse:,} the same, {n_worse:,} worse"
+    counts = f"{n:,} {units()}: {n_better:,} better, {n - n_better - n_worse:,} the same, {n_worse:,} worse"
     shown = metric.replace('"', "'")
     return "\n".join(
         [
             "```mermaid",
             _COLORS,
             "xychart-beta",
-            f'    title "change of {shown} in each group, worst to best"',
+            f'    title "change of {shown} in each {unit()}, worst to best"',
             f'    x-axis "{counts}" 1 --> {len(changes)}',
             f'    y-axis "change" {min(0.0, *changes):.4g} --> {max(0.0, *changes):.4g}',
             f"    line [{', '.join(f'{change:.4g}' for change in changes)}]",
@@ -156,7 +166,7 @@ def report_markdown(report: RunsReport, link: str) -> str:
     pair = report.pairs[0]
     picture = every_group_mermaid(pair.groups, for_people(pair.comparison).metrics[0].metric)
     address = web_address(link)
-    page = f"[every group, and why it changed]({address})" if address else markdown_text(link)
+    page = f"[every {unit()}, and why it changed]({address})" if address else markdown_text(link)
     return "\n" + "\n\n".join(filter(None, (picture, f"The report: {page}"))) + "\n"
 
 
@@ -180,6 +190,7 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
         "pairs": [pair.data for pair in pairs],
         "overview": {name: card.spec for name, card in overview.items()},
         "raw": raw,
+        "unit": unit(),
     }
     return data, {
         "title": title,
@@ -382,7 +393,7 @@ def _signed(number: float) -> str:
 
 
 def _lists_words(pair: PairReport, first: Estimate) -> str:
-    words = "Both lists of the chosen group, and the ideal list. Thick lines and bold names are relevant items."
+    words = f"Both lists of the chosen {unit()}, and the ideal list. Thick lines and bold names are relevant items."
     repeated = [ref for ref in (pair.comparison.baseline, pair.comparison.candidate) if ref.runs]
     if repeated:
         named = (f"{ref.runs[0].name} of {ref.name} ({counted(len(ref.runs), 'run')})" for ref in repeated)
@@ -463,7 +474,7 @@ def _groups_on_page(groups: EveryGroup) -> tuple[dict[str, Any], str]:
     if places.size > ROWS:
         places = np.sort(np.argsort(-np.abs(groups.delta), kind="stable")[:ROWS])
         n_groups = len(groups.keys)
-        words = f"The page holds the {ROWS:,} most changed of {n_groups:,} groups; the verdict rests on all of them."
+        words = f"The page holds the {ROWS:,} most changed of {n_groups:,} {units()}; the verdict rests on all of them."
     attributes = {}
     for name, values in groups.attributes.items():
         of_page = [values[place] for place in places.tolist()]

@@ -68,7 +68,7 @@ def test_no_group_in_common(tracker: nt.Tracker) -> None:
     found = tracker.diff("old", "apart").diff
     assert (found.n, found.overlap, found.rbo, found.tau, found.same_lists) == (0, None, None, None, None)
     assert found.differs
-    assert str(tracker.diff("old", "apart")).startswith("old and apart on shop have no common group\n")
+    assert str(tracker.diff("old", "apart")).startswith("old and apart on shop have no common query\n")
 
 
 def test_what_is_refused(tracker: nt.Tracker) -> None:

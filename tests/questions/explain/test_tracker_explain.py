@@ -127,11 +127,10 @@ def test_what_the_first_rank_cost_and_brought(shop: nt.Tracker) -> None:
     assert found.worst_group == "q5"
     assert [(total.item, total.group) for total in found.totals.items[:2]] == [("h", "q5"), ("a", None)]
     assert found.totals.items[0].contribution == pytest.approx(-1 / 5)
-    assert tuple(map(note_text, found.notes)) == (
+    assert shop.explain("bm25", "dense").to_dict()["notes"] == [
         "unjudged items among the first 10: 3 in the baseline, 2 in the candidate",
-        "to see the group that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q5",
-    )
-    assert shop.explain("bm25", "dense").to_dict()["notes"] == list(map(note_text, found.notes))
+        "to see the query that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q5",
+    ]
 
 
 def test_the_labels_that_were_asked_for_stand_in_the_command_to_type(shop: nt.Tracker) -> None:
@@ -309,7 +308,7 @@ def test_labels_that_have_no_group_in_common(shop: nt.Tracker) -> None:
     assert found.parts is not None
     assert (found.parts.ranking, found.parts.labels, found.parts.coverage) == (0.0, 0.0, 0.0)
     assert found.parts.groups == found.delta
-    assert "\ngroups  " in str(shop.explain("bm25", "dense", labels_baseline=1, labels_candidate=2))
+    assert "\nqueries  " in str(shop.explain("bm25", "dense", labels_baseline=1, labels_candidate=2))
 
 
 @settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -469,9 +468,9 @@ def test_the_result_is_a_frame_and_a_report(shop: nt.Tracker) -> None:
     frame = result.to_frame()
     assert frame["item"].tolist()[0] == "a"
     assert frame["contribution"].sum() == pytest.approx(result.delta, abs=EXACT)
-    assert str(result).startswith("group q1 rose in ndcg@10: ")
+    assert str(result).startswith("query q1 rose in ndcg@10: ")
     assert result._repr_html_().startswith(result.to_html())
-    assert result.to_html().startswith("<div><p><strong>group q1 rose in ndcg@10: ")
+    assert result.to_html().startswith("<div><p><strong>query q1 rose in ndcg@10: ")
     totals = shop.explain("bm25", "dense", metric="ndcg@10").to_frame()
     assert totals[totals["table"] == "kind"]["contribution"].sum() == pytest.approx(
         shop.explain("bm25", "dense", metric="ndcg@10").delta, abs=EXACT

@@ -36,7 +36,7 @@ def test_the_formats(shop: CommandLine) -> None:
     assert dense.split()[-2:] == [f"{MEANS[1] - MEANS[0]:+.4f}", "75.0%"]
     asked = shop("history", "--dataset", "shop", "--format", "csv")
     table = list(csv.DictReader(io.StringIO(asked.out)))
-    assert asked.err.startswith("note: ndcg@10 counts the groups missing from a run as 0")
+    assert asked.err.startswith("note: ndcg@10 counts the queries missing from a run as 0")
     assert [float(row["mean"]) for row in table] == MEANS
     assert shop.done("history", "--dataset", "shop", "--format", "markdown").startswith("### ndcg@10 █▁\n")
 

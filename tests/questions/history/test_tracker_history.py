@@ -299,7 +299,7 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
 
 
 FEW_RUNS = (
-    "steps allow for chance in the groups, but not in training: to estimate that chance takes 8 runs that changed "
+    "steps allow for chance in the queries, but not in training: to estimate that chance takes 8 runs that changed "
     "(so far {}), or repeats of one unchanged system: ndcg-track ingest FILE --dataset default --tag aa=NAME"
 )
 
@@ -444,7 +444,7 @@ def test_groups_that_not_all_runs_have(tracker: nt.Tracker) -> None:
     report = tracker.history_report(METRIC)
     assert report.notes == (
         "few has results for 20 groups, the runs before and after it for 98: not compared with them",
-        "steps use the 98 groups, of up to 100, that have results in all runs",
+        "steps use the 98 queries, of up to 100, that have results in all runs",
     )
     assert [row["delta"] is None for row in report.rows] == [True, False, True, False]
     old, new = (nt.evaluate(shop_run(broken, 1, 98), METRIC).per_group[METRIC].to_numpy() for broken in (False, True))
@@ -522,10 +522,10 @@ def test_a_step_says_how_many_groups_vanished_or_came(tracker: nt.Tracker) -> No
     steps = [(row["run"], row["step_between"], row["step_possible"]) for row in report.rows if row["step"]]
     assert steps == [("n06", ("n06", "n06"), False), ("n12", ("n12", "n12"), False)]
     text = history_answer(report, HistoryFilter()).in_format("text")
-    assert "\n20 groups vanished: stepped down at n06 (run 7): -0.1604 [-0.2272, -0.0937]\n" in text
-    assert "\n20 groups came: stepped up at n12 (run 13): +0.1206 [+0.0585, +0.1827]\n" in text
+    assert "\n20 queries vanished: stepped down at n06 (run 7): -0.1604 [-0.2272, -0.0937]\n" in text
+    assert "\n20 queries came: stepped up at n12 (run 13): +0.1206 [+0.0585, +0.1827]\n" in text
     news = [row["news"] for row in report.plot().spec["data"]["values"] if row["news"]]
-    assert news == ["20 groups vanished", "20 groups came"]
+    assert news == ["20 queries vanished", "20 queries came"]
     of_suite = tracker.history_of_suite("both", "RR")
     assert moved(of_suite) == {"n06": 40, "n12": -40}
     assert [row["run"] for row in of_suite.rows if row["step"]] == ["n06"]  # the other is not found, but told

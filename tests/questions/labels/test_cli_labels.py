@@ -217,14 +217,14 @@ def test_what_a_newer_version_lacks_is_told(sqlite_command: CommandLine, folder:
     write_qrels(folder / "second.txt", {"q1": {"a": 1}, "q3": {"a": 1}})
     sqlite_command.said("labels", "add", "first.txt")
     assert sqlite_command.refused("labels", "add", "second.txt") == (
-        "1 of the 2 groups of version 1 would have no labels left; add to that version with --extend, or replace it "
+        "1 of the 2 queries of version 1 would have no labels left; add to that version with --extend, or replace it "
         "with --replace"
     )
     assert sqlite_command.said("labels", "add", "second.txt", "--replace") == (
         "stored as version 2 of dataset 'default': 2 labels\n"
-        "note: 2 labels of version 1 are not in it, and 1 group has none left; to keep them: ndcg-track labels add "
+        "note: 2 labels of version 1 are not in it, and 1 query has none left; to keep them: ndcg-track labels add "
         "first.txt --extend --dataset default\n"
-        "note: 1 of its 2 groups is new: a run without them has 0 there under metrics such as ndcg@10\n"
+        "note: 1 of its 2 queries is new: a run without them has 0 there under metrics such as ndcg@10\n"
     )
     assert sqlite_command.said("labels", "add", "second.txt") == (
         "already stored as version 2 of dataset 'default': 2 labels\n"

@@ -186,7 +186,7 @@ def test_groups_that_no_run_has_count_0_and_are_told(tracker: nt.Tracker) -> Non
         tracker.ingest(frame_of(number), name=f"run-{number}", labels=more, dataset="shop", metrics="trec_eval:-c map")
     told = tracker.leaderboard(metrics="trec_eval:-c map", dataset="shop")
     assert told.notes[0].startswith(
-        "2 of 52 groups with labels are in no run and count as 0 in all; to leave them out, as trec_eval does: "
+        "2 of 52 queries with labels are in no run and count as 0 in all; to leave them out, as trec_eval does: "
     )
     assert told.notes[0].endswith(" --missing skip")
     skipped = tracker.leaderboard(metrics="trec_eval:-c map", dataset="shop", missing="skip")
@@ -282,7 +282,7 @@ def test_wins_are_those_of_compare_and_small_slices_are_told(ten: nt.Tracker) ->
     device = ["tv" if place == 3 else "phone" for place in range(len(keys))]
     ten.set_groups({"group": keys, "screen": device}, dataset="shop")
     notes = ten.leaderboard(metrics="ndcg@10", by="screen").to_dict()["notes"]
-    assert notes == ["left out: 1 slice by screen with fewer than 2 groups"]
+    assert notes == ["left out: 1 slice by screen with fewer than 2 queries"]
 
 
 def test_labels_of_a_version(ten: nt.Tracker) -> None:

@@ -51,7 +51,7 @@ def test_bad_input(shop: CommandLine, folder: Path) -> None:
         ),
         (
             ["explain", *pair, "-o", "x.svg", "--group", "q9"],
-            "no group 'q9' in dataset 'shop'; see all with: ndcg-track groups list --dataset shop",
+            "no query 'q9' in dataset 'shop'; see all with: ndcg-track groups list --dataset shop",
         ),
         (
             ["compare", *pair, "-o", "no/x.svg"],

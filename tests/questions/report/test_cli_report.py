@@ -53,7 +53,7 @@ def test_all_goes_by_names_and_not_by_ids(shop: CommandLine, folder: Path) -> No
 def test_bad_input(shop: CommandLine, folder: Path) -> None:
     assert shop.refused("report", "bm25") == "a report needs a candidate: name one after the baseline, or give --all"
     assert shop.refused("report", "bm25", "dense", "--all") == (
-        "--all already compares with all other runs; leave out the candidates, or --all"
+        "CANDIDATE does not go with --all: all other runs are compared; leave one out"
     )
     assert shop.refused("report", "bm25", "dense", "-o", "none/x.html") == (
         "--output: cannot write 'none/x.html': its folder does not exist; create the folder, or give another path"

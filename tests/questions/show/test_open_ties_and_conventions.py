@@ -51,7 +51,7 @@ def test_compare_knows_how_far_ties_leave_it_open(tracker: nt.Tracker) -> None:
         assert "\nqueries whose ndcg@1 depends on ties in scores (1 of 2 shown)\n" in str(fewer)
         none = str(tracker.compare("tied", "clear", tie_bounds=True, top=0))
         assert "\nqueries whose ndcg@1 depends on ties in scores (none of 2 shown)\n" in none
-        assert "no groups whose " in str(tracker.compare("clear", "clear", tie_bounds=True))
+        assert "no queries whose " in str(tracker.compare("clear", "clear", tie_bounds=True))
 
 
 def test_a_verdict_that_hangs_on_ties_is_told(tmp_path: Path) -> None:

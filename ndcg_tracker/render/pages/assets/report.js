@@ -2,6 +2,7 @@
 // Draws the charts of a report and keeps one group chosen in all of them. The address (#group=...) holds it, too.
 (() => {
   const page = JSON.parse(document.getElementById("page").textContent);
+  const unit = page.unit[0].toUpperCase() + page.unit.slice(1);
   const byId = (id) => document.getElementById(id);
   const number = (value, signed) =>
     value === null || value === undefined ? "-" : (signed && value > 0 ? "+" : "") + (value !== 0 && Math.abs(value) < 0.00005 ? value.toExponential(1) : value.toFixed(4));
@@ -131,13 +132,13 @@
       const found = own(this.details, this.chosen);
       if (!found && page.ask && this.has_lists) this.fetchLists(this.chosen);
       const words = `${number(baseline[place])} → ${number(candidate[place])} (${number(this.delta(place), true)})`;
-      this.find("group").textContent = `Group ${this.chosen}: ${words}`;
+      this.find("group").textContent = `${unit} ${this.chosen}: ${words}`;
       const query = this.query(this.chosen);
       this.find("query").hidden = !query;
       this.find("query").replaceChildren(...(query ? [told("span", query)] : []));
       const url = new URLSearchParams({ ...(page.pairs.length > 1 ? { pair: this.index } : {}), group: this.chosen });
       this.find("command").textContent = `${this.explain} --group ${quoted(own(page.raw, this.chosen) ?? this.chosen)}`;
-      byId("here").replaceChildren(make("span", `Group ${this.chosen}${query ? ` (${query[0]})` : ""}: ${words}  `));
+      byId("here").replaceChildren(make("span", `${unit} ${this.chosen}${query ? ` (${query[0]})` : ""}: ${words}  `));
       if (this.has_lists) byId("here").append(Object.assign(make("a", "see its lists"), { href: `#${url}`, onclick: () => this.find("moves-card").scrollIntoView({ behavior: "smooth" }) }));
       if (page.ask) byId("here").append("  ", Object.assign(make("a", "in every run"), { href: this.asked(page.ask.group, this.chosen) }));
       this.find("not-here").hidden = Boolean(found || page.ask || !this.has_lists);
