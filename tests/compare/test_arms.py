@@ -386,9 +386,9 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     passed = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True)
     assert passed.gated.decision.decision == "pass"
     (note,) = (note for note in passed.notes if "slice" in note)  # 20 groups each: low information
-    assert note.startswith("7 slices regressed although all groups together pass: user='u4' (-")
+    assert note.startswith("7 slices regressed although all queries together pass: user='u4' (-")
     assert note.endswith(
-        " 4 queries) and 2 more; too few of their groups differ to be sure; to see all: "
+        " 4 queries) and 2 more; too few of their queries differ to be sure; to see all: "
         "ndcg-track compare rules worse --dataset ltr --metric ndcg@10 --by user"
     )
     rows = passed.to_dict()["regressed_slices"]

@@ -69,7 +69,7 @@ def test_top_and_missing_and_metrics(shop: CommandLine) -> None:
     assert len(shop.rows("compare", "bm25", "dense", "--metric", "ndcg@10", "--top", "1")["worst"]) == 1
     arguments = ["compare", "bm25", "dense", "--metric", "ndcg(missing=skip)@10"]
     assert shop.refused(*arguments) == (
-        "ndcg(missing=skip)@10: 1 group has a result in one run only (1 in the baseline, 0 in the candidate): "
+        "ndcg(missing=skip)@10: 1 query has a result in one run only (1 in the baseline, 0 in the candidate): "
         "choose --missing zero (count 0 there) or --missing intersect (leave them out)"
     )
     assert shop.rows(*arguments, "--missing", "zero")["groups"]["paired"] == 5
@@ -159,7 +159,7 @@ def test_wrong_margins_are_2(shop: CommandLine) -> None:
 
 def test_slices(shop: CommandLine, folder: Path) -> None:
     assert shop.refused("compare", "bm25", "dense", "--by", "device") == (
-        "no group of dataset 'shop' has an attribute 'device'; set it with: ndcg-track groups set FILE --dataset shop"
+        "no query of dataset 'shop' has an attribute 'device'; set it with: ndcg-track groups set FILE --dataset shop"
     )
     (folder / "groups.csv").write_text("group,device\nq1,phone\nq2,tv\nq3,tv\nq4,phone\n", encoding="utf-8")
     shop.said("groups", "set", "groups.csv", "--dataset", "shop")

@@ -203,5 +203,5 @@ def test_of_very_many_groups_the_gate_is_named(tracker: nt.Tracker) -> None:
     tracker.ingest({**run, "score": [float(number % 3) for number in range(n)] + [1.0] * n}, name="new")
     comparison = tracker.compare("old", "new")
     assert not comparison.comparisons[0].metrics[0].is_open
-    told = "with so many groups, only a gate computes the effect of unjudged items on the verdict"
+    told = "with so many queries, only a gate computes the effect of unjudged items on the verdict"
     assert told in comparison.notes

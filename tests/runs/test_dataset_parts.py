@@ -455,7 +455,7 @@ def test_the_command(typed: CommandLine, shop: nt.Tracker, folder: Path, held: s
     opened, sealed = Contents(shop, "shop"), Contents(shop, "shop-sealed")
     check_whole(opened, sealed)
     assert sealed.seal.looks == 9
-    counts = f"{len(sealed.groups)} groups in 'shop-sealed', {len(opened.groups)} in 'shop'"
+    counts = f"{len(sealed.groups)} queries in 'shop-sealed', {len(opened.groups)} in 'shop'"
     assert said == f"split: {counts}; only ingest and gate may use the sealed part\n"
     again = typed.said(*split, "--seal", ".5", "--cluster", "user", "--looks", "9")
     assert again == f"done already: {counts}; only ingest and gate may use the sealed part\n"

@@ -196,17 +196,17 @@ def test_on_the_command_line(command: CommandLine, folder: Path) -> None:
     rows = "".join(f"{group},0.0007\n" for group in GROUPS)
     Path("traffic.csv").write_text(f"group,weight\n{rows}later,0.0007\n", encoding="utf-8")
     assert command.said("groups", "set", "traffic.csv", "--dataset", "shop") == (
-        "set weights of 200 groups of dataset 'shop'; 1 group of the file is not in the dataset yet, first 'later': "
+        "set weights of 200 queries of dataset 'shop'; 1 query of the file is not in the dataset yet, first 'later': "
         "this is kept until it comes\n"
     )
     assert command.refused("rescore", "a", "b", "--metric", WEIGHTED) == NO_WEIGHT
     assert command.said("groups", "set", "--default-weight", "0.0007", "--dataset", "shop") == (
-        "groups of dataset 'shop' without a weight have 0.0007\n"
+        "queries of dataset 'shop' without a weight have 0.0007\n"
     )
     assert command("rescore", "a", "b", "--metric", WEIGHTED).code == 0
     assert command.done("compare", "a", "b", "--metric", WEIGHTED)
     assert command.said("groups", "set", "--default-weight", "1", "--dataset", "shop") == (
-        "groups of dataset 'shop' without a weight have 1; recomputed 2 weighted means\n"
+        "queries of dataset 'shop' without a weight have 1; recomputed 2 weighted means\n"
     )
 
 
@@ -215,5 +215,6 @@ def test_the_note_on_the_command_line_comes_once(command: CommandLine, folder: P
         store_runs(tracker)
     Path("traffic.csv").write_text("group,weight\n" + "".join(f"{group},2\n" for group in GROUPS), encoding="utf-8")
     command.said("groups", "set", "traffic.csv", "--dataset", "shop")
-    assert command("rescore", "a", "b", "--metric", WEIGHTED).err == f"note: {NOTE}\n"
-    assert f"note: {NOTE}\n" in command("compare", "a", "b", "--metric", WEIGHTED).err
+    told = NOTE.replace("groups", "queries")
+    assert command("rescore", "a", "b", "--metric", WEIGHTED).err == f"note: {told}\n"
+    assert f"note: {told}\n" in command("compare", "a", "b", "--metric", WEIGHTED).err

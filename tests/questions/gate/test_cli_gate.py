@@ -333,7 +333,7 @@ def test_the_report_page_of_a_decision(gate: CommandLine, folder: Path, monkeypa
     assert "<title>Is drop better than base?</title>" in page
     assert "Gate on ndcg@10: FAIL" in page
     picture, link = printed.out.split("```mermaid\n")[1].split("\n```\n")
-    assert '    x-axis "240 groups: 0 better, 120 the same, 120 worse" 1 --> 60' in picture.splitlines()
+    assert '    x-axis "240 queries: 0 better, 120 the same, 120 worse" 1 --> 60' in picture.splitlines()
     assert link == "\nThe report: page.html\n"
     variables = {
         "SERVER_URL": "https://github.com",
@@ -347,7 +347,7 @@ def test_the_report_page_of_a_decision(gate: CommandLine, folder: Path, monkeypa
     assert "mermaid" not in text
     summary = (folder / "s.md").read_text("utf-8")
     assert picture.splitlines()[0] in summary
-    assert "[every group, and why it changed](https://github.com/shop/search/actions/runs/77#artifacts)" in summary
+    assert "[every query, and why it changed](https://github.com/shop/search/actions/runs/77#artifacts)" in summary
 
 
 def test_a_report_that_cannot_be_written_decides_nothing(gate: CommandLine) -> None:
