@@ -399,7 +399,7 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     assert small.decision == "inconclusive"
     assert "; regressed by compare's test: device='" in small.reason
     assert small.notes[-1] == (
-        "no slice by device has the 25 groups that a verdict needs: slice by an attribute with fewer values; to add "
+        "no slice by device has the 25 queries that a verdict needs: slice by an attribute with fewer values; to add "
         "one: "
         "ndcg-track groups set FILE --dataset ltr"
     )
@@ -407,7 +407,7 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     ltr.set_groups({"group": GROUPS, "device": devices}, dataset="ltr")
     passed = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True)
     note, _ = (note for note in passed.notes if "slice" in note)
-    assert note.startswith("a slice regressed although all groups together pass: device='tv' (-")
+    assert note.startswith("a slice regressed although all queries together pass: device='tv' (-")
     assert note.endswith("ndcg-track compare rules worse --dataset ltr --metric ndcg@10 --by device")
     failed = ltr.gate("worse", baseline="rules", margin=0.9, by="device", slice_margin=0.01, dry_run=True)
     assert failed.gated.decision.without("slice") == "pass"

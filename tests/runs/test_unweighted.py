@@ -199,7 +199,7 @@ def test_on_the_command_line(command: CommandLine, folder: Path) -> None:
         "set weights of 200 queries of dataset 'shop'; 1 query of the file is not in the dataset yet, first 'later': "
         "this is kept until it comes\n"
     )
-    assert command.refused("rescore", "a", "b", "--metric", WEIGHTED) == NO_WEIGHT
+    assert command.refused("rescore", "a", "b", "--metric", WEIGHTED) == NO_WEIGHT.replace("200 groups", "200 queries")
     assert command.said("groups", "set", "--default-weight", "0.0007", "--dataset", "shop") == (
         "queries of dataset 'shop' without a weight have 0.0007\n"
     )
