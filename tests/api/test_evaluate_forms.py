@@ -99,7 +99,7 @@ def test_neither_the_type_of_ids_nor_the_order_of_rows_counts(form: str, frame: 
     pd.testing.assert_frame_equal(per_group(bare, **apart), expected, check_exact=True)
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["int64", "categories"])
 def test_a_table_of_several_blocks(form: str) -> None:
     random = np.random.default_rng(3)

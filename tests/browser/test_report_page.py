@@ -93,6 +93,7 @@ def test_what_changed_most_is_coloured_and_the_worst_comes_first(reader: Reader,
     assert legend[0] == "bike light"
 
 
+@pytest.mark.nightly
 def test_a_whole_column_is_pointed_at(reader: Reader, page: str) -> None:
     found = reader.opens(page)
     box = found.locator("[data-chart=every] svg .mark-rect path").last.bounding_box()
@@ -202,6 +203,7 @@ def test_colours_by_an_attribute(reader: Reader, page: str) -> None:
     assert set(found.locator("[data-chart=every] svg .role-legend-label text").all_text_contents()) == {"de", "fr"}
 
 
+@pytest.mark.nightly
 def test_it_can_be_read_with_a_keyboard(reader: Reader, page: str) -> None:
     found = reader.opens(page)
     found.focus("[data-part=search]")
@@ -248,6 +250,7 @@ def test_a_phone_scrolls_in_one_direction_only(reader: Reader, page: str) -> Non
     assert found.evaluate("document.documentElement.scrollWidth") == 360
 
 
+@pytest.mark.nightly
 def test_it_prints_whole_without_what_only_a_screen_can_do(reader: Reader, page: str) -> None:
     found = reader.opens(page)
     assert found.pdf().startswith(b"%PDF")

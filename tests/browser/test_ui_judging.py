@@ -71,6 +71,7 @@ def test_ten_items_are_judged_with_at_most_fifteen_keys_and_clicks(inside: Reade
     expect(page.locator("main")).to_contain_text("of the unnamed judge: 34 labels")
 
 
+@pytest.mark.nightly
 def test_keys_undo_and_leave_open_but_not_while_one_types(inside: Reader, pages: Served) -> None:
     page = at(inside, pages, "/judge?run=1&run=2")
     first = page.locator("h2").first.inner_text()

@@ -92,6 +92,7 @@ def test_errors_can_be_read(inside: Reader, pages: Served, path: str) -> None:
     inside.faults[:] = [fault for fault in inside.faults if fault not in refused]
 
 
+@pytest.mark.nightly
 def test_from_the_runs_to_a_comparison_with_the_keyboard(inside: Reader, pages: Served) -> None:
     found = at(inside, pages, "/runs?dataset=default")
     found.focus("input[type=search]")
@@ -118,6 +119,7 @@ def test_the_search_answers_while_one_types_and_keeps_what_is_chosen(inside: Rea
     expect(found.locator("td.name > a:first-child")).to_have_text(["old", "new", "third"])
 
 
+@pytest.mark.nightly
 def test_the_lists_of_any_group_are_asked_for(inside: Reader, pages: Served) -> None:
     found = at(inside, pages, "/compare?run=1&run=2")
     found.fill("[data-part=search]", "q39")
@@ -163,6 +165,7 @@ def test_compare_waits_for_a_tick(inside: Reader, pages: Served) -> None:
     assert [word for word in ("q=", "sort=", "tag=") if word in found.url] == ["sort="]  # nothing empty is in it
 
 
+@pytest.mark.nightly
 def test_without_a_script_the_server_says_what_to_tick(browser: Browser, pages: Served) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         found = context.new_page()

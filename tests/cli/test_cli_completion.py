@@ -43,7 +43,7 @@ def offered(line: str, rest: str = "") -> list[str]:
     return list(answers(command_line(), line, line + rest))
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=8)
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

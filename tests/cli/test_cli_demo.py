@@ -23,6 +23,7 @@ def shown_by(command: CommandLine, *options: str, page: str = "ndcg-track-demo/r
     return printed.out
 
 
+@pytest.mark.nightly
 def test_the_demo_twice(command: CommandLine, folder: Path) -> None:
     first = shown_by(command)
     names = ["groups.csv", "labels.csv", "report.html", *(f"{name}.csv" for name in RUNS)]

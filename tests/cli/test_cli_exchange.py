@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from command_line import CommandLine, Program
 
 from ndcg_tracker.storage.copying import COLUMNS
@@ -10,6 +11,7 @@ from ndcg_tracker.storage.copying import COLUMNS
 CHECKED = "checked: every row, all digests, and {} results of groups, computed again\n"
 
 
+@pytest.mark.nightly
 def test_from_one_database_to_another(command: CommandLine, sqlite_command: CommandLine, folder: Path) -> None:
     command("demo")
     exported = command.said("export", "bm25", "dense", "--dataset", "shop", "-o", "out")
@@ -43,6 +45,7 @@ def test_usage(sqlite_command: CommandLine, folder: Path) -> None:
         assert (printed.code, printed.out, printed.err) == (2, "", message)
 
 
+@pytest.mark.nightly
 def test_the_real_program(program: Program, folder: Path) -> None:
     program("demo")
     assert program("export", "--all", "-o", "out").code == 0

@@ -18,6 +18,7 @@ def store(folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: p
     return store_in(folder, tmp_path_factory.getbasetemp(), monkeypatch)
 
 
+@pytest.mark.nightly
 def test_there_and_back(store: MlflowStore, shop: CommandLine, sqlite_command: CommandLine) -> None:
     printed = shop.done("push", "mlflow", "dense", "--experiment", "shop")
     (run,) = store.runs()

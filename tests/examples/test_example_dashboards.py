@@ -138,6 +138,7 @@ def by_metabase(conninfo: str, title: str, **values: str) -> Rows:
     )
 
 
+@pytest.mark.nightly
 def test_every_panel_is_a_question_for_metabase_too(team: tuple[nt.Tracker, str]) -> None:
     _, conninfo = team
     assert set(METABASE) == set(PANELS)
@@ -290,6 +291,7 @@ def test_the_variables(team: tuple[nt.Tracker, str]) -> None:
     }
 
 
+@pytest.mark.nightly
 def test_a_relabelling_changes_no_panel(team: tuple[nt.Tracker, str]) -> None:
     """The last that asks for the database: it changes it."""
     tracker, conninfo = team

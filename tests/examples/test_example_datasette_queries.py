@@ -120,6 +120,7 @@ def test_a_run_counts_once_after_it_was_rescored(tracker: nt.Tracker) -> None:
     assert {row["label_set_version"] for row in found} == {2}
 
 
+@pytest.mark.nightly
 def test_a_relabelling_changes_no_answer(tracker: nt.Tracker) -> None:
     asked = {"dataset": "shop", "metric": "ndcg@10", "group_key": "q2", "candidate": "dense"}
 

@@ -75,6 +75,7 @@ def test_scikit_learn(tmp_path: Path, printed: Callable[..., str]) -> None:
     assert f"ndcg@10 better by {stored['trees'] - stored['ridge']:.4f}" in text
 
 
+@pytest.mark.nightly
 def test_many_candidates(printed: Callable[..., str]) -> None:
     text = printed("many_candidates.py", "3")
     found = re.findall(r"^(at 5% each|a budget of 5%|sealed, 5%) +(\d) of 3 harmful variants PASS$", text, re.MULTILINE)

@@ -162,7 +162,7 @@ def test_large_compressed_files_come_whole(name: str, ending: str, packed: Packe
         assert b"".join(source.pieces(1 << 17)) == content
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @packers
 def test_a_bomb_is_not_unfolded(tmp_path: Path, name: str, ending: str, packed: Packed) -> None:
     path = tmp_path / f"bomb.run{ending}"

@@ -43,7 +43,7 @@ def history(database: Path) -> dict[str, float]:
     return means_of_training(database, METRICS[1])
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize(
     ("kind", "loss"),
     [

@@ -365,6 +365,7 @@ def test_the_program_says_nothing_but_the_protocol_and_ends(shop: CommandLine) -
         assert program.stderr.read() == b"stopped; nothing is half done\n"  # type: ignore[union-attr]
 
 
+@pytest.mark.nightly
 def test_a_missing_extra_is_one_line(shop: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [*(name for name in sys.modules if name.partition(".")[0] == "mcp"), "mcp"]:
         monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed

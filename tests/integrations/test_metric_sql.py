@@ -89,6 +89,7 @@ def assert_same(ask: Asked, dialect: str, metrics: list[Metric], run: pd.DataFra
             assert found[group] == (None if ours is None else pytest.approx(ours, abs=1e-12)), (text, group)
 
 
+@pytest.mark.nightly
 def test_there_are_hundreds() -> None:
     assert len(written(EVERY)) > 250 / EVERY
     assert {metric.measure for metric in written(EVERY)} == set(MEASURES)

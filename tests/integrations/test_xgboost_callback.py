@@ -47,7 +47,7 @@ def history(database: Path) -> dict[str, float]:
     return means_of_training(database, "xgboost:ndcg@5")
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize(
     "parameters",
     [

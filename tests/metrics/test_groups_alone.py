@@ -47,7 +47,7 @@ def test_a_group_is_scored_alone_as_among_others(lists: tuple[Run, Run], metrics
     assert_alone_as_together(run, labels, metrics, [*([group] for group in groups), groups[1:], groups[::-1]])
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", SEEDS if LONG else SEEDS[1:])
 def test_hundreds_of_groups_of_all_lengths_and_scales(seed: int) -> None:
     run, labels = lists_of_all_kinds(seed, 240 if LONG else 120)

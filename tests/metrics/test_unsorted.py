@@ -82,7 +82,7 @@ def test_every_value_of_every_axis(lists: tuple[Run, Run], cutoff: int) -> None:
     assert_same(*lists, every_metric(cutoff))
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", SEEDS if LONG else SEEDS[1:])
 @pytest.mark.parametrize(("number", "of_labels"), [*enumerate([slice(None), slice(0, 2), slice(0, 0)])])
 def test_hundreds_of_groups_of_all_lengths_and_scales(seed: int, number: int, of_labels: slice) -> None:

@@ -81,6 +81,7 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (tmp_path / "x.html").exists()
 
 
+@pytest.mark.nightly
 def test_another_process_draws_the_same() -> None:
     for ending, width in ((".svg", "84mm"), (".png", None), (".html", None)):
         with drawing(ending) as converted:

@@ -73,6 +73,7 @@ def sortable(rows: list[tuple[object, ...]]) -> list[tuple[tuple[bool, object], 
     return sorted(tuple((value is None, 0 if value is None else value) for value in row) for row in rows)
 
 
+@pytest.mark.nightly
 def test_duckdb_gives_the_numbers_of_the_views(tracker: nt.Tracker, exported: Path) -> None:
     for question, (over_files, over_views) in QUESTIONS.items():
         with duckdb.connect() as duck:
@@ -83,6 +84,7 @@ def test_duckdb_gives_the_numbers_of_the_views(tracker: nt.Tracker, exported: Pa
         assert sortable(found) == sortable(expected), question
 
 
+@pytest.mark.nightly
 def test_duckdb_averages_to_the_mean(tracker: nt.Tracker, exported: Path) -> None:
     with duckdb.connect() as duck:
         duck.execute(f"SET file_search_path = '{exported}'")

@@ -102,6 +102,7 @@ def test_slices_at_the_gate(timed: nt.Tracker) -> None:
     assert "above 0.1: device=" in failed["reason"]
 
 
+@pytest.mark.nightly
 def test_history_and_pictures(timed: nt.Tracker, tmp_path: Path) -> None:
     frame = timed.history("external:latency")
     assert list(frame["run"]) == ["old", "fast", "slow"]

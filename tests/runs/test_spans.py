@@ -143,6 +143,7 @@ def cut(item: str, size: int, step: int) -> list[tuple[str, int, int]]:
 
 
 @pytest.mark.parametrize("is_graded", [False, True])
+@pytest.mark.nightly(but=2)
 def test_two_chunk_sizes_each_have_their_own_numbers(tracker: nt.Tracker, is_graded: bool) -> None:
     """The spans are far apart, so that no chunk has two; each cut's own labels are those of its chunk with the span."""
     chance = random.Random(int(is_graded))

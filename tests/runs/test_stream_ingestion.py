@@ -123,6 +123,7 @@ def test_given_labels(shared: nt.Tracker, first: Run, second: Run, labels: Run, 
 
 @settings(max_examples=examples(25))
 @given(first=RUNS, second=RUNS, labels=LABELINGS, more=LABELINGS, size=st.integers(1, 4), held=st.booleans())
+@pytest.mark.nightly
 def test_labels_of_its_own(
     shared: nt.Tracker, first: Run, second: Run, labels: Run, more: Run, size: int, held: bool
 ) -> None:

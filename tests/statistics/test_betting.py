@@ -47,7 +47,7 @@ def test_equals_naive_arithmetic(name: str, n: int, level: float) -> None:
     assert abs(betting_lower_bound(delta, level=level) - naive_lower_bound(delta.tolist(), level)) <= 2 * 5e-4
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=12)
 @pytest.mark.parametrize("n", [25, 200, 1000] if LONG else [25, 200])
 @pytest.mark.parametrize("name", ALL)
 def test_coverage_of_the_lower_bound(name: str, n: int, record_property: Record) -> None:

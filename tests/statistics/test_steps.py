@@ -171,7 +171,7 @@ def test_false_alarms_per_history(name: str) -> None:
     assert alarms / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("n_runs", [20, 40])
 def test_a_thousand_histories_without_a_step(n_runs: int) -> None:
     """At most 5% get a mark, and none of these runs is only possibly a step: there is information enough."""

@@ -99,7 +99,7 @@ def test_every_kind_is_known_by_what_is_stored(runs: nt.Tracker) -> None:
                 assert str(refused.value) == f"run {kind.name!r} {refusal}"
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_what_a_question_needs_decides_which_kinds_answer(runs: nt.Tracker, tmp_path: Path, question: str) -> None:
     needed, ask = QUESTIONS[question]

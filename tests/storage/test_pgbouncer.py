@@ -107,6 +107,7 @@ def url(pooler: Path, postgres_schema: None, postgres_url: str) -> str:
     return through(pooler, postgres_url)
 
 
+@pytest.mark.nightly
 def test_a_database_from_its_first_day(pooler: Path, postgres_url: str) -> None:
     url = through(pooler, postgres_url)
     database.upgrade(url)

@@ -279,6 +279,7 @@ def test_eight_processes_store_the_same_run_once(postgres_schema: None, database
 
 
 @pytest.mark.parametrize("spill", [False, True])
+@pytest.mark.nightly(but=2)
 def test_a_killed_writer_leaves_nothing(postgres_schema: None, database_url: str, spill: bool, python: Path) -> None:
     database.upgrade(database_url)
     with Store.open(database_url) as store, store.write() as tx:

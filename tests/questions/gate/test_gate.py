@@ -271,7 +271,7 @@ def test_errors_on_the_graded_population(n: int, record_property: Record) -> Non
     assert passed / samples <= 0.058
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("n", "mean", "samples", "naive", "small_p", "fails"),
     [(200, 0.0, 2000, (0.12, 0.19), (0.01, 0.04), 0.014), (7000, -0.005, 300, (0, 0.02), (0.8, 0.93), 0.13)],
@@ -357,7 +357,7 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     )
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["asymmetric", "skewed"])
 def test_false_fails_where_information_is_low(name: str, record_property: Record) -> None:
     """Nothing differs on average; where t alone would FAIL three to five times too often the gate does not."""

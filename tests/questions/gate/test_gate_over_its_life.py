@@ -47,6 +47,7 @@ def test_a_hundred_harmless_runs_with_and_without_a_budget(sqlite_url: str, reco
     assert failed["@budget"] == 0
 
 
+@pytest.mark.nightly
 def test_false_alarms_of_a_gate_over_its_life(record_property: Record) -> None:
     """Histories of 100 harmless runs: at 1% each most have a false FAIL, at .05 for all of them one in twenty."""
     rng = np.random.default_rng(100)

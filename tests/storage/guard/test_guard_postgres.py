@@ -407,6 +407,7 @@ def test_the_limit_of_rows(conninfo: str) -> None:
         "SELECT n FROM (SELECT generate_series(1, 1000000000000) AS n) AS s",
     ],
 )
+@pytest.mark.nightly(but=2)
 def test_a_runaway_query_stops(conninfo: str, bystander: psycopg.Connection, query: str) -> None:
     with pytest.raises(InputError) as caught:
         ask(conninfo, query, timeout=0.3)
@@ -415,6 +416,7 @@ def test_a_runaway_query_stops(conninfo: str, bystander: psycopg.Connection, que
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.nightly
 def test_a_server_that_no_longer_answers_is_left_at_the_limit(conninfo: str, bystander: psycopg.Connection) -> None:
     asked = ThreadPoolExecutor(1).submit(
         ask, conninfo, "SELECT n FROM generate_series(1, 1e12) n WHERE n < 0", timeout=2

@@ -307,6 +307,7 @@ def test_the_limit_of_rows(path: Path) -> None:
         "SELECT count(*) FROM r a, r b, r c, r d",
     ],
 )
+@pytest.mark.nightly(but=2)
 def test_a_runaway_query_stops(path: Path, query: str) -> None:
     with pytest.raises(InputError) as caught:
         ask(path, query, timeout=0.2)

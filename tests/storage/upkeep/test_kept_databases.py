@@ -72,6 +72,7 @@ def test_a_kept_database_is_upgraded(database_url: str, revision: str) -> None:
     assert check_database(database_url).damage == []
 
 
+@pytest.mark.nightly(but=2)
 def test_the_runs_of_a_design_are_kept_up_and_down(database_url: str) -> None:
     restore(database_url, "0016")
     columns = {name: of_table for name, of_table in columns_of(database_url).items() if name not in GONE}
@@ -137,6 +138,7 @@ def test_what_nobody_knows_was_asked_for_is_the_metric(database_url: str, revisi
 
 
 @pytest.mark.parametrize("revision", UPGRADED)
+@pytest.mark.nightly(but=2)
 def test_of_older_labels_nobody_knows_whether_items_are_row_numbers(
     database_url: str, revision: str, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ def test_down_and_up_again(database_url: str) -> None:
     assert database.check(database_url) == []
 
 
+@pytest.mark.nightly(but=2)
 def test_the_views_are_as_they_were_before_seals(database_url: str) -> None:
     database.upgrade(database_url)
     migrate(database_url, "downgrade", "0018")
@@ -125,6 +126,7 @@ def test_the_policies_of_agents_go(database_url: str) -> None:
         assert admin.execute("SELECT count(*) FROM pg_class WHERE relrowsecurity").fetchone() == (0,)
 
 
+@pytest.mark.nightly(but=2)
 def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     database.upgrade(database_url)
     fill(database_url)
@@ -152,6 +154,7 @@ def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, m
         add_run(tx, "third", BM25)
 
 
+@pytest.mark.nightly(but=2)
 def test_a_revision_that_loses_rows_changes_nothing(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
