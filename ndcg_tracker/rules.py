@@ -45,7 +45,7 @@ KINDS = {
 """What an argument may not go with that is not an argument."""
 
 _BY_TAG = Rule("by_tag", "suite", "it names the systems of a suite", needs=True)
-_NEWEST = Rule("labels", "check_with", "the judge's newest count")
+_NEWEST = Rule("labels", "check_with", "the latest labels of the judge count")
 _ONE_DATASET = "a suite has several datasets"
 _READ_BY_SPARK = "reader columns items scores stream item_to_document"
 _SPARK = "Spark reads the rows, not this program"

@@ -177,6 +177,7 @@ def ingest(
     else those of the only judge. ``allow``: doubtful input to let pass, as the tag ``allowed`` then says: "failed" for
     responses that are errors, timed out or lack shards, which are left out, so that their queries count as missing;
     "no-overlap" for a run and labels, or labels and those stored before, that have no group or item in common;
+    "duplicates:first", "duplicates:best" or "duplicates:same" for several rows of an item (see ``evaluate``);
     "changed-texts" for labelled items with another text than when they were labelled. Returns: what was done. Raises:
     InputError for a frame that cannot be read, and for what ``allow`` does not let pass; ConflictError if the name is
     taken by other content, if a label in the run contradicts a stored one, or if more than a tenth of ``labels`` do.

@@ -29,7 +29,7 @@ _COLUMNS = (
 )
 
 
-@takes(storing.ingest, but=("name",), rules="checked once the measures are known")
+@takes(storing.ingest, but=("name",), rules=None)  # checked once the measures are known
 def ingest(
     asked: Asked,
     files: Annotated[

@@ -70,12 +70,12 @@ def _read(argument: Declared, value: Any) -> Any:
 
 
 def takes(
-    function: Callable[..., Any], *, but: Iterable[str] = (), rules: str = ""
+    function: Callable[..., Any], *, but: Iterable[str] = (), rules: str | None = ""
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the arguments and options of a function, as its first argument ``asked``, before its own ones.
 
     ``but``: those that the command does not have. The command keeps an argument that it declares itself. ``rules``: the
-    name under which its rules are kept, if not its own.
+    name under which its rules are kept, if not its own; None if the command checks them itself.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -87,7 +87,8 @@ def takes(
         defaults = {parameter.name: parameter.default for parameter in parameters}
 
         def called(**given: Any) -> None:
-            refuse(rules or command.__name__, {name: of for name, of in given.items() if of != defaults[name]})
+            if rules is not None:
+                refuse(rules or command.__name__, {name: of for name, of in given.items() if of != defaults[name]})
             numbers = (given.get(argument.name) for argument in arguments if argument.says_how_many_rows)
             options.surroundings.n_asked = max(filter(None, numbers), default=0)
             positional: list[Any] = []

@@ -246,11 +246,11 @@ def rows_as(
         from ndcg_tracker.render.csv import csv_text
 
         return csv_text(table.distinct_names, table.rows)
-    if format == "markdown":
-        from ndcg_tracker.render.markdown import table_markdown
-
-        return table_markdown(table)
     with about():  # a list may have several datasets
+        if format == "markdown":
+            from ndcg_tracker.render.markdown import table_markdown
+
+            return table_markdown(table)
         return table_text(table, cell_width=cell_width, **paper)
 
 

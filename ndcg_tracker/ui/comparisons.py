@@ -37,7 +37,7 @@ from ndcg_tracker.ui.faults import in_browser
 from ndcg_tracker.ui.here import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.overviews import group_over_time
 from ndcg_tracker.ui.rendering import Question, metric_name, of_form, rendered
-from ndcg_tracker.words.texts import GroupTexts, counted
+from ndcg_tracker.words.texts import GroupTexts, counted, unit
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.report_facts import AtCutoff
@@ -257,7 +257,7 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
     pairs_of = [f"{name}={value}" for name, value in attributes.items()]
     return rendered(
         "group.html",
-        title=f"Group {key}",
+        title=f"{unit().capitalize()} {key}",
         group=key,
         query=query_cell(texts_of(tx, here.dataset.id, {}, [group_number]).get(group_number, GroupTexts()).query),
         attributes=[(pair_of, here.link("/groups", dataset=here.dataset.name, where=pair_of)) for pair_of in pairs_of],

@@ -35,7 +35,7 @@ def test_set_and_list(shop: CommandLine, table: str) -> None:
     ]
     listed = csv.DictReader(io.StringIO(shop.done("groups", "list", "--dataset", "shop", "--format", "csv")))
     assert next(listed) == {"group": "q1", "weight": "1.0", "country": "de", "device": "phone"}
-    assert shop.done("groups", "list", "--dataset", "shop", "--format", "markdown").startswith("| query | weight |")
+    assert shop.done("groups", "list", "--dataset", "shop", "--format", "markdown").startswith("| group | weight |")
 
 
 def test_what_list_writes_set_reads(shop: CommandLine, table: str, folder: Path) -> None:

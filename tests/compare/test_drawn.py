@@ -237,7 +237,7 @@ def test_clusters_are_used_where_the_queries_name_them(tracker: nt.Tracker) -> N
 @pytest.mark.parametrize(
     ("further", "refusal"),
     [
-        ({"labels": 1}, "labels= does not go with check_with=: the judge's newest count; leave one out"),
+        ({"labels": 1}, "labels= does not go with check_with=: the latest labels of the judge count; leave one out"),
         (
             {"test": "wilcoxon"},
             "test= does not go with check_with=: drawn queries have their own bounds; leave one out",

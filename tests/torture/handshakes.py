@@ -201,7 +201,7 @@ def write_files(folder: Path) -> None:
     (folder / "groups.csv").write_text("group,locale\nq1,de\n", encoding="utf-8")
     (folder / "texts.csv").write_text("group,text\nq1,tent\n", encoding="utf-8")
     own = str(folder / "own.db")
-    for command in ("ingest {files}/new.csv --labels {files}/labels.csv", "export --all --output {files}/runs"):
+    for command in ("ingest {files}/new.csv --labels {files}/labels.csv", "export new --output {files}/runs"):
         done = here("--db", own, *words_of(command, folder))
         if done.code != 0:
             raise RuntimeError(f"{command}: {done.err}")

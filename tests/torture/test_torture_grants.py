@@ -41,12 +41,13 @@ def refusals() -> dict[str, tuple[str, str, str]]:
             "SELECT right on table suite_datasets",
         ),
         "labels list": dataset, "labels diff": dataset, "labels agreement": dataset, "groups list": dataset,
+        "db check": dataset,
         "policy show": "SELECT right on table policies", "policy history": "SELECT right on table policies",
         "plot history": dataset,
         **dict.fromkeys(
             ("diff", "reproduce", "show", "compare", "explain",
              "gate dense --baseline bm25 --margin 0.1 --dry-run", "report", "plot", "export",
-             "runs list", "runs show", "labels needed", "db check", "runs prune", "doctor conventions"), run,
+             "runs list", "runs show", "labels needed", "runs prune", "doctor conventions"), run,
         ),
     }  # fmt: skip
     writing = {
@@ -83,7 +84,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "labels add": (dataset, "", ""),  # they are stored already
         "labels add {files}/others.csv": (dataset, "INSERT right on table label_sets", ""),
         "labels add {files}/fewer.csv --replace": (dataset, "INSERT right on table label_sets", ""),
-        "labels carry": (dataset, "INSERT right on table label_sets", ""),
+        "labels carry": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
         "labels sample": (run + CALLED_OFF, "INSERT right on table designs", ""),
         "groups set": (dataset + CALLED_OFF, "UPDATE right on table groups", ""),
         "groups set {files}/weights.csv": (dataset + CALLED_OFF, "right to change table groups", ""),

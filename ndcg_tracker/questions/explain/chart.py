@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ndcg_tracker.compare.chart_groups import queries_of
 from ndcg_tracker.compare.report_facts import GroupLists, ListedItem
 from ndcg_tracker.render.html import BETTER, SAME, WORSE, Spec, by_direction, chart, layer, nominal, number, tooltip
-from ndcg_tracker.words.texts import GroupTexts, Text
+from ndcg_tracker.words.texts import GroupTexts, Text, unit
 
 SHOWN = 12
 """How many ranks of each list are drawn."""
@@ -35,7 +35,7 @@ def rank_moves(
         rows,
         baseline,
         candidate,
-        title=": ".join(filter(None, (f"Group {lists.group}", words))),
+        title=": ".join(filter(None, (f"{unit().capitalize()} {lists.group}", words))),
         metric=metric,
         has_titles=any(row["title"] for row in rows),
     )
