@@ -283,9 +283,9 @@ def evaluate(
     header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line. ``allow``:
     doubtful input to let pass: "failed" for responses that are errors, timed out or lack shards, which are then
     left out; "no-overlap" for a run and labels that have nothing in common; "duplicates:first", "duplicates:best" or
-    "duplicates:same" for several rows of an item, of which the first, the best or, if they are equal, one counts. ``judge``: the judge
-    whose labels count,
-    if a column ``judge`` of ``labels`` names several. ``stream``: whether to read the file block by block, to save
+    "duplicates:same" for several rows of an item, of which the first, the best or, if they are equal, one counts.
+    ``judge``: the judge whose labels count, if a column ``judge`` of ``labels`` names several. ``stream``:
+    whether to read the file block by block, to save
     memory; by default large files in which the rows of each group are contiguous. Returns: an ``Evaluation``. Raises:
     InputError for input that cannot be read, naming the row, and if no group of the run has labels, or no item in
     20 groups or more; MetricError for an unknown metric. Warns if no item has a label, if lists have no scores, and
