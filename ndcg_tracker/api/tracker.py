@@ -192,9 +192,6 @@ class Tracker:
     suites = of_suite.suites
     delete_suite = of_suite.delete_suite
     suite = of_suite.suite
-    compare_suite = of_suite.compare_suite
-    gate_suite = of_suite.gate_suite
-    gate_suite_page = of_suite.gate_suite_page
     reproduce = of_reproduce.reproduce
     best = of_leaderboard.best
     ranked_runs = of_leaderboard.ranked_runs
@@ -219,6 +216,9 @@ class Tracker:
         the 95% intervals: "t", "bootstrap" or "betting". ``equivalence``: a margin; test whether delta is within it
         (two one-sided t-tests). ``by``: a group attribute (``set_groups``): also compare slice by slice. ``cluster``: a
         group attribute whose values mark groups that depend on each other, such as those of one user or session.
+        ``suite``: compare on every dataset of this suite, and on all together: the verdict is about the macro mean of
+        the differences, for other groups of these datasets. ``baseline`` and ``candidates`` are then names of runs;
+        ``@alias`` and ``tag:KEY=VALUE`` are resolved on each dataset. ``by_tag``: the tag whose value names a system.
         ``labels``: a version of the labels, or "newest" (see also ``compare_versions``). ``judge``: whose labels, by
         default the unnamed judge's, else those of the only judge. ``check_with``: who answered a sample of whole
         queries (``labels_sample``, ``add_answers``). The verdict is then by these answers, however good the judge is.
@@ -226,11 +226,11 @@ class Tracker:
         that were answered before the later run was stored. Raises: ReferenceNotFoundError; InputError for
         methods that do not apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.compare.gather import ComparisonResult, compared
+        from ndcg_tracker.compare.gather import ComparisonResult, comparisons_of
 
         options = made(CompareOptions, keywords)
         with self.store().read() as tx:
-            comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
+            comparisons = comparisons_of(tx, baseline, candidates, options)
         return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
 
     def _pair_reports(
@@ -269,7 +269,10 @@ class Tracker:
         with self.store().read() as tx:
             return tx.runs.chosen(references, dataset)
 
-    @asks(CompareOptions, but=("ids_are_stable", "test", "ci", "equivalence", "by", "tie_bounds", "top"))
+    @asks(
+        CompareOptions,
+        but=("suite", "by_tag", "ids_are_stable", "test", "ci", "equivalence", "by", "tie_bounds", "top"),
+    )
     def comparable_others(
         self, reference: str, **keywords: Unpack[CompareKeywords]
     ) -> tuple[list[RunRecord], list[tuple[RunRecord, NdcgTrackerError]]]:

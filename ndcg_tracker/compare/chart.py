@@ -10,7 +10,7 @@ from ndcg_tracker.compare.chart_groups import colored, every_group, histogram, q
 from ndcg_tracker.compare.report_facts import MOST_SLICES, AtCutoff, PairReport, PairReports, RunPairDelta
 from ndcg_tracker.compare.results import Comparison, Estimate, ToldVerdict
 from ndcg_tracker.compare.say import for_people
-from ndcg_tracker.compare.say_tables import NO_VALUE
+from ndcg_tracker.compare.say_tables import NO_VALUE, bare_name, suite_means
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.render.html import (
     BETTER,
@@ -25,7 +25,7 @@ from ndcg_tracker.render.html import (
     signed_axis,
     tooltip,
 )
-from ndcg_tracker.words.texts import interval, p_text, points
+from ndcg_tracker.words.texts import counted, interval, p_text, points
 
 
 def cutoffs(rows: Sequence[AtCutoff], baseline: str, candidate: str, *, metric: str, cutoff: int | None) -> Spec:
@@ -100,6 +100,36 @@ def metric_bar(metric: Estimate, name: str = "") -> Bar:
     """Return a metric as a row of a forest plot; its delta is known."""
     assert metric.delta is not None
     return Bar(name or metric.metric, None, metric.delta, metric.ci, metric.told, metric.p_adjusted, metric.n)
+
+
+def suite_bars(*comparisons: Comparison) -> list[Bar]:
+    """Return the difference on each dataset of a suite with its interval, then of all datasets together.
+
+    With several candidates or metrics, each row names its own.
+    """
+    bars, candidates = list[Bar](), {comparison.candidate.name for comparison in comparisons}
+    for comparison in map(for_people, comparisons):
+        for metric in comparison.metrics:
+            name = bare_name(metric)
+            named = (len(candidates) > 1, comparison.candidate.name), (len(comparison.metrics) > 1, name)
+            whose = " ".join(word for is_told, word in named if is_told) or None
+            each = [(of.about.value or "", of) for of in comparison.slices or () if of.metric == name]
+            n = sum(of.n for _, of in each)
+            each += [(f"{mean}, {' '.join(what.split()[:2])}", of) for mean, what, of in suite_means(metric)]
+            bars += [
+                Bar(of_what, whose, of.delta or 0.0, of.ci, of.told, of.p_adjusted, of.n if of.about.value else n)
+                for of_what, of in each
+            ]
+    return bars
+
+
+def suite_forest(*comparisons: Comparison) -> Spec:
+    """Return the chart of ``suite_bars``."""
+    first, metrics = for_people(comparisons[0]), {metric.metric for of in comparisons for metric in of.metrics}
+    who = first.candidate.name if len(comparisons) == 1 else counted(len(comparisons), "candidate")
+    title = f"{who} against {first.baseline.name} on suite {first.dataset}"
+    only = bare_name(first.metrics[0]) if len(metrics) == 1 else ""
+    return forest(suite_bars(*comparisons), f"{title}: {only}" if only else title, metric=only)
 
 
 def forest(bars: Sequence[Bar], title: str = "Differences with their 95% intervals", *, metric: str = "") -> Spec:

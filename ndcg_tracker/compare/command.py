@@ -29,8 +29,6 @@ def compare(
             show_default="the latest that the runs share",
         ),
     ] = None,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
     format: Annotated[CompareFormat, options.everyday("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
@@ -57,14 +55,6 @@ def compare(
     every = asked.named.get("judge") == EVERY_JUDGE
     version = None if labels in (None, "all") else labels_version(labels, or_all=True)
     with options.tracker() as tracker:
-        if suite is not None:
-            from ndcg_tracker.compare.say_suite import suite_comparison_said
-
-            found = asked.on_suite(tracker.compare_suite, suite, by_tag=by_tag, labels=version)
-            on_datasets = found.on_datasets
-            said = suite_comparison_said(*found.comparisons, on_datasets=on_datasets, spelled=options.as_option)
-            options.show_answer(said, format)
-            return
         if labels == "all" or every:
             from ndcg_tracker.questions.labels.say import versions_said
 

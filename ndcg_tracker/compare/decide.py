@@ -213,8 +213,10 @@ _OF_METRICS = ("ties", "nothing_judged", "all_one", "unjudged_zero", "unjudged_o
 
 
 def _with_metric_notes(comparison: Comparison) -> Comparison:
-    """Return the comparison with the current notes on its metrics."""
+    """Return the comparison with the current notes on its metrics; those on a suite are about its datasets."""
     metrics = comparison.metrics
+    if comparison.suite is not None:
+        return comparison
     notes = [note for note in comparison.notes if note.kind not in _OF_METRICS]
     notes += [
         ties_note(metric.about.tie_effect, metric.metric)

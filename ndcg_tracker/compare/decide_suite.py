@@ -1,106 +1,128 @@
-"""Two systems on the datasets of a suite: each dataset is a stratum of the comparison on all of them together."""
+"""Two systems on the datasets of a suite: one comparison whose sample has a stratum for each dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.estimate import adjusted, estimate
 from ndcg_tracker.compare.reach import joined
-from ndcg_tracker.compare.results import ENDS, About, Estimate, LabelSetRef
-from ndcg_tracker.compare.sample import Span, Strata
+from ndcg_tracker.compare.results import (
+    ENDS,
+    About,
+    Clusters,
+    Comparison,
+    End,
+    Estimate,
+    GroupCounts,
+    LabelSetRef,
+    RunRef,
+    Suite,
+    Unjudged,
+)
+from ndcg_tracker.compare.sample import Strata
 from ndcg_tracker.statistics.stratified import of_strata
 from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import DatasetName
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteNote:
-    """A note on one dataset."""
+@dataclass(frozen=True)
+class SuiteResults:
+    """One metric of two systems on the datasets of a suite (see ``PairedResults``)."""
 
-    dataset: str
-    note: Note
+    parts: Mapping[str, PairedResults]
 
+    drawn = check = tie_effect = no_inference = means = weights = None
 
-@dataclass(frozen=True, slots=True)
-class OnDataset:
-    """The comparison on one dataset: the names of the runs, their labels, and the estimate, corrected over datasets."""
+    @property
+    def sample(self) -> Strata:
+        """The samples of the datasets as strata."""
+        return Strata({dataset: paired.sample for dataset, paired in self.parts.items()})
 
-    dataset: str
-    baseline: str
-    candidate: str
-    labels: LabelSetRef
-    found: Estimate
+    @property
+    def ends(self) -> tuple[End, ...]:
+        """Both ends of what unjudged items may be worth, none if no end is known."""
+        return ENDS if any(paired.ends for paired in self.parts.values()) else ()
 
+    def at(self, end: End) -> Strata:
+        """Return the strata at one end of what unjudged items may be worth."""
+        return self.sample.moved({dataset: paired.ends[end] for dataset, paired in self.parts.items() if paired.ends})
 
-@dataclass(frozen=True, slots=True)
-class SuiteComparison:
-    """Two systems on the datasets of a suite, under one metric.
+    @property
+    def unjudged(self) -> Unjudged | None:
+        """What unjudged items leave open."""
+        return joined(paired.unjudged for paired in self.parts.values())
 
-    ``macro``: the mean of the datasets' differences, which generalizes to other queries of these datasets. It gives the
-    verdict; its p-value is corrected over all requested metrics and candidates. ``over_datasets``: the same mean, but
-    generalized to other datasets like these. ``micro``: the mean difference of all queries. ``missing``: datasets on
-    which one of the two has no run.
-    """
+    @property
+    def unreached(self) -> Note | None:
+        """A note that labels do not reach both systems somewhere."""
+        return next((paired.unreached for paired in self.parts.values() if paired.unreached is not None), None)
 
-    suite: str
-    metric: str
-    baseline: str
-    candidate: str
-    macro: Estimate
-    over_datasets: Estimate
-    micro: Estimate
-    deltas: tuple[OnDataset, ...]
-    missing: tuple[str, ...]
-    notes: tuple[SuiteNote, ...] = ()
+    @property
+    def judge_alone(self) -> str:
+        """The named judge whose labels decide although nobody checked them, "" for none."""
+        return next((paired.judge_alone for paired in self.parts.values() if paired.judge_alone), "")
 
-
-def strata_of(results: Mapping[str, PairedResults], limits: Span | None = None) -> Strata:
-    """Return the samples of the datasets of a suite as strata; ``limits``: of the mean over them."""
-    return Strata({dataset: paired.sample for dataset, paired in results.items()}, limits)
-
-
-def moved_strata(strata: Strata, results: Mapping[str, PairedResults]) -> dict[str, Strata]:
-    """Return the strata at both ends of what unjudged items may be worth, none if no end is known."""
-    known = {dataset: paired.ends for dataset, paired in results.items() if paired.ends}
-    return {end: strata.moved({dataset: of[end] for dataset, of in known.items()}) for end in ENDS} if known else {}
+    def counted(self, values: Sequence[str | None]) -> Sequence[str | None]:
+        """Return the values of an attribute of the groups that count."""
+        return values
 
 
 def suite_comparison(
-    suite: str,
-    names: tuple[str, str],
-    on_datasets: Sequence[OnDataset],
-    results: Mapping[str, PairedResults],
-    missing: Sequence[str],
-    notes: Sequence[SuiteNote] = (),
-) -> SuiteComparison:
-    """Return the comparison on a suite. Parameters: ``names``: of the systems. ``results``: by dataset."""
-    deltas = adjusted([on.found for on in on_datasets])
-    strata, metric = strata_of(results), deltas[0].metric
-    alone = next((paired.judge_alone for paired in results.values() if paired.judge_alone), "")
-    about = About(metric=metric, unjudged=joined(of.unjudged for of in results.values()), judge_alone=alone)
-    others = {end: estimate(moved) for end, moved in moved_strata(strata, results).items()}
-    each = zip(results, strata.strata, strict=True)
-    equal = [SuiteNote(name, Note("equal_values")) for name, of in each if of.standard_error is None and of.n > 1]
-    return SuiteComparison(
-        suite,
-        metric,
-        *names,
-        replace(estimate(strata, about=about), others=others),
-        _tested(of_strata([stratum.mean for stratum in strata.strata]), about),
-        _tested(strata.test(by_size=True), about),
-        tuple(replace(on, found=found) for on, found in zip(on_datasets, deltas, strict=True)),
-        tuple(missing),
-        (*notes, *equal),
+    name: str, systems: tuple[str, str], each: Sequence[Comparison], results: Sequence[SuiteResults], suite: Suite
+) -> Comparison:
+    """Return the comparison over a suite. Parameters: ``each``: by dataset. ``results``: by metric."""
+    judges, words = {of.label_set.judge for of in each}, {getattr(of.dataset, "word", None) for of in each}
+    of_metrics = [
+        adjusted([replace(of.metrics[at], about=_named(of, at)) for of in each]) for at in range(len(results))
+    ]
+    metrics = tuple(_macro(of, deltas) for of, deltas in zip(results, of_metrics, strict=True))
+    notes = [replace(note, dataset=of.dataset) for of in each for note in of.notes]
+    notes += dict.fromkeys(
+        Note("equal_values", dataset=dataset)
+        for of in results
+        for dataset, stratum in zip(of.parts, of.sample.strata, strict=True)
+        if stratum.standard_error is None and stratum.n > 1
     )
+    return Comparison(
+        RunRef(systems[0], None),
+        RunRef(systems[1], None),
+        DatasetName(name, words.pop() if len(words) == 1 else None),
+        LabelSetRef(0, "", judges.pop() if len(judges) == 1 else ""),
+        metrics[0].about.groups,
+        adjusted(metrics),
+        notes=tuple(notes),
+        slices=tuple(delta for deltas in of_metrics for delta in deltas),
+        slice_attribute="dataset",
+        are_labels_asked=each[0].are_labels_asked,
+        suite=suite,
+    )
+
+
+def _named(of: Comparison, at: int) -> About:
+    return replace(of.metrics[at].about, value=of.dataset)
+
+
+def _macro(results: SuiteResults, deltas: Sequence[Estimate]) -> Estimate:
+    """Return the macro mean, for other groups of these datasets; ``deltas``: of the datasets."""
+    first, strata, clusters = deltas[0].about, results.sample, [of.about.clusters for of in deltas]
+    counts = [of.name for of in fields(GroupCounts) if of.name != "missing"]
+    groups = {name: sum(getattr(of.about.groups, name) for of in deltas) for name in counts}
+    about = About(
+        metric=first.metric,
+        requested_as=first.requested_as,
+        groups=replace(first.groups, **groups),
+        clusters=first.clusters and Clusters(first.clusters.attribute, sum(of.n for of in clusters if of)),
+        unjudged=results.unjudged,
+        judge_alone=results.judge_alone,
+    )
+    others: dict[str, Estimate] = {end: estimate(results.at(end)) for end in results.ends}
+    others["over_datasets"] = _tested(of_strata([stratum.mean for stratum in strata.strata]), about)
+    others["micro"] = _tested(strata.test(by_size=True), about)
+    return replace(estimate(strata, about=about), others=others)
 
 
 def _tested(test: TTest, about: About) -> Estimate:
     return Estimate(about=about, t=test, ci=test.ci, p_value=test.p_value, p_adjusted=test.p_value)
-
-
-def adjusted_jointly(comparisons: Sequence[SuiteComparison]) -> tuple[SuiteComparison, ...]:
-    """Return the comparisons with p-values of their macro means corrected together (Holm)."""
-    macros = adjusted([comparison.macro for comparison in comparisons])
-    return tuple(replace(of, macro=macro) for of, macro in zip(comparisons, macros, strict=True))

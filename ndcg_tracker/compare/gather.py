@@ -124,6 +124,17 @@ def compared(
     return [replace(pair, comparison=comparison) for pair, comparison in zip(each, corrected, strict=True)]
 
 
+def comparisons_of(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> tuple[Comparison, ...]:
+    """Return the comparison with each candidate, on one dataset or over a suite (see ``compared``)."""
+    if options.suite is None:
+        return tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
+    from ndcg_tracker.compare.gather_suite import compared_on_suite
+
+    return compared_on_suite(tx, baseline, candidates, options)[0]
+
+
 def changed_labels(tx: ReadTransaction, both: RunPair, names: Sequence[str], options: CompareOptions) -> list[Note]:
     """Return notes where the labels of two runs differ much from the version before, and newer ones from these.
 
@@ -493,13 +504,17 @@ class ComparisonResult(Answer):
         """Return a chart of the comparison: "every" group, "scatter", "histogram", "forest", "slices", "cutoffs".
 
         "heatmap" shows every run against every other. The groups are read again from the database. If a chart shows one
-        candidate, it shows the first of several. Parameters: ``by``: a group attribute; "slices" and "forest" show its
+        candidate, it shows the first of several. Of a suite, it shows the difference on each dataset and on all
+        together. Parameters: ``by``: a group attribute; "slices" and "forest" show its
         slices, and "every" and "scatter" show its values as colours. Raises: InputError for a kind that does not exist
         or cannot be drawn, and if the database has changed since.
         """
-        from ndcg_tracker.compare.chart import checked_kind, comparison_chart
+        from ndcg_tracker.compare.chart import checked_kind, comparison_chart, suite_forest
         from ndcg_tracker.render.chart import Chart
 
+        if self.comparisons[0].suite is not None:
+            with about(self.comparisons[0].dataset):
+                return Chart(suite_forest(*self.comparisons))
         checked_kind(kind, by)
         if self._is_checked and kind not in ("forest", "slices"):
             what = f"chart {kind!r} shows single groups, but people answered only drawn ones"

@@ -1,41 +1,29 @@
-"""Systems compared on each dataset of a suite, and on all together."""
+"""Systems compared over a suite: their runs on each dataset, compared by themselves and all together."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.arms import Arm, arm_or_run, one_by_one, without_checkpoints
-from ndcg_tracker.compare.decide_suite import (
-    OnDataset,
-    SuiteComparison,
-    SuiteNote,
-    adjusted_jointly,
-    suite_comparison,
-)
+from ndcg_tracker.compare.decide import adjusted_jointly
+from ndcg_tracker.compare.decide_suite import SuiteResults, suite_comparison
 from ndcg_tracker.compare.gather import ComparedPair, asked_attributes, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.options import CompareOptions
-from ndcg_tracker.compare.results import NOT_COMPARABLE, Comparison
+from ndcg_tracker.compare.results import NOT_COMPARABLE, Comparison, Suite
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
-from ndcg_tracker.compare.say_suite import (
-    suite_comparison_said,
-    suite_forest,
-)
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.storage.references import ARM, is_pattern
-from ndcg_tracker.words.texts import about
 
 if TYPE_CHECKING:
-    from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import RunRecord, SuiteRecord
     from ndcg_tracker.storage.store import ReadTransaction
     from ndcg_tracker.words.notes import Note
@@ -116,7 +104,7 @@ def arm_on(tx: ReadTransaction, dataset: str, system: str, by_tag: str | None) -
 
 
 def pairs_on_suite(
-    tx: ReadTransaction, name: str, systems: tuple[str, str], options: CompareOptions, by_tag: str | None
+    tx: ReadTransaction, name: str, systems: tuple[str, str], options: CompareOptions
 ) -> tuple[dict[str, RunPair], list[str]]:
     """Return the runs of two systems by dataset, and the datasets on which one of them has none.
 
@@ -126,7 +114,7 @@ def pairs_on_suite(
     pairs: dict[str, RunPair] = {}
     lacking: list[str] = []
     for dataset in tx.suites.known(name).datasets:
-        baseline, candidate = (arm_on(tx, dataset, system, by_tag) for system in systems)
+        baseline, candidate = (arm_on(tx, dataset, system, options.by_tag) for system in systems)
         if baseline is None or candidate is None:
             lacking.append(dataset)
             continue
@@ -173,7 +161,7 @@ def compared_pairs(
     """
     compared = {}
     for dataset, both in pairs.items():
-        of_dataset = replace(options, dataset=dataset, metrics=both.metrics)
+        of_dataset = replace(options, suite=None, by_tag=None, dataset=dataset, metrics=both.metrics)
         pair = compared_pair(tx, both, of_dataset, asked_attributes(tx, both.baseline.run, of_dataset))
         without = next(
             (of for of in pair.comparison.metrics if of.delta is None or (of.has_other_ids and not with_other_ids)),
@@ -191,57 +179,35 @@ def compared_pairs(
     return compared
 
 
-def comparisons_of(
-    name: str, systems: tuple[str, str], compared: Mapping[str, ComparedPair], lacking: Sequence[str]
-) -> list[SuiteComparison]:
-    """Return the comparison on a suite under each metric, from those on its datasets."""
-    notes = [SuiteNote(dataset, note) for dataset, pair in compared.items() for note in pair.comparison.notes]
-    n_metrics = len(next(iter(compared.values())).both.metrics)
-    return [
-        suite_comparison(
-            name,
-            systems,
-            [
-                OnDataset(
-                    dataset,
-                    of.both.arms[0].name,
-                    of.both.arms[1].name,
-                    of.comparison.label_set,
-                    of.comparison.metrics[place],
-                )
-                for dataset, of in compared.items()
-            ],
-            {dataset: pair.results[place] for dataset, pair in compared.items()},
-            lacking,
-            notes,
-        )
-        for place in range(n_metrics)
-    ]
+def comparison_on_suite(
+    systems: tuple[str, str], compared: Mapping[str, ComparedPair], lacking: Sequence[str], options: CompareOptions
+) -> tuple[Comparison, list[SuiteResults]]:
+    """Return the comparison over a suite, and the results behind it by metric, from those on its datasets."""
+    n_metrics = len(next(iter(compared.values())).results)
+    results = [SuiteResults({dataset: of.results[at] for dataset, of in compared.items()}) for at in range(n_metrics)]
+    each = tuple(of.comparison for of in compared.values())
+    suite = Suite(each, tuple(lacking), options.by_tag)
+    return suite_comparison(options.suite or "", systems, each, results, suite), results
 
 
 def compared_on_suite(
-    tx: ReadTransaction,
-    name: str,
-    baseline: str,
-    candidates: Sequence[str | Sequence[str]],
-    options: CompareOptions,
-    by_tag: str | None = None,
-) -> tuple[tuple[SuiteComparison, ...], tuple[ComparedPair, ...]]:
-    """Return the comparison of a system with each candidate on a suite, and the pairs on its datasets.
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> tuple[tuple[Comparison, ...], tuple[ComparedPair, ...]]:
+    """Return the comparison of a system with each candidate over a suite, and the pairs on its datasets.
 
-    There is one of the first kind per candidate and metric, their p-values corrected together. Parameters: names of
-    systems (see ``arm_on``), of candidates also patterns. Raises: see ``pairs_on_suite`` and ``compared_pairs``.
+    The p-values of the first are corrected together. Parameters: names of systems (see ``arm_on``), of candidates also
+    patterns. Raises: see ``pairs_on_suite`` and ``compared_pairs``.
     """
-    suite = tx.suites.known(name)
+    suite = tx.suites.known(options.suite or "")
     options = replace(options, metrics=tuple(suite_metric(tx, suite, metric) for metric in options.metrics))
-    on_suite: list[SuiteComparison] = []
+    on_suite: list[Comparison] = []
     on_datasets: list[ComparedPair] = []
-    named, left_out = _named_systems(tx, suite, baseline, candidates, by_tag)
+    named, left_out = _named_systems(tx, suite, baseline, candidates, options.by_tag)
     for candidate in named:
         systems = baseline, candidate
-        pairs, lacking = pairs_on_suite(tx, name, systems, options, by_tag)
+        pairs, lacking = pairs_on_suite(tx, suite.name, systems, options)
         compared = compared_pairs(tx, systems, pairs, options)
-        on_suite += comparisons_of(name, systems, compared, lacking)
+        on_suite.append(comparison_on_suite(systems, compared, lacking, options)[0])
         on_datasets += compared.values()
     on_suite[0] = replace(on_suite[0], notes=(*on_suite[0].notes, *left_out))
     return adjusted_jointly(on_suite), tuple(on_datasets)
@@ -253,16 +219,16 @@ def _named_systems(
     baseline: str,
     candidates: Sequence[str | Sequence[str]],
     by_tag: str | None,
-) -> tuple[list[str], list[SuiteNote]]:
+) -> tuple[list[str], list[Note]]:
     """Return the names of candidates, patterns replaced by the systems that fit them on some dataset, and notes."""
     names: list[str] = []
-    notes: list[SuiteNote] = []
+    notes: list[Note] = []
     for wanted in one_by_one(candidates):
         if not is_pattern(wanted):
             names.append(wanted)
             continue
         each = [(dataset, by_system(tx, dataset, by_tag, [wanted])) for dataset in suite.datasets]
-        notes += [SuiteNote(dataset, note) for dataset, (_, left_out) in each for note in left_out]
+        notes += [replace(note, dataset=dataset) for dataset, (_, left_out) in each for note in left_out]
         fitting = [system for system in dict.fromkeys(chain(*(of for _, (of, _) in each))) if system != baseline]
         if not fitting:
             raise ReferenceNotFoundError(f"no system except the baseline matches {wanted!r}", advice="name a candidate")
@@ -270,36 +236,3 @@ def _named_systems(
     if not names:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
     return list(dict.fromkeys(names)), notes
-
-
-@dataclass(frozen=True, repr=False)
-class SuiteComparisonResult(Answer):
-    """Two systems or more on the datasets of a suite; notebooks show it as a report, and ``print`` prints it.
-
-    ``comparison``: the typed numbers of the first candidate and metric; ``further``: those of the others.
-    ``on_datasets``: the comparison of each candidate on each dataset. ``to_frame`` has a row per dataset (and candidate
-    and metric).
-    """
-
-    comparison: SuiteComparison
-    further: tuple[SuiteComparison, ...] = ()
-    on_datasets: tuple[Comparison, ...] = field(default=(), compare=False)
-
-    @property
-    def comparisons(self) -> tuple[SuiteComparison, ...]:
-        """All of them: by candidate, then by metric."""
-        return (self.comparison, *self.further)
-
-    def plot(self) -> Chart:
-        """Return the difference on each dataset and on all together, with their intervals, of every comparison."""
-        from ndcg_tracker.render.chart import Chart
-
-        with about():
-            return Chart(suite_forest(*self.comparisons))
-
-    def to_latex(self) -> str:
-        """Return a table for a paper: booktabs, a row per dataset."""
-        return self._said().in_format("latex")
-
-    def _said(self) -> Said:
-        return suite_comparison_said(*self.comparisons, on_datasets=self.on_datasets)

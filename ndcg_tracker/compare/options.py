@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict, get_args
 
-from ndcg_tracker.asked import AnyDataset, Everyday, Judge, Made, MetricTexts, Option, checked_margin
+from ndcg_tracker.asked import (
+    AnyDataset,
+    ByTag,
+    Everyday,
+    Judge,
+    Made,
+    MetricTexts,
+    OnSuite,
+    Option,
+    checked_margin,
+)
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metrics
@@ -189,6 +199,8 @@ class CompareOptions(Methods, DataView):
     of a judge decide whom nobody checked.
     """
 
+    suite: OnSuite = None
+    by_tag: ByTag = None
     metrics: Metrics = ()
     check_with: CheckWith = None
     fresh: Fresh = False
@@ -217,6 +229,8 @@ class CompareOptions(Methods, DataView):
 class CompareKeywords(DataKeywords, total=False):
     """How people give ``CompareOptions`` (generated)."""
 
+    suite: OnSuite
+    by_tag: ByTag
     metrics: MetricTexts
     test: Test
     ci: Ci

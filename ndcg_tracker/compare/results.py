@@ -318,7 +318,8 @@ class Estimate:
     ``detectable_delta``: the smallest difference found with 80% power, None if that is larger than the metric allows.
     ``variance``: its sources for arms of several runs. ``rare_loss``: the losses that the groups cannot rule out, None
     if groups are weighted or unknown. ``others``: the same under other values of the groups: "low" and "high" of what
-    unjudged items may be worth, "worst ties" and "best ties", the "judge" alone and whom it favours ("favour").
+    unjudged items may be worth, "worst ties" and "best ties", the "judge" alone and whom it favours ("favour"). Of a
+    suite also the macro mean for other datasets like these ("over_datasets") and the mean of all groups ("micro").
     """
 
     about: About = field(default_factory=About)
@@ -484,6 +485,8 @@ class Comparison:
     ``tie_groups``: the groups that ties leave most open in the first metric, None unless requested; ``n_tie_groups``:
     how many groups they leave open in either run. ``slices``: the first metric by the values of the group attribute
     ``slice_attribute``, the worst first, None unless requested. ``texts``: of the worst and best groups that have one.
+    ``suite``: the datasets if it is one comparison over a suite, whose name is ``dataset``. The metrics are then macro
+    means, the slices every metric on each dataset, and only the labels' judge is known, if it is the same everywhere.
     """
 
     baseline: RunRef
@@ -503,11 +506,25 @@ class Comparison:
     slice_attribute: str | None = None
     are_labels_asked: bool = False
     texts: Mapping[str, str] = field(default_factory=dict)
+    suite: Suite | None = None
 
     @property
     def is_comparable(self) -> bool:
         """Whether anything could be compared at all."""
         return any(metric.verdict != "not_comparable" for metric in self.metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The datasets of a comparison over a suite.
+
+    ``each``: the comparison on each dataset. ``missing``: the datasets on which one of the two has no run. ``by_tag``:
+    the tag whose value names a system, None for the names of runs.
+    """
+
+    each: tuple[Comparison, ...]
+    missing: tuple[str, ...] = ()
+    by_tag: str | None = None
 
 
 def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:

@@ -79,6 +79,10 @@ class Sample:
         repeats = self.repeats and (self.repeats[0], self.repeats[1] + (delta - self.delta))
         return replace(self, delta=delta, repeats=repeats)
 
+    def within(self, limits: Span) -> Sample:
+        """Return the same, between limits if it has none."""
+        return replace(self, limits=self.limits or limits)
+
     @property
     def gains(self) -> Sample:
         """The same as gains: the sides exchanged where lower values are better."""
@@ -231,6 +235,15 @@ class Strata:
             self.limits if self.limits is None or self.direction == "higher" else (-self.limits[1], -self.limits[0])
         )
         return Strata({name: part.gains for name, part in self.parts.items()}, limits)
+
+    def slices(self, _: Sequence[str | None]) -> Iterator[tuple[str | None, Sample]]:
+        """Yield each stratum by its name."""
+        yield from self.parts.items()
+
+    def within(self, limits: Span) -> Strata:
+        """Return the same, between limits where a stratum has none."""
+        own = limits if any(part.limits is None for part in self.each) else self.each[0].limits
+        return Strata({name: replace(part, limits=own) for name, part in self.parts.items()}, own)
 
     @property
     def n(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from ndcg_tracker.compare.results import (
     NOT_COMPARABLE,
     Comparison,
     Estimate,
-    GroupCounts,
     GroupDelta,
     Verdict,
 )
@@ -26,16 +25,20 @@ from ndcg_tracker.compare.say_drawn import (
 )
 from ndcg_tracker.compare.say_tables import (
     IDENTICAL,
+    MACRO,
     Row,
     canonical_names,
+    count_footnotes,
     detectable_cell,
     equivalence_tables,
     evidence_words,
     facts,
     group_tables,
     is_judged,
+    n_datasets,
     rows_table,
     slice_tables,
+    suite_tables,
     tie_tables,
 )
 from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
@@ -45,7 +48,7 @@ from ndcg_tracker.render.terminal import display_width, shortened, visible
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.words.notes import MINOR, Note, few_differences, renamed, sentence, told
+from ndcg_tracker.words.notes import MINOR, Note, Told, few_differences, renamed, sentence, told
 from ndcg_tracker.words.sentences import T_INTERVAL, low_information
 from ndcg_tracker.words.texts import counted, judge_words, p_text, percent, points, queries, short, units
 from ndcg_tracker.words.verdicts import MARKS
@@ -119,7 +122,7 @@ def comparison_latex(*stored: Comparison) -> str:
     from ndcg_tracker.render.latex import latex_text, table_latex
 
     asked = {
-        "by": any(each.slices is not None for each in stored),
+        "by": any(each.slices is not None and each.suite is None for each in stored),
         "tie_bounds": any(each.tie_groups is not None for each in stored),
         "equivalence": any(metric.equivalence is not None for each in stored for metric in each.metrics),
     }
@@ -161,11 +164,15 @@ def slice_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """Return a row per slice of the first metric, with the columns of CSV that concern slices."""
     as_json = as_object(comparison)
     first = as_json["metrics"][0]
-    shared = {**with_runs(as_json), "metric": first["metric"], "requested_as": first["requested_as"]}
+    shared = {"metric": first["metric"], "requested_as": first["requested_as"], "ci_method": "t", "test": "t"}
     wanted = {**RUN_COLUMNS, **_RESULT_COLUMNS, **_SLICE_COLUMNS}
-    wanted |= paths("verdict requested_as warnings judge=label_set.judge")
+    wanted |= paths("verdict requested_as warnings judge=label_set.judge is_open open")
+    of_dataset = {each["dataset"]: each for each in as_json.get("on_datasets", ())}
     return [
-        picked(wanted, {**shared, "ci_method": "t", "test": "t", **row, "warnings": row["warning"] or ""})
+        picked(
+            wanted,
+            {**with_runs(of_dataset.get(row["value"], as_json)), **shared, **row, "warnings": row["warning"] or ""},
+        )
         for row in as_json.get("slices", ())
     ]
 
@@ -178,14 +185,17 @@ def with_runs(comparison: Mapping[str, Any]) -> dict[str, Any]:
 @shape_of(Comparison)
 def _comparison_shape(comparison: Comparison) -> Mapping[str, object]:
     shape = fields_of(
-        comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute", "are_labels_asked", "texts"
+        comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute", "are_labels_asked", "texts", "suite"
     )
     if comparison.tie_groups is not None:
         shape |= {"tie_groups": comparison.tie_groups, "n_tie_groups": comparison.n_tie_groups}
     if comparison.slices is not None:
-        shape["slices"] = [
-            {"attribute": comparison.slice_attribute, **picked(SLICE_KEYS, row)} for row in comparison.slices
-        ]
+        keys = SLICE_KEYS if comparison.suite is None else {**SLICE_KEYS, **_DATASET_KEYS}
+        shape["slices"] = [{"attribute": comparison.slice_attribute, **picked(keys, row)} for row in comparison.slices]
+    if comparison.suite is not None:
+        suite = comparison.suite
+        del shape["label_set"], shape["coverage"], shape["listed"]  # each dataset has its own
+        shape |= {"suite": comparison.dataset, "missing": suite.missing, "on_datasets": suite.each}
     return shape
 
 
@@ -201,6 +211,11 @@ SLICE_KEYS = paths(
     "value=about.value n baseline candidate delta ci wins ties losses p_value q_value p_adjusted verdict "
     "warning=warnings.0"
 )
+_DATASET_KEYS = paths(
+    "metric requested_as=about.requested_as ci_method=about.ci_method test=about.test low_information="
+    "has_low_information is_open open"
+)
+_MEAN_KEYS = paths("mean=delta standard_error df ci p_value")
 
 
 @shape_of(Estimate)
@@ -213,6 +228,9 @@ def _metric_shape(metric: Estimate) -> Mapping[str, object]:
     if metric.about.check is not None:
         alone = {name: picked(paths("delta ci p_value"), metric.others.get(name)) for name in ("judge", "favour")}
         shape["check"] = fields_of(metric.about.check, "mean") | alone
+    if "micro" in metric.others:
+        for name, of in {"macro": metric, **metric.others}.items():
+            shape |= {name: picked(_MEAN_KEYS, of)} if name not in ENDS else {}
     effect = metric.about.tie_effect
     shape["tie_bounds"] = effect and {
         "baseline": (effect.baseline.worst, effect.baseline.best),
@@ -243,21 +261,31 @@ def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python) 
     reports = [
         _report(comparison, stored, shown, spelled) for comparison, stored in zip(shown, comparisons, strict=True)
     ]
-    return reports if len(shown) == 1 else [_overview(shown, spelled), *reports]
+    alone = [of for each in shown if each.suite is not None for of in each.suite.each]
+    pages = [page for of in alone for page in comparison_reports(of, spelled=spelled)]
+    return [*(reports if len(shown) == 1 else [_overview(shown, spelled), *reports]), *pages]
 
 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
+    suite, tables = comparison.suite, slice_tables(comparison)
+
     def behind() -> dict[str, object]:
         return {
             "legend": legend(shown, spelled),
             "facts": [
+                *([("without both", ", ".join(suite.missing))] if suite is not None and suite.missing else []),
                 (units(), f"{comparison.groups.paired:,} paired"),
                 *facts(comparison, spelled, beside_table=True),
                 *check_facts(comparison),
                 *canonical_names(comparison, stored),
             ],
             "minor": [told(note) for note in comparison.notes if note.kind in MINOR],
-            "details": [Table.of(_STATISTICS, comparison.metrics), *group_tables(comparison)],
+            "details": [
+                *tables[len(tables) if suite is None else 1 :],
+                *suite_tables(comparison),
+                Table.of(_STATISTICS, comparison.metrics),
+                *group_tables(comparison),
+            ],
         }
 
     return Report(
@@ -265,35 +293,43 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         tables=[
             _screen_table([comparison], shown),
             *equivalence_tables(comparison),
-            *slice_tables(comparison),
+            *(tables if suite is None else tables[:1]),
             *tie_tables(comparison),
         ],
         lines=[*_extremes(comparison), *(Line("", favour) for favour in favours(comparison))],
-        notes=[told(note) for note in comparison.notes if note.kind not in MINOR],
+        notes=_notes([comparison], is_each=suite is None),
         also=WAYS_ON,
-        rest=f"statistics and {units()}",
+        rest=f"statistics and {units()}" if suite is None else "statistics and datasets",
         behind=behind,
+        is_overview=suite is not None and bool(suite.each),
     )
+
+
+def _notes(comparisons: Sequence[Comparison], *, is_each: bool) -> list[Told]:
+    """Return the notes on comparisons, of several or of a suite the first of each kind unless ``is_each``."""
+    notes = [note for each in comparisons for note in each.notes if note.kind not in MINOR]
+    of_kind: dict[object, list[Note]] = {}
+    for place, note in enumerate(notes):
+        of_kind.setdefault(place if is_each else note.kind, []).append(note)
+    each = [(told(of[0]), len(set(map(str, of))) - 1) for of in of_kind.values()]
+    return [replace(note, sentence=f"{note.sentence}{f' (and {n} more)' if n else ''}") for note, n in each]
 
 
 def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     """Return the verdict on every candidate and metric, and the first note of each kind."""
     first, metrics = comparisons[0], [metric for each in comparisons for metric in each.metrics]
-    of_kind: dict[str, list[Note]] = {}
-    for note in (note for each in comparisons for note in each.notes if note.kind not in MINOR):
-        of_kind.setdefault(note.kind, []).append(note)
-    notes = [(told(of[0]), len(set(map(str, of))) - 1) for of in of_kind.values()]
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {judged_dataset(first)}"
     favoured = [f"{each.candidate.name}: {favour}" for each in comparisons for favour in favours(each)]
     return Report(
-        f"{title} ({queries(first.groups.paired)}): {tally(metrics, 'comparison')}",
+        f"{title} ({_on_what(first)}): {tally(metrics, 'comparison')}",
         tables=[_screen_table(comparisons, comparisons)],
         lines=[Line("", favour) for favour in favoured],
-        notes=[replace(note, sentence=f"{note.sentence}{f' (and {n} more)' if n else ''}") for note, n in notes],
+        notes=_notes(comparisons, is_each=False),
         also=WAYS_ON,
         legend=legend(comparisons, spelled),
         rest="the page of each",
-        is_overview=not any(each.slices or each.tie_groups or equivalence_tables(each) for each in comparisons),
+        is_overview=first.suite is not None
+        or not any(each.slices or each.tie_groups or equivalence_tables(each) for each in comparisons),
     )
 
 
@@ -334,10 +370,16 @@ def for_people(comparison: Comparison) -> Comparison:
     from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
 
     names = {metric.metric: familiar_name(metric.metric, metric.about.requested_as) for metric in comparison.metrics}
-    metrics = tuple(
-        replace(metric, about=replace(metric.about, metric=names[metric.metric])) for metric in comparison.metrics
-    )
-    return replace(comparison, metrics=metrics, notes=tuple(renamed(note, names) for note in comparison.notes))
+
+    def shown(metrics: Iterable[Estimate], what: str = "") -> tuple[Estimate, ...]:
+        named = ((metric, what + names[metric.metric]) for metric in metrics)
+        return tuple(replace(metric, about=replace(metric.about, metric=name)) for metric, name in named)
+
+    notes = tuple(renamed(note, names) for note in comparison.notes)
+    if comparison.suite is None:
+        return replace(comparison, metrics=shown(comparison.metrics), notes=notes)
+    of_datasets = shown(comparison.slices or ())
+    return replace(comparison, metrics=shown(comparison.metrics, MACRO), slices=of_datasets, notes=notes)
 
 
 def runs(comparison: Comparison) -> str:
@@ -346,11 +388,20 @@ def runs(comparison: Comparison) -> str:
 
 
 def judged_dataset(comparison: Comparison) -> str:
-    judge, who = comparison.label_set.judge, checked_by(comparison)
+    judge, who, suite = comparison.label_set.judge, checked_by(comparison), comparison.suite
+    where: str = comparison.dataset if suite is None else f"suite {comparison.dataset}"
+    if suite is not None and suite.missing:
+        where = f"{len(suite.each)} of the {len(suite.each) + len(suite.missing)} datasets of {where}"
     if judge in NO_LABELS_HERE:
-        return comparison.dataset
+        return where
     told = ", ".join(filter(None, (judge and f"judge {judge!r}", who and f"checked by {who!r}")))
-    return f"{comparison.dataset} ({told})" if told else comparison.dataset
+    return f"{where} ({told})" if told else where
+
+
+def _on_what(comparison: Comparison) -> str:
+    """Return how many queries were compared, on a suite of how many datasets."""
+    n = queries(comparison.groups.paired)
+    return n if comparison.suite is None else f"{counted(n_datasets(comparison), 'dataset')}, {n}"
 
 
 def headline(comparison: Comparison) -> str:
@@ -366,7 +417,7 @@ def headline(comparison: Comparison) -> str:
         told = finding(comparable[0]) if len(comparable) == 1 else tally(comparable)
         if len(comparable) < len(metrics):
             told += f", {len(metrics) - len(comparable)} more cannot be compared"
-    return f"{runs(comparison)} ({queries(comparison.groups.paired)}): {told}"
+    return f"{runs(comparison)} ({_on_what(comparison)}): {told}"
 
 
 def tally(metrics: Sequence[Estimate], what: str = "metric") -> str:
@@ -468,7 +519,7 @@ def metric_footnotes(metric: Estimate, comparisons: Sequence[Comparison] = ()) -
 
     ``comparisons``: all comparisons that are shown together; their correction may have decided a verdict.
     """
-    footnotes = _count_footnotes(metric.about.groups)
+    footnotes = count_footnotes(metric.about.groups)
     warnings = [warning for warning in metric.warnings if warning.kind != "tests_symmetry"]  # the legend says so
     footnotes += [_warning(warning, metric.about.ci_method, comparisons) for warning in warnings]
     if metric.about.not_comparable == "nothing_judged":
@@ -526,6 +577,8 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     lines = evidence_words(comparisons)
     if any(metric.is_drawn for metric in metrics):
         return [CHECK_LEGEND, *lines[1:]]
+    if comparisons[0].suite is not None:
+        lines.append("macro: each dataset counts once; micro: each query counts once")
     if any(_could_bet(metric) for metric in metrics):
         wide = f"{argument('ci', 'betting')}: an interval that allows for rare, large differences"
         lines.append(worded(wide, spelled))
@@ -539,22 +592,3 @@ def _could_bet(metric: Estimate) -> bool:
     is_detected = metric.verdict in ("improved", "regressed") and metric.about.ci_method == "t"
     n_moved = (metric.wins or 0) + (metric.losses or 0)
     return is_detected and not metric.is_drawn and (metric.has_low_information or n_moved < enough_for(0.05))
-
-
-def _count_footnotes(groups: GroupCounts) -> list[str]:
-    """Return a sentence for every count of groups that do not have a result in both runs."""
-    fate = "counted as 0 in the other" if groups.missing == "zero" else "left out"
-    of_missing = "left out" if groups.missing in ("intersect", "skip") else "counted as 0"
-    in_neither = 0 if groups.missing == "skip" else groups.in_neither
-    sentences = [
-        (
-            groups.in_neither,
-            f"with labels but in neither run: {'counted the same in both' if in_neither else 'left out'}",
-        ),
-        (groups.missing_in_baseline - in_neither, f"with labels but missing in the baseline run: {of_missing}"),
-        (groups.missing_in_candidate - in_neither, f"with labels but missing in the candidate run: {of_missing}"),
-        (groups.only_in_baseline, f"with a result in the baseline only: {fate}"),
-        (groups.only_in_candidate, f"with a result in the candidate only: {fate}"),
-        (groups.undefined, "undefined in both runs: left out"),
-    ]
-    return [f"{counted(n, 'group')} {sentence}" for n, sentence in sentences if n]

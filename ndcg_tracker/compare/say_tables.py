@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ndcg_tracker.compare.limits import LimitCheck
@@ -153,8 +153,9 @@ def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
     lines = ["delta: candidate - baseline, in absolute points"]
     if not tested:
         return lines
-    intervals = " and ".join(dict.fromkeys(interval_name(metric) for metric in tested))
-    tests = " and ".join(dict.fromkeys(test_name(metric) for metric in tested))
+    named = [of for each in comparisons for of in ((each.slices or ()) if each.suite else each.metrics) if of.p_value]
+    intervals = " and ".join(dict.fromkeys(map(interval_name, named)))
+    tests = " and ".join(dict.fromkeys(map(test_name, named)))
     over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
     holm = f", Holm-corrected for {len(tested)} {over} at once" if len(tested) > 1 else ""
     return [*lines, f"95% interval: {intervals}; p: {tests}{holm}"]
@@ -177,31 +178,34 @@ def test_name(metric: Estimate) -> str:
 
 
 def slice_tables(comparison: Comparison) -> list[Table]:
-    """Return the table of slices, the worst first, without the middle of many; no table unless requested."""
-    slices, attribute, first = comparison.slices, comparison.slice_attribute, comparison.metrics[0]
-    if slices is None or attribute is None:
-        return []
+    """Return the table of slices, the worst first, without the middle of many; no table unless requested.
+
+    A suite has one per metric, of its datasets.
+    """
+    of_metric: dict[str, list[Estimate]] = {}
+    for row in comparison.slices or ():
+        of_metric.setdefault(row.metric, []).append(row)
+    return [_slice_table(comparison, slices) for slices in of_metric.values()]
+
+
+def _slice_table(comparison: Comparison, slices: Sequence[Estimate]) -> Table:
+    attribute, first = comparison.slice_attribute or "", comparison.metrics[0]
     shown, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
         shown = [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
     rows = [
-        Row(
-            [NO_VALUE if of.about.value is None else of.about.value],
-            of.verdict,
-            None,
-            (None, None) if first.is_drawn else (of.baseline, of.candidate),
-            of.delta,
-            of.ci,
-            of.p_adjusted,
+        replace(
+            Row.of(of, [NO_VALUE if of.about.value is None else of.about.value], _slice_footnotes(of)),
             n=of.n,
             q_value=of.q_value,
-            footnotes=_slice_footnotes(of),
+            means=(None, None) if first.is_drawn else of.means,
         )
         for of in shown
     ]
-    title = f"{first.metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), 'slice')})"
+    what = "slice" if comparison.suite is None else "dataset"
+    title = f"{slices[0].metric or first.metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), what)})"
     runs = (comparison.baseline.name, comparison.candidate.name)
-    return [rows_table(rows, [attribute], runs, title, legend=_slice_legend(slices, first))]
+    return rows_table(rows, [attribute], runs, title, legend=_slice_legend(slices, first, what))
 
 
 def _slices_found(slices: Sequence[Estimate]) -> str:
@@ -215,24 +219,24 @@ def _slices_found(slices: Sequence[Estimate]) -> str:
     return ", ".join([*(moved or ["no difference detected"]), *([f"{n_untested} not tested"] if n_untested else [])])
 
 
-def _slice_legend(slices: Sequence[Estimate], first: Estimate) -> list[str]:
+def _slice_legend(slices: Sequence[Estimate], first: Estimate, what: str) -> list[str]:
     """Return how to read the table of slices, and how many are not in it."""
     lines, n_tested = [], sum(row.p_value is not None for row in slices)
     if n_tested:
-        holm = f", Holm-corrected for {counted(n_tested, 'slice')} at once" if n_tested > 1 else ""
-        is_paired = first.variance is None and first.about.clusters is None
-        lines.append(f"p, which gives the verdict: {'paired t-test' if is_paired else 't-test, as above'}{holm}")
+        holm = f", Holm-corrected for {counted(n_tested, what)} at once" if n_tested > 1 else ""
+        is_paired = first.variance is None and first.about.clusters is None and what == "slice"
+        lines.append(f"p, which gives the verdict: {'paired t-test' if is_paired else 'test as above'}{holm}")
     if any(row.about.value is None for row in slices):
         lines.append(f"{NO_VALUE}: the {units()} without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
-        lines.append(f"not shown: {counted(n_hidden, 'slice')} between the worst and the best; JSON and CSV have all")
+        lines.append(f"not shown: {counted(n_hidden, what)} between the worst and the best; JSON and CSV have all")
     return lines
 
 
 def _slice_footnotes(row: Estimate) -> list[str]:
     """Return the footnotes of one slice, worded so that slices can share them."""
-    warning = next(iter(row.warnings), None)
+    warning, counts = next(iter(row.warnings), None), count_footnotes(row.about.groups)
     if warning is not None and row.is_untested:
         of_what = "clusters" if warning.facts.get("of_clusters") else units()
         same = f"all {of_what} differ by the same amount: the interval and the p-value are undefined"
@@ -240,10 +244,67 @@ def _slice_footnotes(row: Estimate) -> list[str]:
     if row.verdict == "not_comparable":
         return [f"no {unit()} that counts"]
     if row.verdict == "identical":
-        return [IDENTICAL]
+        return [*counts, IDENTICAL]
     if warning is not None:
-        return [few_differences(warning)]
-    return []
+        return [*counts, few_differences(warning) if warning.kind == "low_information" else sentence(warning)]
+    return counts
+
+
+def count_footnotes(groups: GroupCounts) -> list[str]:
+    """Return a sentence for every count of groups that do not have a result in both runs."""
+    fate = "counted as 0 in the other" if groups.missing == "zero" else "left out"
+    of_missing = "left out" if groups.missing in ("intersect", "skip") else "counted as 0"
+    in_neither = 0 if groups.missing == "skip" else groups.in_neither
+    sentences = [
+        (
+            groups.in_neither,
+            f"with labels but in neither run: {'counted the same in both' if in_neither else 'left out'}",
+        ),
+        (groups.missing_in_baseline - in_neither, f"with labels but missing in the baseline run: {of_missing}"),
+        (groups.missing_in_candidate - in_neither, f"with labels but missing in the candidate run: {of_missing}"),
+        (groups.only_in_baseline, f"with a result in the baseline only: {fate}"),
+        (groups.only_in_candidate, f"with a result in the candidate only: {fate}"),
+        (groups.undefined, "undefined in both runs: left out"),
+    ]
+    return [f"{counted(n, 'group')} {sentence}" for n, sentence in sentences if n]
+
+
+_TOGETHER = (
+    Column("mean", "mean", "text", of="0"),
+    Column("question", "generalizes to", "text", of="1"),
+    Column("delta", "delta", "delta", of="2.delta"),
+    Column("ci", "95% interval", "interval", of="2.ci", signed=True),
+    Column("p", "p", "p", of="2.p_value", digits=2),
+)
+
+
+def n_datasets(comparison: Comparison) -> int:
+    """Return on how many datasets of a suite both runs are."""
+    return len({row.about.value for row in comparison.slices or ()})
+
+
+MACRO = "macro "
+"""Before the name of a metric whose mean is over the datasets of a suite."""
+
+
+def bare_name(metric: Estimate) -> str:
+    """Return the name of a metric itself, also where its mean is over the datasets of a suite."""
+    return metric.metric.removeprefix(MACRO)
+
+
+def suite_means(metric: Estimate) -> list[tuple[str, str, Estimate]]:
+    """Return the means of a metric over the datasets of a suite, and what each generalizes to."""
+    return [
+        ("macro", f"other {units('query')} of these datasets", metric),
+        ("macro", "other datasets like these", metric.others["over_datasets"]),
+        ("micro", f"other {units('query')} of these datasets", metric.others["micro"]),
+    ]
+
+
+def suite_tables(comparison: Comparison) -> list[Table]:
+    """Return the means of each metric over the datasets of a suite, nothing for one dataset."""
+    metrics = comparison.metrics if comparison.suite is not None else ()
+    return [Table.of(_TOGETHER, suite_means(of), f"{bare_name(of)} on all datasets") for of in metrics]
 
 
 def group_tables(comparison: Comparison) -> list[Table]:
@@ -319,7 +380,7 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
     pairs = [
         *_arms(comparison),
         *(("in neither run", worded(sentence, spelled)) for sentence in _of_all_metrics(comparison)),
-        ("labels", labels_text(comparison.label_set)),
+        *([("labels", labels_text(comparison.label_set))] if comparison.suite is None else []),
     ]
     in_table = {
         metric.about.judged
@@ -410,17 +471,15 @@ def _arms(comparison: Comparison) -> list[tuple[str, str]]:
 
 def canonical_names(shown: Comparison, stored: Comparison) -> list[tuple[str, str]]:
     """Return, as facts, the canonical text of metrics shown under a tool's name, and the requested text of others."""
-    pairs = zip(shown.metrics, stored.metrics, strict=True)
-    names = [
-        ("metric", f"{metric.metric} = {other.metric}") for metric, other in pairs if metric.metric != other.metric
-    ]
+    pairs = [(bare_name(metric), other.metric) for metric, other in zip(shown.metrics, stored.metrics, strict=True)]
+    names = [("metric", f"{name} = {canonical}") for name, canonical in pairs if name != canonical]
     return [*names, *requests(shown)]
 
 
 def requests(shown: Comparison) -> list[tuple[str, str]]:
     """Return, as facts, the requested text of metrics that are shown under another name."""
-    renamed = [metric for metric in shown.metrics if metric.about.requested_as not in ("", metric.metric)]
-    return [("asked for", f"{metric.metric} as {metric.about.requested_as}") for metric in renamed]
+    named = [(bare_name(metric), metric.about.requested_as) for metric in shown.metrics]
+    return [("asked for", f"{name} as {asked}") for name, asked in named if asked not in ("", name)]
 
 
 def in_neither(groups: GroupCounts) -> list[str]:

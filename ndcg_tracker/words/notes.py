@@ -59,7 +59,8 @@ _FEWEST_GROUPS = 5
 class Note:
     """Something to keep in mind: its ``kind``, its ``facts`` by name, and a ``command`` to type, word by word.
 
-    ``str()`` of a note lists its facts; ``sentence`` returns them as a sentence.
+    ``dataset``: the one of a suite that it is about, "" for all that is asked about. ``str()`` of a note lists its
+    facts; ``sentence`` returns them as a sentence.
 
     >>> print(Note("low_information", {"n": 396, "n_nonzero": 55}))
     low information: n=396, n_nonzero=55
@@ -68,6 +69,7 @@ class Note:
     kind: Kind
     facts: Mapping[str, Fact] = field(default_factory=dict)
     command: tuple[str, ...] = ()
+    dataset: str = field(default="", repr=False)
 
     def __str__(self) -> str:
         told = ", ".join(f"{name}={fact!r}" for name, fact in self.facts.items())
@@ -110,7 +112,8 @@ def sentence(note: Note) -> str:
     '2 groups with weight 0 left out'
     """
     words = WORDS[note.kind]
-    return words if isinstance(words, str) else words(**note.facts)
+    said = words if isinstance(words, str) else words(**note.facts)
+    return f"{note.dataset}: {said}" if note.dataset else said
 
 
 MINOR: frozenset[Kind] = frozenset(

@@ -26,7 +26,7 @@ def stored(shop: pd.DataFrame) -> None:
         verdict: str | None = tracker.compare("bm25", "dense", metrics="ndcg@10").comparisons[0].metrics[0].verdict
         rows: pd.DataFrame = tracker.leaderboard(dataset="shop", metrics=["ndcg@10", "RR"]).to_frame()
         decision: Literal["pass", "fail", "inconclusive"] = tracker.gate("dense", baseline="bm25", margin=0.01).decision
-        accepted: bool = tracker.gate_suite("all", "dense", baseline="bm25", margin=0.01).is_accepted
+        accepted: bool = tracker.gate("dense", suite="all", baseline="bm25", margin=0.01).is_accepted
         history: pd.DataFrame = tracker.history("ndcg@10", dataset="shop")
         best: str = tracker.best("ndcg@10", dataset="shop").name
         asked: pd.DataFrame = tracker.sql("SELECT * FROM run_summary")
@@ -39,7 +39,7 @@ def misspelled(tracker: nt.Tracker) -> None:
     tracker.compare("bm25", "dense", metric="ndcg@10")  # type: ignore[call-arg]
     tracker.compare("bm25", "dense", test="z")  # type: ignore[arg-type]
     tracker.report("bm25", "dense", judges="gpt")  # type: ignore[call-arg]
-    tracker.compare_suite("all", "bm25", "dense", missing="none")  # type: ignore[arg-type]
+    tracker.compare("bm25", "dense", suite="all", missing="none")  # type: ignore[arg-type]
 
 
 def refused(shop: pd.DataFrame) -> str:

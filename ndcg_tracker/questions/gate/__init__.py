@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Option, asks, made
 from ndcg_tracker.questions.gate.question import (
@@ -65,7 +65,9 @@ def gate(
     slice (Holm). ``limits``: on measures of the runs, which are tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a
     candidate whose latency is more than a tenth higher, ``"-5"`` one whose number is more than 5 lower. ``check_with``:
     see ``compare``; PASS and FAIL are those by drawn answers, from 30 answered queries on. Under a named
-    judge whom nobody checks the decision is INCONCLUSIVE, unless the policy trusts the judge. Raises: InputError for
+    judge whom nobody checks the decision is INCONCLUSIVE, unless the policy trusts the judge. ``suite``, ``by_tag``:
+    decide over a suite (see ``compare``): on the macro mean of the differences, whose allowed drop is ``margin``, and
+    with ``by="dataset"`` on each dataset by ``slice_margin``. Raises: InputError for
     options that do not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.questions.gate.gather import GateResult, gated
@@ -152,21 +154,27 @@ def gate_report(self: HasStore, result: GateResult, *, output: str = "report.htm
     """Draw the basis of a gate's decision: ``report`` for its runs, its metric and its labels."""
     from ndcg_tracker.storage.records import NO_LABELS_HERE
 
-    comparison = result.gated.comparison
-    metrics = [metric.metric for metric in comparison.metrics]
-    clusters, check = result.gated.metric.about.clusters, result.gated.metric.about.check
-    version = None if comparison.label_set.judge in NO_LABELS_HERE else comparison.label_set.version
+    comparison, about = result.gated.comparison, result.gated.metric.about
+    suite, check, shared = comparison.suite, about.check, comparison.label_set
+    if suite is None:
+        version = None if shared.judge in NO_LABELS_HERE or check is not None else shared.version
+        where: dict[str, Any] = {"dataset": comparison.dataset, "labels": version}
+    else:
+        versions = {of.label_set.version for of in suite.each} if comparison.are_labels_asked else {None}
+        where = {"suite": comparison.dataset, "by_tag": suite.by_tag, "judge": shared.judge or None}
+        where["labels"] = versions.pop() if len(versions) == 1 else "newest"
+    if check is not None:
+        where |= {"judge": shared.judge, "check_with": None if check.aim == "holes" else check.checked_by}
     drawn = report(
         self,
         comparison.baseline.name,
         comparison.candidate.name,
-        dataset=comparison.dataset,
-        metrics=metrics,
+        metrics=[metric.metric for metric in comparison.metrics],
         missing=comparison.groups.missing,
-        cluster=None if clusters is None else clusters.attribute,
-        labels=version if check is None else None,
-        judge=None if check is None else comparison.label_set.judge,
-        check_with=None if check is None or check.aim == "holes" else check.checked_by,
+        cluster=None if about.clusters is None else about.clusters.attribute,
         output=output,
+        **where,
     )
+    if suite is not None:
+        return drawn.with_decision(f"{result.decision.upper()}: {result.reason}")
     return drawn.with_notes(comparison.notes)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -24,7 +23,7 @@ from ndcg_tracker.words.texts import counted, short_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
-    from ndcg_tracker.questions.gate.result import Gated, SuiteGated
+    from ndcg_tracker.questions.gate.result import Gated
     from ndcg_tracker.render.whole_file import Outcome
 
 FAIL, INCONCLUSIVE = 3, 4
@@ -53,8 +52,6 @@ def gate(
         ),
     ] = None,
     on_inconclusive: IfInconclusive = None,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
     junit: Junit = None,
     report: Annotated[
         str | None,
@@ -79,11 +76,12 @@ def gate(
 
     Example: ndcg-track gate dense --baseline @baseline --margin 0.01
     """
+    from ndcg_tracker.questions.gate.say import gate_junit, gate_said
     from ndcg_tracker.render.whole_file import appended_summary, artifact_link, summary_path, whole_file
 
     if baseline is not None:
         asked = replace(asked, named={"baseline": baseline, **asked.named})
-    own = {"on_inconclusive": on_inconclusive, "suite": suite, "by_tag": by_tag, "junit": junit, "report": report}
+    own = {"on_inconclusive": on_inconclusive, "junit": junit, "report": report}
     with options.tracker() as tracker:
         if "dataset" in asked.named and tracker.is_sealed(asked.named["dataset"]):
             _gate_sealed(tracker, asked, [name for name, value in own.items() if value is not None], format)
@@ -98,30 +96,14 @@ def gate(
         picture = ""
         with options.tracker() as tracker:
             by_whom = person() if "acknowledge" in asked.named else None
-            if suite is not None:
-                from ndcg_tracker.questions.gate.say_suite import suite_gate_junit, suite_gate_said
-
-                on_suite = asked.on_suite(tracker.gate_suite, suite, by_tag=by_tag, acknowledged_by=by_whom)
-                gated: Gated | SuiteGated = on_suite.gated
-                said, as_junit = (
-                    suite_gate_said(on_suite.gated, options.as_option),
-                    partial(suite_gate_junit, on_suite.gated),
-                )
-                if report is not None:
-                    of_page = asked.part(tracker.gate_suite_page)
-                    write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag, **of_page))
-            else:
-                from ndcg_tracker.questions.gate.say import gate_junit, gate_said
-
-                result = asked.of(tracker.gate, acknowledged_by=by_whom)
-                gated = result.gated
-                said, as_junit = gate_said(result.gated, options.as_option), partial(gate_junit, result.gated)
-                if report is not None:
-                    page = tracker.gate_report(result, output=report)
-                    write_report(page.to_html())
-                    picture = page.to_markdown(artifact_link(report))
+            result = asked.of(tracker.gate, acknowledged_by=by_whom)
+            gated, said = result.gated, gate_said(result.gated, options.as_option)
+            if report is not None:
+                page = tracker.gate_report(result, output=report)
+                write_report(page.to_html())
+                picture = page.to_markdown(artifact_link(report))
         code = exit_code(gated, on_inconclusive)
-        write_junit(as_junit(outcome_of(gated, code), options.as_option))
+        write_junit(gate_junit(gated, outcome_of(gated, code), options.as_option))
         if append_summary is not None:
             append_summary(said.in_format("markdown") + picture + "\n")
     shown = options.answer_text(said, format)
@@ -238,7 +220,7 @@ def show_decision(text: str, code: int, *, is_unneeded: bool) -> None:
         raise typer.Exit(code)
 
 
-def exit_code(gated: Gated | SuiteGated, on_inconclusive: OnInconclusive | None = None) -> int:
+def exit_code(gated: Gated, on_inconclusive: OnInconclusive | None = None) -> int:
     """Return the exit code: 0 if the candidate may replace the baseline, else 3 or 4."""
     if gated.is_accepted:
         return 0
@@ -247,7 +229,7 @@ def exit_code(gated: Gated | SuiteGated, on_inconclusive: OnInconclusive | None 
     return INCONCLUSIVE if on_inconclusive is None else 0
 
 
-def outcome_of(gated: Gated | SuiteGated, code: int) -> Outcome:
+def outcome_of(gated: Gated, code: int) -> Outcome:
     """Return the outcome for a JUnit report: an INCONCLUSIVE decision that does not fail the build is skipped."""
     if code:
         return "failed"

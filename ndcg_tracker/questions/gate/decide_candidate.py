@@ -11,7 +11,7 @@ from ndcg_tracker.compare.estimate import without_inference
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.results import ENDS, Comparison, NotComparable, ties_note
-from ndcg_tracker.compare.sample import AnySample, Sample
+from ndcg_tracker.compare.sample import AnySample, Sample, Strata
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide import (
@@ -39,6 +39,7 @@ from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Kind, Note, carry_command, command_line, sentence
 
 if TYPE_CHECKING:
+    from ndcg_tracker.compare.decide_suite import SuiteResults
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.gate.question import GateQuestion
 
@@ -51,18 +52,25 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].about.not_comparable])
     decision = replace(_of_all(question, facts), direction=direction)
     decision = advisable(decision, None if basis.policy else comparison.metrics[0].baseline)
-    checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
+    checks = tuple(
+        replace(check, name=check.name + where)
+        for where, both in basis.on_each.items()
+        for check in checked_limits(question.limits, *(arm.tags for arm in both.arms))
+    )
     is_open = _hangs_on_ties(decision, results) and all(check.is_met for check in checks)
     decision = with_limits(decision, checks)
     fallen = _fallen_slices(facts) if _names_slices(question, decision) else ()
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
-    covered = {"ties", "unjudged_open", "judge_unchecked", *(["retraining"] if basis.learned is not None else [])}
+    covered = {"ties", "equal_values", "judge_unchecked", *(["retraining"] if basis.learned is not None else [])}
+    is_turned = decision.of_zero not in (None, decision.decision)
+    covered |= set() if is_turned and basis.pairs else {"unjudged_open"}
     covered |= set() if results.unreached is None else {results.unreached.kind, "unjudged_zero"}
     notes = [note for note in comparison.notes if note.kind not in covered]
-    notes += _no_alias(question, runs)
-    notes += _of_slices(question, runs, decision, fallen)
-    notes += _same_run(runs)
-    notes += _open_labels(question, runs, decision, comparison)
+    if not basis.pairs:
+        notes += _no_alias(question, runs)
+        notes += _of_slices(question, runs, decision, fallen)
+        notes += _open_labels(question, runs, decision, comparison)
+    notes += [Note("same_run")] if all(both.arms[0] == both.arms[1] for both in basis.on_each.values()) else []
     if is_open and results.tie_effect is not None:
         notes.append(ties_note(results.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))
@@ -113,9 +121,13 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
     if check is not None and (not check.decides or number > len(LEVELS_OF_LOOKS)):
         why = Note("looks_spent", {"n": len(LEVELS_OF_LOOKS)}) if check.decides else None
         return replace(undecided, drawn=drawn, barred=why)
-    gains = replace(results.sample.gains, limits=results.sample.gains.limits or UNBOUNDED)
     learned = facts.basis.learned
-    gains = replace(gains, training=None if learned is None else learned.run_variance)
+
+    def gains_of(sample: AnySample) -> AnySample:
+        gains = sample.gains.within(UNBOUNDED)
+        return gains if learned is None or isinstance(gains, Strata) else replace(gains, training=learned.run_variance)
+
+    gains = gains_of(results.sample)
     found = replace(_of_parts(question, facts, gains, rules), drawn=drawn)
     if results.unreached is not None and not found.is_identical:
         return barred(found, results.unreached)
@@ -123,8 +135,7 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
         why = Note("judge_unchecked", {"judge": facts.basis.judge_alone})
         return replace(found, barred=why, ways=Ways())
     if results.ends:
-        moved = [replace(results.at(end).gains, limits=gains.limits, training=gains.training) for end in ENDS]
-        found = between(found, *(_of_parts(question, facts, of, rules) for of in moved))
+        found = between(found, *(_of_parts(question, facts, gains_of(results.at(end)), rules) for end in ENDS))
     return replace(found, unjudged=results.unjudged)
 
 
@@ -142,10 +153,10 @@ def _rules(question: GateQuestion, facts: GateFacts) -> Rules:
     return Rules(margin, question.scope, by, *of_parts)
 
 
-def _of_parts(question: GateQuestion, facts: GateFacts, gains: Sample, rules: Rules) -> Decision:
+def _of_parts(question: GateQuestion, facts: GateFacts, gains: AnySample, rules: Rules) -> Decision:
     """Return the decision on all groups, the requested slices and the groups that lose most."""
     results, levels = facts.results, _levels(question, facts)
-    if rules.scope == "set":
+    if rules.scope == "set" and isinstance(gains, Sample):
         sign = -1.0 if facts.is_lower_better else 1.0
         return decide_set(gains, rules, None if results.means is None else sign * (results.means[1] - results.means[0]))
     if results.no_inference is not None:
@@ -235,7 +246,7 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: Decision, comp
     return [closing_note(comparison, metric, names, n_items, left.n_groups)]
 
 
-def _hangs_on_ties(decision: Decision, results: PairedResults) -> bool:
+def _hangs_on_ties(decision: Decision, results: PairedResults | SuiteResults) -> bool:
     """Return whether another order of tied items could change the decision, by the rule that gave this one."""
     effect, delta = results.tie_effect, decision.delta
     if effect is None or not effect.is_open or delta is None:
@@ -249,10 +260,6 @@ def _no_alias(question: GateQuestion, runs: RunPair) -> list[Note]:
     baseline = runs.baseline.run
     command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
     return [Note("no_alias", command=command)] if question.alias is None and not runs.is_repeated else []
-
-
-def _same_run(runs: RunPair) -> list[Note]:
-    return [Note("same_run")] if runs.arms[0] == runs.arms[1] else []
 
 
 _WITHOUT_JUDGED: dict[NotComparable | None, tuple[int, ...]] = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ndcg_tracker.compare.arms import (
 from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_drawn import judge_alone
 from ndcg_tracker.compare.gather_results import with_same_lists
+from ndcg_tracker.compare.gather_suite import compared_pairs, comparison_on_suite, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
@@ -33,7 +34,7 @@ from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.gather_policy import look_of, outside_policy, restarted, under_policy
+from ndcg_tracker.questions.gate.gather_policy import look_of, outside_policy, refuse_policy, restarted, under_policy
 from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 from ndcg_tracker.questions.gate.result import (
     Basis,
@@ -49,6 +50,7 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.storage.marks import finite_or_none
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import shown
@@ -57,11 +59,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.questions.gate.decide import Word
-    from ndcg_tracker.questions.gate.result import Look, SuiteGated
+    from ndcg_tracker.questions.gate.result import Look
     from ndcg_tracker.storage.records import DecisionRecord, PolicyRecord, RunRecord, SuiteDecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
-
-AnyGated = TypeVar("AnyGated", "Gated", "SuiteGated")
 
 HOW_TO_REPEAT = (
     "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
@@ -82,6 +82,8 @@ def gated(
 
     def basis(tx: ReadTransaction) -> Basis:
         asked, policy = _asked(tx, question)
+        if asked.suite is not None:
+            return _basis_on_suite(tx, asked)
         return basis_of(tx, asked, lambda *_: look_of(tx, asked, policy, dry_run=dry_run), policy=policy)
 
     outcome = decided_and_recorded(
@@ -92,24 +94,23 @@ def gated(
         lambda tx: _decided_before(tx, *_asked(tx, question), acknowledgement),
         dry_run=dry_run,
     )
-    return with_acknowledgement(store, outcome, acknowledgement)
+    given = acknowledgement
+    if outcome.decided_before and outcome.decision_id is not None and outcome.acknowledgement is given is not None:
+        with recording(store, "marks") as tx:
+            is_on_suite = question.suite is not None
+            tx.write.decisions.acknowledge(outcome.decision_id, given.reason, given.by, on_suite=is_on_suite)
+    return outcome
 
 
 def _asked(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuestion, PolicyRecord | None]:
-    """Return the question under the policy of its alias, and the policy."""
+    """Return the question with its metric as stored, and under the policy of its alias; and the policy."""
+    if question.suite is not None:
+        return replace(question, metric=suite_metric(tx, tx.suites.known(question.suite), question.metric)), None
     asked, policy = under_policy(tx, question)
     if asked.metric.is_external:
         dataset_id = arms_of(tx, [asked.baseline], asked.dataset)[0].runs[0].dataset_id
         asked = replace(asked, metric=known_metric(tx, dataset_id, asked.metric))
     return asked, policy
-
-
-def with_acknowledgement(store: Store, outcome: AnyGated, given: Acknowledgement | None, **which: bool) -> AnyGated:
-    """Record an acknowledgement of a decision that was recorded before, and return the decision."""
-    if outcome.decided_before and outcome.decision_id is not None and outcome.acknowledgement is given is not None:
-        with recording(store, "marks") as tx:
-            tx.write.decisions.acknowledge(outcome.decision_id, given.reason, given.by, **which)
-    return outcome
 
 
 def runs_of(tx: ReadTransaction, question: GateQuestion) -> RunPair:
@@ -123,6 +124,14 @@ def _decided_before(
     tx: ReadTransaction, question: GateQuestion, policy: PolicyRecord | None, acknowledgement: Acknowledgement | None
 ) -> Gated | None:
     """Return the recorded decision on the same question, None if anything that it rests on has changed since."""
+    if question.suite is not None:
+        basis = _basis_on_suite(tx, question)
+        asked = question_digest(question, basis.pairs.values())
+        place = next((place for place, of in enumerate(basis.on_suite) if of.question == asked), None)
+        if place is None:
+            return None
+        outcome = decided(question, facts_of(tx, replace(basis, number=1 + place)), acknowledgement)
+        return decided_again(outcome, basis.on_suite[place], recorded_reason(outcome))
     runs = runs_of(tx, question)
     asked = question_digest(question, [runs])
     record = next((of for of in reversed(tx.decisions.all(runs.dataset_id)) if of.question == asked), None)
@@ -139,7 +148,7 @@ def _decided_before(
     return decided_again(outcome, record, recorded_reason(outcome))
 
 
-def decided_again(outcome: AnyGated, record: DecisionRecord | SuiteDecisionRecord, why: str) -> AnyGated | None:
+def decided_again(outcome: Gated, record: DecisionRecord | SuiteDecisionRecord, why: str) -> Gated | None:
     """Return a decision as the one that was recorded before, None if its numbers or its reason differ from that."""
     decision = outcome.decision
     numbers = [finite_or_none(of) for of in (decision.delta, decision.lower, decision.upper, decision.fail_alpha)]
@@ -150,6 +159,38 @@ def decided_again(outcome: AnyGated, record: DecisionRecord | SuiteDecisionRecor
     if given is None and record.acknowledged_reason is not None:
         given = Acknowledgement(record.acknowledged_reason, record.acknowledged_by or "unknown")
     return replace(outcome, decision_id=record.id, acknowledgement=given, decided_before=True)
+
+
+def _basis_on_suite(tx: ReadTransaction, question: GateQuestion) -> Basis:
+    """Return the basis of a decision over a suite.
+
+    Raises: NotComparableError if a system lacks a run on a dataset, with what to type.
+    """
+    question.refuse_incomplete()
+    suite = question.suite or ""
+    pairs, lacking = pairs_on_suite(tx, suite, question.systems, question.options)
+    if lacking:
+        raise NotComparableError(
+            f"{question.candidate!r} or {question.baseline!r} has no run on {', '.join(lacking)}, but a gate decides "
+            f"on every dataset of suite {suite!r}",
+            advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(suite)}",
+        )
+    refuse_policy(tx, question, pairs)
+    of_this_gate = str(question.metric), question.baseline, _judge_of(pairs)
+    every = tx.decisions.on_suite(suite)
+    earlier = tuple(of for of in every if (of.metric, of.baseline, of.judge) == of_this_gate)
+    outside = outside_policy(tx, pairs.values())
+    alone = next(filter(None, (judge_alone(tx, both) for both in pairs.values())), "")
+    first = next(iter(pairs.values()))
+    return Basis(
+        question, first, number=1 + len(earlier), judge_alone=alone, outside=outside, pairs=pairs, on_suite=earlier
+    )
+
+
+def _judge_of(pairs: Mapping[str, RunPair]) -> str:
+    """Return the judges of the labels on the datasets of a suite, in a row if there are several."""
+    judges = dict.fromkeys(both.baseline.label_set.judge for both in pairs.values())
+    return ", ".join(judge for judge in judges if judge and judge not in NO_LABELS_HERE)
 
 
 def basis_of(
@@ -202,6 +243,10 @@ def basis_of(
 def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
     """Return the facts that the decision rests on; this reads the group results of both runs once."""
     question, runs, options = basis.question, basis.runs, basis.question.options
+    if basis.pairs:
+        pairs = compared_pairs(tx, question.systems, basis.pairs, options, with_other_ids=True)
+        comparison, (on_suite,) = comparison_on_suite(question.systems, pairs, (), options)
+        return GateFacts(basis, comparison, on_suite, None if question.by is None else Slicing("dataset", ()))
     baseline = runs.baseline.run
     pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
     (results,) = pair.results
@@ -215,34 +260,50 @@ def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
 
 def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
     """Record a decision and return it with its number in the database."""
-    question, decision, runs = basis.question, outcome.decision, basis.runs
+    question, decision, runs, pairs = basis.question, outcome.decision, basis.runs, basis.pairs
     acknowledgement, look = outcome.acknowledgement, basis.look
-    record = tx.write.decisions.insert(
+    columns: dict[str, Any] = {
+        "metric": str(question.metric),
+        "decision": decision.decision,
+        "reason": recorded_reason(outcome),
+        "margin": decision.margin,
+        "delta": decision.delta,
+        "ci_low": decision.lower,
+        "ci_high": decision.upper,
+        "alpha": decision.fail_alpha,
+        "acknowledged_reason": None if acknowledgement is None else acknowledgement.reason,
+        "acknowledged_by": None if acknowledgement is None else acknowledgement.by,
+        "unjudged": decision.worth or question.unjudged,
+        "delta_low": decision.open_delta[0],
+        "delta_high": decision.open_delta[1],
+        "question": question_digest(question, pairs.values() or [runs]),
+    }
+    write = tx.write.decisions
+    if pairs:
+        of_suite = {name: getattr(question, name) for name in ("suite", "baseline", "candidate", "by_tag")}
+        of_runs = {dataset: _recorded_runs(both) for dataset, both in pairs.items()}
+        of_suite |= {"runs": of_runs, "dataset_margin": question.slice_margin, "judge": _judge_of(pairs)}
+        return replace(outcome, decision_id=write.insert_on_suite(**columns, **of_suite).id)
+    record = write.insert(
         runs.dataset_id,
         runs.baseline.run.id,
         runs.candidate.run.id,
-        metric=str(question.metric),
         label_set_id=runs.baseline.label_set.id,
         scope=decision.scope,
-        decision=decision.decision,
-        reason=recorded_reason(outcome),
         baseline_alias=question.alias,
-        margin=decision.margin,
-        delta=decision.delta,
-        ci_low=decision.lower,
-        ci_high=decision.upper,
-        alpha=decision.fail_alpha,
-        acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
-        acknowledged_by=None if acknowledgement is None else acknowledgement.by,
         arms=_recorded_arms(runs),
-        unjudged=decision.worth or question.unjudged,
-        delta_low=decision.open_delta[0],
-        delta_high=decision.open_delta[1],
         checked_by=runs.checked_by if decision.check is None else decision.check.checked_by,
         **({} if look is None else look.columns),
-        question=question_digest(question, [runs]),
+        **columns,
     )
     return replace(outcome, decision_id=record.id)
+
+
+def _recorded_runs(both: RunPair) -> dict[str, object]:
+    """Return the labels and the runs on one dataset of a suite."""
+    sides = {"baseline_run_id": both.baseline.run.id, "candidate_run_id": both.candidate.run.id}
+    repeats = {"repeats": both.run_ids} if both.is_repeated else {}
+    return {"label_set_version": both.baseline.label_set.version, **sides, **repeats}
 
 
 def _recorded_arms(runs: RunPair) -> tuple[tuple[str, list[int]], tuple[str, list[int]]] | None:
@@ -374,10 +435,13 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
 
 
 @dataclass(frozen=True, repr=False)
-class GatedAnswer(Answer):
-    """The decision on one candidate, or on one system on a suite; notebooks show it as a report."""
+class GateResult(Answer):
+    """The decision on one candidate; notebooks show it as a report.
 
-    gated: Gated | SuiteGated
+    ``gated``: the typed row with everything that the decision rests on.
+    """
+
+    gated: Gated
 
     @property
     def decision(self) -> Word:
@@ -393,16 +457,6 @@ class GatedAnswer(Answer):
     def is_accepted(self) -> bool:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.gated.is_accepted
-
-
-@dataclass(frozen=True, repr=False)
-class GateResult(GatedAnswer):
-    """The decision on one candidate; notebooks show it as a report.
-
-    ``gated``: the typed row with everything that the decision rests on.
-    """
-
-    gated: Gated
 
     @property
     def notes(self) -> tuple[str, ...]:

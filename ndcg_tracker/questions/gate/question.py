@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Made, Option, Texts, checked_margin
+from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Everyday, Made, OnSuite, Option, Texts, checked_margin
 from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
@@ -150,7 +150,7 @@ class PolicyRules(GateRules):
 
 @dataclass(frozen=True, kw_only=True)
 class GateQuestion(GateRules):
-    """The question of a gate (see ``Tracker.gate`` and ``Tracker.gate_suite``).
+    """The question of a gate (see ``Tracker.gate``).
 
     ``named``: rules that the caller named, although they may have the value of a default.
     """
@@ -160,8 +160,8 @@ class GateQuestion(GateRules):
     margin: AllowedDrop = None
     scope: OfScope = "population"
     repeats: Repeats = ()
-    suite: str = ""
-    by_tag: str | None = None
+    suite: OnSuite = None
+    by_tag: ByTag = None
     top: int = 10
     trust_judge: bool = False
     fresh: Fresh = False
@@ -204,7 +204,7 @@ class GateQuestion(GateRules):
         """The options of the comparison that the decision uses."""
         shared = {of.name for of in fields(CompareOptions)} & {of.name for of in fields(self)} - {"by", "top"}
         asked: dict[str, Any] = {name: getattr(self, name) for name in shared}
-        asked["top"] = 0 if self.suite else self.top
+        asked["top"] = self.top
         asked["fills_holes"] = self.scope == "population" and self.max_harm is None and self.margin != "auto"
         return CompareOptions(metrics=(self.metric,), **asked)
 
@@ -301,6 +301,8 @@ class PolicyKeywords(RuleKeywords, total=False):
 class GateKeywords(RuleKeywords, total=False):
     """How people give ``GateQuestion`` (generated)."""
 
+    suite: OnSuite
+    by_tag: ByTag
     margin: AllowedDrop
     scope: OfScope
     repeats: GivenRepeats

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ndcg_tracker.compare.decide_suite import SuiteComparison
 from ndcg_tracker.compare.results import Comparison, Estimate
 from ndcg_tracker.errors import argument
 from ndcg_tracker.questions.gate.decide import Decision, Part
@@ -19,10 +18,17 @@ from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
+    from ndcg_tracker.compare.decide_suite import SuiteResults
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.storage.locks import TurnName
-    from ndcg_tracker.storage.records import AliasRecord, BudgetResetRecord, DecisionRecord, PolicyRecord
+    from ndcg_tracker.storage.records import (
+        AliasRecord,
+        BudgetResetRecord,
+        DecisionRecord,
+        PolicyRecord,
+        SuiteDecisionRecord,
+    )
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 SealedDecision = Literal["pass", "not_passed"]
@@ -39,14 +45,15 @@ class Basis:
     budget it is, None without a budget. ``question``: the question under the policy of its alias. ``policy``: None
     without one; ``restarted``: when its alias was last moved or its budget reset, None if never. ``outside``: the alias
     whose policy does not count, although the baseline is its run; "" for none. ``drawn_look``: which decision about
-    these runs and this metric by drawn answers it would be.
+    these runs and this metric by drawn answers it would be. ``pairs``: the runs on each dataset of a suite, empty for
+    one dataset; ``runs`` is then the first of them, and ``on_suite`` has the earlier decisions.
     """
 
     question: GateQuestion
     runs: RunPair
-    earlier: tuple[DecisionRecord, ...]
-    pin: AliasRecord | None
-    learned: LearnedMargin | None
+    earlier: tuple[DecisionRecord, ...] = ()
+    pin: AliasRecord | None = None
+    learned: LearnedMargin | None = None
     number: int = 1
     judge_alone: str = ""
     look: Look | None = None
@@ -54,6 +61,13 @@ class Basis:
     restarted: BudgetResetRecord | None = None
     outside: str = ""
     drawn_look: int = 1
+    pairs: Mapping[str, RunPair] = field(default_factory=dict)
+    on_suite: tuple[SuiteDecisionRecord, ...] = ()
+
+    @property
+    def on_each(self) -> Mapping[str, RunPair]:
+        """The runs by the words that follow a name to say where: "" for one dataset."""
+        return {f" on {dataset}": both for dataset, both in self.pairs.items()} or {"": self.runs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +99,7 @@ class GateFacts:
 
     basis: Basis
     comparison: Comparison
-    results: PairedResults
+    results: PairedResults | SuiteResults
     by: Slicing | None = None
     slicings: tuple[Slicing, ...] = ()
 
@@ -129,8 +143,8 @@ class Gated:
     """A decision with everything that a report says about it.
 
     ``comparison``: of the one metric, with further facts in its notes. ``decision``: the decision. ``number``: which
-    decision of this gate it is (of this dataset, metric and baseline alias), from 1. ``decision_id``: its number in the
-    database, None if it was not recorded.
+    decision of this gate it is (of this dataset or suite, metric and baseline), from 1. ``decision_id``: its number in
+    the database, None if it was not recorded.
     ``learned_margin``: set if the margin comes from repeats. ``drift``: None if the baseline is not an alias.
     ``acknowledgement``: None if nobody overrode the decision. ``ties_could_change_decision``: whether another order of
     items of equal score could change it. ``regressed_slices``: of all attributes of the groups, if all
@@ -167,36 +181,11 @@ class Gated:
         return self.decision.decision == "pass" or self.acknowledgement is not None
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteGated:
-    """A decision on a suite with everything that a report says about it.
-
-    ``comparison``: of both systems, which have runs on every dataset. ``decision``: on the macro mean; its ``slices``
-    are the datasets, if each has its own allowed drop. ``number``: which decision of this gate it is (of this suite,
-    metric and baseline), from 1. ``decision_id``: its number in the database, None if it was not recorded.
-    ``acknowledgement``: None if nobody overrode it. ``judge_alone``, ``decided_before``, ``outside``: see ``Gated``.
-    """
-
-    comparison: SuiteComparison
-    decision: Decision
-    number: int
-    decision_id: int | None = None
-    acknowledgement: Acknowledgement | None = None
-    judge_alone: str = ""
-    decided_before: bool = False
-    outside: str = ""
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether the candidate may replace the baseline: PASS, or overridden."""
-        return self.decision.decision == "pass" or self.acknowledgement is not None
-
-
-def question_digest(question: Any, pairs: Iterable[RunPair]) -> str:
+def question_digest(question: GateQuestion, pairs: Iterable[RunPair]) -> str:
     """Return the digest of a question of a gate: its rules, the names and contents of the runs, and their labels."""
     named = ("candidate", "baseline", "dataset", "labels", "top", "named")  # what they stand for counts
     rules = {name: str(value) for name, value in vars(question).items() if name not in named}
-    rules["alias"] = str(getattr(question, "alias", None))
+    rules |= {"alias": str(question.alias), "suite": question.suite or ""}
     sides = [
         [
             both.dataset_id,

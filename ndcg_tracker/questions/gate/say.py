@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ndcg_tracker.compare import say as compare
 from ndcg_tracker.compare.decide import closing_note
@@ -19,6 +19,7 @@ from ndcg_tracker.compare.say_tables import (
     rare_loss_words,
     requests,
 )
+from ndcg_tracker.compare.say_tables import slice_tables as tables_of_slices
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
     FAIL_ALPHA,
@@ -56,9 +57,6 @@ from ndcg_tracker.words.texts import (
     unit,
     units,
 )
-
-if TYPE_CHECKING:
-    from ndcg_tracker.questions.gate.result import SuiteGated
 
 SLICES_NAMED = 5
 
@@ -164,6 +162,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
     """Return the report of a decision; ``spelled``: how arguments are written."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     low = gated.decision.why
+    datasets = [] if gated.comparison.suite is None else tables_of_slices(gated.comparison)
     return Report(
         _finding(gated),
         verdict=Painted(verdict_words(gated), STYLES[gated.decision.decision]),
@@ -173,7 +172,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
             *([] if low is None else [Told("warning", sentence(low))]),
             *(told(note) for note in gated.comparison.notes if note.kind in MINOR),
         ],
-        details=[*slice_tables(gated.decision), *group_tables(gated.comparison)],
+        details=[*slice_tables(gated.decision), *datasets, *group_tables(gated.comparison)],
         rest=REST,
     )
 
@@ -340,6 +339,8 @@ def _worst_loss(gated: Gated) -> list[Line]:
 
 def _grading(gated: Gated) -> Note | None:
     """Return the note with the command that fills what unjudged items leave open, None if they leave nothing open."""
+    if gated.comparison.suite is not None:
+        return next((note for note in gated.comparison.notes if note.kind == "unjudged_open"), None)
     left, comparison, (low, high) = gated.decision.unjudged, gated.comparison, gated.decision.open_delta
     if left is None or low is None or low == high or not left.n_items:
         return None
@@ -348,19 +349,18 @@ def _grading(gated: Gated) -> Note | None:
     return closing_note(comparison, comparison.metrics[0].metric, names, n_items, left.n_groups)
 
 
-def do_lines(decision: Decision, grading: Note | None, comparison: Comparison | None = None) -> list[Line]:
+def do_lines(decision: Decision, grading: Note | None, comparison: Comparison) -> list[Line]:
     """Return what would decide an open question, in order.
 
-    ``grading``: a note with the command that fills what unjudged items leave open. ``comparison``: of two runs.
+    ``grading``: a note with the command that fills what unjudged items leave open.
     """
     if decision.decision != "inconclusive":
         return []
     steps, barred = list[tuple[str, str]](), decision.barred
     if barred is not None and barred.kind == "judge_unchecked":
         judge = str(barred.facts["judge"])
-        names = ["A", "B"] if comparison is None else [comparison.baseline.name, comparison.candidate.name]
-        dataset = "" if comparison is None else comparison.dataset
-        command = sample_command(names, judge, dataset)
+        dataset = "" if comparison.suite is not None else comparison.dataset
+        command = sample_command([comparison.baseline.name, comparison.candidate.name], judge, dataset)
         steps.append((f"have people check {judge_words(judge)}", command_line(command)))
     elif grading is not None and not _only_reason(decision):
         worst = decision.open_delta[0 if decision.direction == "higher" else 1]
@@ -370,6 +370,7 @@ def do_lines(decision: Decision, grading: Note | None, comparison: Comparison | 
         facts: Mapping[str, Any] = grading.facts
         what = "the unjudged items" if facts["n"] is None else counted(facts["n"], "item")
         where = "" if facts["n_groups"] is None else f" in {queries(facts['n_groups'])}"
+        where += f" of {grading.dataset}" if grading.dataset else ""
         needed = ", without which nothing can PASS" if is_needed else ""
         steps.append((f"grade {what}{where}{needed}", command_line(grading.command)))
     ways = [words for words in (_more_queries(decision), _wider_margin(decision)) if words]
@@ -522,8 +523,9 @@ def _counts(part: Part) -> str:
     return f"{' to '.join(counts)} of {part.n:,}"
 
 
-def slice_tables(decision: Decision, title: str = "slices") -> list[Table]:
-    """Return the table of the slices, the worst first, none without any; ``title``: what slices are called here."""
+def slice_tables(decision: Decision) -> list[Table]:
+    """Return the table of the slices or datasets, the worst first, none without any."""
+    title = "datasets" if decision.rules.by == "dataset" else "slices"
     judged, sides = [part for part in decision.slices if part.n >= FEWEST_IN_SLICE], Sides(decision)
     if not judged:
         return []
@@ -549,13 +551,11 @@ def slice_tables(decision: Decision, title: str = "slices") -> list[Table]:
     return [Table.of(columns, judged, told, legend=legend)]
 
 
-def recorded_reason(gated: Gated | SuiteGated) -> str:
+def recorded_reason(gated: Gated) -> str:
     """Return the reason of a decision as the database stores it, with its clusters and the origin of its margin."""
-    why, learned = reason(gated.decision), None
-    if isinstance(gated, Gated):
-        learned, clusters = gated.learned_margin, gated.metric.about.clusters
-        why += f" {clustered_by(clusters.attribute)}" if clusters is not None else ""
-        why += f" (policy of @{gated.policy.alias})" if gated.policy is not None else ""
+    why, learned, clusters = reason(gated.decision), gated.learned_margin, gated.metric.about.clusters
+    why += f" {clustered_by(clusters.attribute)}" if clusters is not None else ""
+    why += f" (policy of @{gated.policy.alias})" if gated.policy is not None else ""
     why += f" (outside the policy of @{gated.outside})" if gated.outside else ""
     if learned is None:
         return why
@@ -572,12 +572,12 @@ def to_decide(decision: Decision) -> str:
     return ", or ".join(filter(None, [*ways, _more_queries(decision), _wider_margin(decision)]))
 
 
-def verdict_words(gated: Gated | SuiteGated) -> str:
+def verdict_words(gated: Gated) -> str:
     """Return PASS, FAIL or INCONCLUSIVE; with the rules that a PASS has passed, and the policy that does not count."""
     word, decision = gated.decision.decision.upper(), gated.decision
     if gated.outside:
         return f"{word} outside the policy of @{gated.outside}"
-    if not isinstance(gated, Gated) or gated.policy is None or word != "PASS":
+    if gated.policy is None or word != "PASS":
         return word
     rules = [f"margin {decision.margin:g} of {gated.metric.metric}"]
     of = decision.rules
@@ -698,7 +698,7 @@ def _margin(gated: Gated) -> str:
     )
 
 
-def recorded_as(gated: Gated | SuiteGated) -> str:
+def recorded_as(gated: Gated) -> str:
     """Return where the decision is recorded, and who overrode it."""
     if gated.decision_id is None:
         told = "not recorded (dry run)"
@@ -765,20 +765,13 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) ->
     fail the build. ``spelled``: how arguments are written.
     """
     text = gate_said(gated, spelled).in_format("text", detail="all")
-    gated = replace(gated, comparison=compare.for_people(gated.comparison))
-    comparison = gated.comparison
-    name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
-    where = f"ndcg-track.gate.{comparison.dataset}"
-    return decision_junit((where, name), gated, text, outcome)
-
-
-def decision_junit(case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome) -> str:
-    """Return the JUnit report of a decision; ``case_names``: the class and the name of its one test case."""
-    decision = gated.decision
+    comparison, decision = compare.for_people(gated.comparison), gated.decision
+    name = f"{comparison.metrics[0].metric}: {comparison.candidate.name} against {comparison.baseline.name}"
+    where = f"ndcg-track.{'gate' if comparison.suite is None else 'suite'}.{comparison.dataset}"
     why = _only_reason(decision) or "; ".join(filter(None, (delta_words(decision), why_words(decision))))
     message = f"{verdict_words(gated)}: {why}"
     properties = _properties(decision, gated.decision_id, gated.acknowledgement)
-    case = JunitCase(*case_names, decision.decision.upper(), message, text, properties)
+    case = JunitCase(where, name, decision.decision.upper(), message, text, properties)
     return junit_document("ndcg-track gate", case, outcome)
 
 

@@ -53,7 +53,7 @@ Seed = Annotated[
     Option("Seed of the order of the queries, fixed for good.", metavar="TEXT", default="a digest of the labels"),
 ]
 
-OF_ONE_VERSION = ("check_with", "fresh", "ids_are_stable", "by", "tie_bounds", "top")
+OF_ONE_VERSION = ("suite", "by_tag", "check_with", "fresh", "ids_are_stable", "by", "tie_bounds", "top")
 """Options of a comparison that say something under one version of the labels."""
 
 

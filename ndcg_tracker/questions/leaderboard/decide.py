@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,9 +26,6 @@ from ndcg_tracker.statistics.stratified import of_strata, stratified, stratum_me
 from ndcg_tracker.statistics.t_distribution import two_sided_t
 from ndcg_tracker.statistics.t_test import TTest, limited, t_interval
 from ndcg_tracker.words.notes import Note
-
-if TYPE_CHECKING:
-    from ndcg_tracker.compare.decide_suite import SuiteNote
 
 LEVEL = 0.95
 MOST_PAIRED = 50
@@ -277,7 +273,7 @@ class SuiteTable:
     datasets: tuple[str, ...]
     versions: tuple[int | None, ...]
     rows: tuple[SuiteRow, ...]
-    notes: tuple[SuiteNote, ...] = ()
+    notes: tuple[Note, ...] = ()
     direction: Direction = "higher"
     judges: tuple[str | None, ...] = ()
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide_suite import SuiteNote
 from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.gather_suite import by_system, suite_metric
 from ndcg_tracker.compare.options import LabelView
@@ -93,7 +92,7 @@ def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestio
             contents.append([name if metric.is_external else on_dataset.runs[name].digest for name in names])
         rows = [*with_standings(complete, values, contents, metric.direction), *rows[len(complete) :]]
     versions = tuple(None if on_dataset is None else on_dataset.label_set.version for on_dataset in by_dataset.values())
-    notes = tuple(SuiteNote(name, note) for name, on_dataset in present.items() for note in on_dataset.notes)
+    notes = tuple(replace(note, dataset=name) for name, on_dataset in present.items() for note in on_dataset.notes)
     judges = tuple(None if on_dataset is None else on_dataset.label_set.judge for on_dataset in by_dataset.values())
     return SuiteTable(suite.name, str(metric), suite.datasets, versions, tuple(rows), notes, metric.direction, judges)
 

@@ -345,8 +345,6 @@ def suite_wide_table(table: SuiteTable) -> Table:
 
 def suite_table_report(table: SuiteTable) -> Report:
     """Return the report of a suite's table."""
-    from ndcg_tracker.compare.say_suite import OTHER_DATASETS, OTHER_QUERIES, suite_notes
-
     metric = familiar_name(table.metric)
     complete = [row for row in table.rows if row.macro is not None]
     of_means = (
@@ -357,7 +355,10 @@ def suite_table_report(table: SuiteTable) -> Report:
     )
     tables = [suite_wide_table(table), *([Table.of(of_means, complete, "95% intervals")] if complete else [])]
     lacking = len(table.rows) - len(complete)
-    legend = [f"other queries: what {OTHER_QUERIES} would give; other datasets: what {OTHER_DATASETS} would give"]
+    legend = [
+        f"other {units('query')}: what other {units('query')} of these datasets would give; other datasets: what other "
+        "datasets like these would give"
+    ]
     if any(row.standing is not None for row in table.rows):
         legend.append("test: paired t-tests for other queries, Holm-corrected over all pairs")
     if lacking:
@@ -373,7 +374,7 @@ def suite_table_report(table: SuiteTable) -> Report:
         legend=legend,
         styles=["coloured: the best mean of a column"],
         facts=facts,
-        notes=suite_notes(table.notes),
+        notes=[*map(told, table.notes)],
     )
 
 

@@ -86,6 +86,7 @@ def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[
 
 OF_REPORTS = ("equivalence", "top", "tie_bounds")
 """Options of a comparison that a chart does not show."""
+OF_SUITE = ("suite", "by_tag")
 
 
 @drawn(Tracker.compare, but=OF_REPORTS)
@@ -100,8 +101,6 @@ def compare(
         ),
     ] = None,
     by: By = None,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
 ) -> Chart:
     """Draw a comparison, group by group unless --kind says otherwise.
 
@@ -110,14 +109,11 @@ def compare(
 
     Example: ndcg-track plot compare bm25 dense -o compare.svg
     """
-    if suite is None:
-        return asked.of(tracker.compare, top=0).plot(kind or "every", by=by)
-    return asked.on_suite(
-        tracker.compare_suite, suite, by_tag=by_tag, metrics=asked.named.get("metrics", DEFAULT_METRIC)
-    ).plot()
+    one = {"metrics": DEFAULT_METRIC} if "suite" in asked.named and "metrics" not in asked.named else {}
+    return asked.of(tracker.compare, top=0, **one).plot(kind or "every", by=by)
 
 
-@drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci"))
+@drawn(Tracker.compare, but=(*OF_REPORTS, *OF_SUITE, "test", "ci"))
 def slices(tracker: Tracker, asked: Asked, by: By = None) -> Chart:
     """Draw slices with their intervals, by one attribute or by all.
 
@@ -126,7 +122,7 @@ def slices(tracker: Tracker, asked: Asked, by: By = None) -> Chart:
     return asked.of(tracker.compare, top=0).plot("slices", by=by)
 
 
-@drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci", "by"))
+@drawn(Tracker.compare, but=(*OF_REPORTS, *OF_SUITE, "test", "ci", "by"))
 def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
     """Draw a metric of both runs from cutoff 1 to 100.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import ByTag, Everyday, OnSuite, Option, asks, made
+from ndcg_tracker.asked import Everyday, Option, asks, made
 from ndcg_tracker.compare.options import Baseline, Candidates, CompareKeywords, CompareOptions
 from ndcg_tracker.rules import refuse
 
@@ -26,8 +26,6 @@ def report(
     *candidates: Candidates,
     output: Page = "report.html",
     texts: WithTexts = False,
-    suite: OnSuite = None,
-    by_tag: ByTag = None,
     **keywords: Unpack[CompareKeywords],
 ) -> ReportResult:
     """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
@@ -35,15 +33,13 @@ def report(
     Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci``, ``cluster``,
     ``labels``, ``judge``, ``check_with`` and ``fresh``: see ``compare``; the first metric is drawn group by group, by
     the judge's labels where nobody answered. ``output``: the file name in the command that the page shows. ``texts``:
-    whether the page shows the texts from ``add_texts``. ``suite``: the name of a suite, to compare the systems on each
-    of its datasets and on all together, as ``compare_suite`` does; ``by_tag``: see there. Returns: the page; its
-    ``save`` writes it. Raises: what ``compare`` and ``compare_suite`` raise.
+    whether the page shows the texts from ``add_texts``. ``suite``, ``by_tag``: see ``compare``; the page shows each
+    dataset and all together. Returns: the page; its ``save`` writes it. Raises: what ``compare`` raises.
     """
     from ndcg_tracker.questions.report.gather import ReportResult, runs_report, suite_report
 
-    refuse("report", {**keywords, "suite": suite, "by_tag": by_tag})
+    refuse("report", keywords)
     options = made(CompareOptions, keywords)
+    page_of = runs_report if options.suite is None else suite_report
     with self.store().read() as tx:
-        if suite is not None:
-            return ReportResult(suite_report(tx, suite, (baseline, *candidates), options, output, by_tag, texts=texts))
-        return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))
+        return ReportResult(page_of(tx, baseline, candidates, options, output, texts=texts))

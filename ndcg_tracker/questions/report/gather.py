@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.asked import made, words
+from ndcg_tracker.asked import words
 from ndcg_tracker.compare.gather import compared, pruned_notes
 from ndcg_tracker.compare.item_changes import contributions_of, item_changes
-from ndcg_tracker.compare.options import CompareOptions
+from ndcg_tracker.compare.options import CompareOptions, DataView
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import (
     AtCutoff,
@@ -35,8 +35,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.report.first_screen import Apart
-from ndcg_tracker.questions.report.page import RunsReport
-from ndcg_tracker.questions.report.page_suite import SuiteOverview
+from ndcg_tracker.questions.report.page import RunsReport, SuiteOverview
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -45,6 +44,7 @@ from ndcg_tracker.words.texts import OF_CLUSTERS, about, clustered_by
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
+    from ndcg_tracker.compare.results import Comparison
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.join import JudgedRanking
     from ndcg_tracker.rankings.keys import Keys
@@ -85,39 +85,34 @@ def runs_report(
     if any(pair.comparison.metrics[0].is_drawn for pair in pairs):
         checked = pair_reports(tx, pairs, n_lists=0, with_cutoffs=False)
         reports = replace(reports, pairs=tuple(map(_as_checked, reports.pairs, checked.pairs)), deltas=())
-    return _runs_report(tx, pairs, reports, HistoryFilter(), _command(pairs, options, output, texts=texts))
+    return _runs_report(
+        tx, pairs, reports, HistoryFilter(), _command([pair.comparison for pair in pairs], options, output, texts=texts)
+    )
 
 
 def suite_report(
     tx: ReadTransaction,
-    suite: str,
-    systems: Sequence[str | Sequence[str]],
+    baseline: str,
+    candidates: Sequence[str | Sequence[str]],
     options: CompareOptions,
     output: str,
-    by_tag: str | None = None,
     *,
     texts: bool = False,
 ) -> RunsReport:
     """Return everything that the page shows about systems on a suite: all datasets together, and each by itself.
 
-    Parameters: ``systems``: the baseline first. The others: see ``runs_report``; ``by_tag`` and raises: see
-    ``compared_on_suite``.
+    Parameters: see ``runs_report``; raises: see ``compared_on_suite``.
     """
     from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages have one dataset
     from ndcg_tracker.questions.leaderboard.gather_suite import suite_tables
 
-    comparisons, pairs = compared_on_suite(tx, suite, str(systems[0]), systems[1:], options, by_tag)
-    typed = {str(metric): metric for pair in pairs for metric in pair.both.metrics}
-    metrics = tuple(typed[text] for text in dict.fromkeys(comparison.metric for comparison in comparisons))
-    of_labels = {"missing": options.missing, "labels": options.labels, "judge": options.judge, "by_tag": by_tag}
-    question = made(LeaderboardQuestion, of_labels, metrics=metrics, suite=suite)
+    comparisons, pairs = compared_on_suite(tx, baseline, candidates, options)
+    view = {of.name: getattr(options, of.name) for of in fields(DataView)}
+    question = LeaderboardQuestion(metrics=pairs[0].both.metrics, suite=options.suite, by_tag=options.by_tag, **view)
     n_lists = max(_FEWEST_LISTS, LISTS // max(1, len(pairs)))
-    names = [comparisons[0].baseline, *dict.fromkeys(comparison.candidate for comparison in comparisons)]
-    asked = [word for metric in metrics for word in ("--metric", metric.requested_as)]
-    others = [*(["--by-tag", by_tag] if by_tag else []), *_options_given(options, texts=texts), "--output", output]
     return RunsReport(
         tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in pairs),
-        command=("ndcg-track", "report", *names, "--suite", suite, *asked, *others),
+        command=_command(comparisons, options, output, texts=texts),
         suite=SuiteOverview(comparisons, suite_tables(tx, question)),
     )
 
@@ -146,7 +141,8 @@ def live_report(
     """Return what a live page shows at first: the lists of one group, no cutoffs, the latest runs."""
     pairs = compared(tx, baseline, candidates, options)
     reports = pair_reports(tx, pairs, n_lists=1, with_cutoffs=False, texts=True)
-    command = _command(pairs, options, "report.html", texts=any(pair.texts for pair in reports.pairs))
+    has_texts = any(pair.texts for pair in reports.pairs)
+    command = _command([pair.comparison for pair in pairs], options, "report.html", texts=has_texts)
     return _runs_report(tx, pairs, reports, HistoryFilter(last=LIVE_RUNS), command)
 
 
@@ -183,18 +179,16 @@ def _apart(decision: DecisionRecord, pair: ComparedPair) -> Apart | None:
     return None if clusters is None else "without clusters"
 
 
-def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str, *, texts: bool) -> tuple[str, ...]:
+def _command(
+    comparisons: Sequence[Comparison], options: CompareOptions, output: str, *, texts: bool
+) -> tuple[str, ...]:
     """Return the command that makes the page."""
-    comparison = pairs[0].comparison
-    names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
-    metrics = [word for metric in comparison.metrics for word in ("--metric", metric.about.requested_as)]
-    others = _options_given(options, texts=texts)
-    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
-
-
-def _options_given(options: CompareOptions, *, texts: bool) -> list[str]:
-    """Return the options that were not left at their defaults, as words of the command."""
-    return [*words(options, but=("dataset", "metrics")), *(["--texts"] if texts else [])]
+    first = comparisons[0]
+    names = [first.baseline.name, *(of.candidate.name for of in comparisons)]
+    metrics = [word for metric in first.metrics for word in ("--metric", metric.about.requested_as)]
+    where = ["--suite" if first.suite is not None else "--dataset", first.dataset]
+    others = [*words(options, but=("suite", "dataset", "metrics")), *(["--texts"] if texts else [])]
+    return ("ndcg-track", "report", *names, *where, *metrics, *others, "--output", output)
 
 
 def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dict[str, DecisionRecord]:

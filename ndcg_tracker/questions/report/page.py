@@ -16,6 +16,7 @@ from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport
 from ndcg_tracker.compare.results import Comparison, Estimate, GroupDelta, RunRef
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people
 from ndcg_tracker.compare.say_drawn import checked_by, favours
+from ndcg_tracker.compare.say_tables import n_datasets
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart, vanished
 from ndcg_tracker.questions.report.first_screen import (
@@ -28,7 +29,6 @@ from ndcg_tracker.questions.report.first_screen import (
     p_words,
     picture,
 )
-from ndcg_tracker.questions.report.page_suite import SuiteOverview, suite_on_page, suite_titles
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
@@ -50,6 +50,7 @@ from ndcg_tracker.words.texts import (
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from ndcg_tracker.questions.leaderboard.decide import SuiteTable
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.words.notes import Note
 
@@ -110,6 +111,18 @@ _DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
+class SuiteOverview:
+    """Systems over a suite, by candidate, and the table of all systems by metric.
+
+    ``decision``: the decision of a gate on them, in words, "" without a gate.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    systems: tuple[SuiteTable, ...]
+    decision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunsReport:
     """Everything that the page shows.
 
@@ -164,7 +177,9 @@ def report_page(report: RunsReport) -> str:
 def report_markdown(report: RunsReport, link: str) -> str:
     """Return every group of the first pair as a picture that GitHub draws, and a link to the page: a URL or a path."""
     pair = report.pairs[0]
-    picture = every_group_mermaid(pair.groups, for_people(pair.comparison).metrics[0].metric)
+    picture = (
+        every_group_mermaid(pair.groups, for_people(pair.comparison).metrics[0].metric) if not report.suite else ""
+    )
     address = web_address(link)
     page = f"[every {unit()}, and why it changed]({address})" if address else markdown_text(link)
     return "\n" + "\n\n".join(filter(None, (picture, f"The report: {page}"))) + "\n"
@@ -180,8 +195,7 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
     title, subtitle = _titles(report)
     together: dict[str, Any] = {"verdicts": (), "decision": "", "reports": ()}
     if report.suite is not None:
-        spec, bars, together = suite_on_page(report.suite)
-        overview = {"forest": Card.of(spec, _bar_table(bars))}
+        overview, together = _suite_on_page(report.suite)
     else:
         overview = _overview(report) if len(pairs) > 1 else {}
     raw = {visible(key): key for pair in report.pairs for key in pair.groups.keys if visible(key) != key}
@@ -205,13 +219,38 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
 
 def _titles(report: RunsReport) -> tuple[str, str]:
     """Return the title of the page, and its subtitle."""
-    if report.suite is not None:
-        return suite_titles(report.suite)
-    comparison = report.pairs[0].comparison
-    n = len(report.pairs)
-    who = visible(comparison.candidate.name) if n == 1 else f"one of {counted(n, 'candidate')}"
-    metrics = ", ".join(dict.fromkeys(for_people(pair.comparison).metrics[0].metric for pair in report.pairs))
-    return f"Is {who} better than {visible(comparison.baseline.name)}?", f"{metrics} on {comparison.dataset}"
+    suite = report.suite
+    each = [for_people(of) for of in ([of.comparison for of in report.pairs] if suite is None else suite.comparisons)]
+    first, n = each[0], len(each)
+    who = visible(first.candidate.name) if n == 1 else f"one of {counted(n, 'candidate')}"
+    title = f"Is {who} better than {visible(first.baseline.name)}"
+    if suite is None:
+        return f"{title}?", f"{', '.join(dict.fromkeys(of.metrics[0].metric for of in each))} on {first.dataset}"
+    metrics = ", ".join(metric.metric for metric in first.metrics)
+    told = f"{metrics} over {counted(n_datasets(first), 'dataset')}; each dataset counts once"
+    return f"{title} on suite {visible(first.dataset)}?", told
+
+
+def _suite_on_page(suite: SuiteOverview) -> tuple[dict[str, Card], dict[str, Any]]:
+    """Return the chart of all datasets, and what the template shows: verdicts, the decision, tables."""
+    from markupsafe import Markup
+
+    from ndcg_tracker.questions.leaderboard.say import suite_table_report
+
+    bars = [replace(bar, name=visible(bar.name)) for bar in compare_charts.suite_bars(*suite.comparisons)]
+    alone = [replace(of, suite=of.suite and replace(of.suite, each=())) for of in suite.comparisons]
+    reports = [*comparison_reports(*alone), *map(suite_table_report, suite.systems)]
+    of_several, verdicts = len(suite.comparisons) > 1, []
+    for comparison in map(for_people, suite.comparisons):
+        for of in comparison.metrics:
+            whose = f"{visible(comparison.candidate.name)}: " if of_several else ""
+            told = f"{points(of.delta, signed=True)}, 95% interval {interval(of.ci, signed=True)}, p "
+            verdicts.append((f"{whose}{of.metric}: {answer(of)}", told + p_words(of, suite.comparisons)))
+    return {"forest": Card.of(compare_charts.suite_forest(*suite.comparisons), _bar_table(bars))}, {
+        "verdicts": verdicts,
+        "decision": suite.decision,
+        "reports": [Markup(reports_html([report], CLASSES)) for report in reports],
+    }
 
 
 def _with_texts(pair: PairReport) -> Comparison:
