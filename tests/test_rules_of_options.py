@@ -10,8 +10,6 @@ from refused import refusal_of
 
 from ndcg_tracker import InputError, Tracker
 from ndcg_tracker.errors import argument, worded
-from ndcg_tracker.questions.gate import gate
-from ndcg_tracker.questions.history import history
 from ndcg_tracker.questions.leaderboard import leaderboard
 from ndcg_tracker.rules import KINDS, RULES, Rule, given_of, refuse
 
@@ -69,7 +67,7 @@ def options_of(key: str) -> set[str]:
 @pytest.mark.parametrize("key", RULES)
 def test_every_row_names_what_there_is(key: str) -> None:
     """Arguments of the command or of its function, or kinds; every reason is a clause."""
-    known = options_of(key) | KINDS.keys() | set(inspect.signature(Tracker.gate_suite).parameters) | {"acknowledge"}
+    known = options_of(key) | KINDS.keys() | set(inspect.signature(Tracker.gate).parameters) | {"acknowledge"}
     for rule in RULES[key]:
         for name in f"{rule.given} {rule.other}".split():
             assert name.partition("=")[0].rstrip("!") in known, name
@@ -80,26 +78,10 @@ def test_every_row_names_what_there_is(key: str) -> None:
         assert advice
 
 
-OF_SUITES = [
-    ("compare", Tracker.compare, Tracker.compare_suite, {"metrics"}),
-    ("plot compare", Tracker.compare, Tracker.compare_suite, {"metrics", "equivalence", "top", "tie_bounds"}),
-    ("gate", gate, Tracker.gate_suite, {"acknowledged_by", "top"}),
-    ("leaderboard", leaderboard, Tracker.suite, {"runs", "metrics"}),
-    (
-        "history",
-        history,
-        Tracker.history_of_suite,
-        {"tags", "branch", "commit", "since", "until", "last", "labels", "judge"},
-    ),
-]
-
-
-@pytest.mark.parametrize(("key", "of_one", "of_suite", "other_names"), OF_SUITES, ids=[key for key, *_ in OF_SUITES])
-def test_what_a_suite_does_not_take_has_a_row(key: str, of_one: Any, of_suite: Any, other_names: set[str]) -> None:
+def test_what_a_suite_does_not_take_has_a_row() -> None:
     """A command hands its options on to the function for suites, but for those that go under other names."""
-    lacking = inspect.signature(of_one).parameters.keys() - inspect.signature(of_suite).parameters.keys() - other_names
-    lacking -= {"self", "baseline", "candidate", "candidates", "metrics"}
-    rows = {key: RULES[key]}[key]
-    refused = {name.partition("=")[0] for rule in rows if "suite" in rule.other for name in rule.given.split()}
-    checked = {name for rule in rows if "suite" in rule.given and "check_with" in rule.other for name in ["check_with"]}
-    assert lacking <= refused | checked
+    lacking = inspect.signature(leaderboard).parameters.keys() - inspect.signature(Tracker.suite).parameters.keys()
+    refused = {
+        name.partition("=")[0] for rule in RULES["leaderboard"] if "suite" in rule.other for name in rule.given.split()
+    }
+    assert lacking - {"self", "runs", "metrics", "suite", "by_tag"} <= refused | {"check_with"}

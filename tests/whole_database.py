@@ -84,7 +84,7 @@ def fill_all(tracker: nt.Tracker) -> None:
         tracker.set_alias(alias, run, "default")
     tracker.delete_alias("champion", "default")
     tracker.create_suite("both", ["default", "books"])
-    tracker.gate_suite("both", "bm25", baseline="old", metric="ndcg@3", margin=0.5)
+    tracker.gate("bm25", suite="both", baseline="old", metric="ndcg@3", margin=0.5)
     tracker.rename_run("gone", "lost")
     tracker.delete_run("lost")
     tracker.prune("2025-01-15", apply=True)

@@ -185,7 +185,6 @@ class Tracker:
     policy_history = of_gate.policy_history
     history = of_history.history
     history_report = of_history.history_report
-    history_of_suite = of_history.history_of_suite
     leaderboard = of_leaderboard.leaderboard
     diff = of_diff.diff
     create_suite = of_suite.create_suite

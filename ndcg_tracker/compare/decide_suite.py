@@ -80,12 +80,13 @@ def suite_comparison(
     ]
     metrics = tuple(_macro(of, deltas) for of, deltas in zip(results, of_metrics, strict=True))
     notes = [replace(note, dataset=of.dataset) for of in each for note in of.notes]
-    notes += dict.fromkeys(
-        Note("equal_values", dataset=dataset)
+    equal = (
+        dataset
         for of in results
         for dataset, stratum in zip(of.parts, of.sample.strata, strict=True)
         if stratum.standard_error is None and stratum.n > 1
     )
+    notes += [Note("equal_values", dataset=dataset) for dataset in dict.fromkeys(equal)]
     return Comparison(
         RunRef(systems[0], None),
         RunRef(systems[1], None),

@@ -135,7 +135,10 @@ def comparison_latex(*stored: Comparison) -> str:
     shown = tuple(for_people(comparison) for comparison in stored)
     report = _overview(shown, in_python) if len(shown) > 1 else _report(shown[0], stored[0], shown, in_python)
     sentences = [report.headline or "", *evidence_words(shown)]
-    return table_latex(report.tables[0], " ".join(f"{latex_text(sentence)}." for sentence in sentences))
+    tables = [table_latex(report.tables[0], " ".join(f"{latex_text(sentence)}." for sentence in sentences))]
+    of_datasets = [(each, table) for each in shown if each.suite is not None for table in slice_tables(each)]
+    tables += [table_latex(table, f"{latex_text(f'{runs(each)}: {table.title}')}.") for each, table in of_datasets]
+    return "\n".join(tables)
 
 
 def comparison_object(first: Comparison, *further: Comparison) -> dict[str, Any]:

@@ -184,11 +184,13 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     """
     of_metric: dict[str, list[Estimate]] = {}
     for row in comparison.slices or ():
-        of_metric.setdefault(row.metric, []).append(row)
-    return [_slice_table(comparison, slices) for slices in of_metric.values()]
+        of_metric.setdefault(row.metric or comparison.metrics[0].metric, []).append(row)
+    if comparison.slices == ():
+        of_metric[comparison.metrics[0].metric] = []
+    return [_slice_table(comparison, name, slices) for name, slices in of_metric.items()]
 
 
-def _slice_table(comparison: Comparison, slices: Sequence[Estimate]) -> Table:
+def _slice_table(comparison: Comparison, metric: str, slices: Sequence[Estimate]) -> Table:
     attribute, first = comparison.slice_attribute or "", comparison.metrics[0]
     shown, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
@@ -203,7 +205,7 @@ def _slice_table(comparison: Comparison, slices: Sequence[Estimate]) -> Table:
         for of in shown
     ]
     what = "slice" if comparison.suite is None else "dataset"
-    title = f"{slices[0].metric or first.metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), what)})"
+    title = f"{metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), what)})"
     runs = (comparison.baseline.name, comparison.candidate.name)
     return rows_table(rows, [attribute], runs, title, legend=_slice_legend(slices, first, what))
 

@@ -177,14 +177,13 @@ def test_the_systems_of_a_suite_are_finished_runs(ltr: nt.Tracker) -> None:
         ltr.tag_run(name, {"system": name[:3]})
     table = ltr.suite("all", by_tag="system").table
     assert {row.system for row in table.rows} == {"old", "new"}
-    assert [note.note.kind for note in table.notes] == ["checkpoints"]
-    found = ltr.compare_suite("all", "old-0", "new-*")
-    assert [found.comparison.candidate, *(one.candidate for one in found.further)] == FINALS[3:]
-    assert [str(note.note.facts["first"]) for note in found.comparison.notes if note.note.kind == "checkpoints"] == [
-        "new-0/iter-1"
-    ]
-    assert ltr.compare_suite("all", "old-0/iter-1", "old-0").comparison.baseline == "old-0/iter-1"
-    history = ltr.history_of_suite("all")
+    assert [note.kind for note in table.notes] == ["checkpoints"]
+    found = ltr.compare("old-0", "new-*", suite="all")
+    assert [one.candidate.name for one in found.comparisons] == FINALS[3:]
+    notes = found.comparisons[0].notes
+    assert [str(note.facts["first"]) for note in notes if note.kind == "checkpoints"] == ["new-0/iter-1"]
+    assert ltr.compare("old-0/iter-1", "old-0", suite="all").comparisons[0].baseline.name == "old-0/iter-1"
+    history = ltr.history_report(suite="all")
     assert {row["run"] for row in history.rows} == set(FINALS)
 
 

@@ -240,7 +240,7 @@ def test_a_suite_says_which_dataset_cannot_be_compared_and_why(tracker: nt.Track
         "'dense' cannot be compared with 'bm25' under ndcg@10 on 'chunks': the candidate has no judged item that it "
         "counts; see: ndcg-track compare bm25 dense --dataset chunks"
     )
-    assert refusal_of(nt.NotComparableError, tracker.compare_suite, "both", "bm25", "dense") == message
+    assert refusal_of(nt.NotComparableError, tracker.compare, "bm25", "dense", suite="both") == message
     assert (
-        refusal_of(nt.NotComparableError, tracker.gate_suite, "both", "dense", baseline="bm25", margin=0.1) == message
+        refusal_of(nt.NotComparableError, tracker.gate, "dense", suite="both", baseline="bm25", margin=0.1) == message
     )

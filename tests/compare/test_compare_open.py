@@ -163,7 +163,7 @@ def test_positives_from_logs_decide_on_runs_that_were_shown(
 def test_a_decision_keeps_what_was_open(pool: nt.Tracker) -> None:
     gated = pool.gate("new", baseline="old", dataset="pool", margin=0.01)
     left = gated.gated.decision.open_delta
-    of_suite = pool.gate_suite("all", "new", baseline="old", margin=0.01).gated.decision.open_delta
+    of_suite = pool.gate("new", suite="all", baseline="old", margin=0.01).gated.decision.open_delta
     assert None not in (*left, *of_suite)
     columns = "judge, unjudged, delta_low, delta_high"
     assert pool.query(f"SELECT {columns} FROM gate_decisions").rows == [("", "range", *left)]

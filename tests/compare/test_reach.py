@@ -370,7 +370,7 @@ def test_explain_and_history_say_it(tracker: nt.Tracker) -> None:
     with pytest.raises(
         nt.NotComparableError, match="on 'shop': the labels do not reach both runs; see: ndcg-track comp"
     ):
-        tracker.compare_suite("all", "old", "new", metrics="R@5")
+        tracker.compare("old", "new", suite="all", metrics="R@5")
 
 
 @pytest.mark.both_engines

@@ -83,29 +83,37 @@ def test_the_table_is_that_of_the_groups(beir: nt.Tracker) -> None:
 
 
 def test_the_comparison_is_that_of_the_datasets(beir: nt.Tracker) -> None:
-    found = beir.compare_suite("beir", "bm25", "dense").comparison
+    found = beir.compare("bm25", "dense", suite="beir").comparisons[0]
     each = [beir.compare("bm25", "dense", dataset=dataset).comparisons[0].metrics[0] for dataset in SIZES]
-    assert [one.found.delta for one in found.deltas] == pytest.approx([one.delta for one in each])
-    assert [one.found.p_value for one in found.deltas] == pytest.approx([one.p_value for one in each])
+    assert [one.delta for one in found.slices] == pytest.approx([one.delta for one in each])
+    assert [one.p_value for one in found.slices] == pytest.approx([one.p_value for one in each])
     errors = np.array([one.standard_error for one in each])
-    assert found.macro.delta == pytest.approx(np.mean([one.delta for one in each]))
-    assert found.macro.standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 3)
-    assert found.micro.delta == pytest.approx(np.average([one.delta for one in each], weights=list(SIZES.values())))
-    assert found.over_datasets.p_value == pytest.approx(scipy.stats.ttest_1samp([one.delta for one in each], 0).pvalue)
-    assert found.macro.verdict == "improved"
-    back = beir.compare_suite("beir", "dense", "bm25").comparison
-    assert back.macro.verdict == "regressed"
-    assert back.macro.delta == pytest.approx(-found.macro.delta)
-    same = beir.compare_suite("beir", "dense", "dense").comparison
-    assert (same.macro.verdict, same.macro.ci) == ("identical", None)
-    of_one = beir.compare_suite("beir", "bm25", "splade").comparison
-    assert (of_one.missing, len(of_one.deltas), of_one.over_datasets.ci) == (("beir-a", "beir-c"), 1, None)
+    assert found.metrics[0].delta == pytest.approx(np.mean([one.delta for one in each]))
+    assert found.metrics[0].standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 3)
+    assert found.metrics[0].others["micro"].delta == pytest.approx(
+        np.average([one.delta for one in each], weights=list(SIZES.values()))
+    )
+    assert found.metrics[0].others["over_datasets"].p_value == pytest.approx(
+        scipy.stats.ttest_1samp([one.delta for one in each], 0).pvalue
+    )
+    assert found.metrics[0].verdict == "improved"
+    back = beir.compare("dense", "bm25", suite="beir").comparisons[0]
+    assert back.metrics[0].verdict == "regressed"
+    assert back.metrics[0].delta == pytest.approx(-found.metrics[0].delta)
+    same = beir.compare("dense", "dense", suite="beir").comparisons[0]
+    assert (same.metrics[0].verdict, same.metrics[0].ci) == ("identical", None)
+    of_one = beir.compare("bm25", "splade", suite="beir").comparisons[0]
+    assert (of_one.suite.missing, len(of_one.slices), of_one.metrics[0].others["over_datasets"].ci) == (
+        ("beir-a", "beir-c"),
+        1,
+        None,
+    )
 
 
 def test_runs_belong_together_by_a_tag(beir: nt.Tracker) -> None:
-    by_name = beir.compare_suite("beir", "bm25", "dense").comparison
-    by_tag = beir.compare_suite("beir", "BM25", "DENSE", by_tag="system").comparison
-    assert by_tag.macro == by_name.macro
+    by_name = beir.compare("bm25", "dense", suite="beir").comparisons[0]
+    by_tag = beir.compare("BM25", "DENSE", suite="beir", by_tag="system").comparisons[0]
+    assert by_tag.metrics[0] == by_name.metrics[0]
     assert [row.system for row in beir.suite("beir", by_tag="system").table.rows] == ["DENSE", "BM25"]
     beir.tag_run("splade", {"system": "DENSE"}, dataset="beir-b")
     with pytest.raises(InputError, match="runs 'dense' and 'splade' of 'beir-b' both have the tag system=DENSE"):
@@ -116,11 +124,11 @@ def test_what_is_refused(beir: nt.Tracker) -> None:
     with pytest.raises(ReferenceNotFoundError, match="there is no suite 'x'; there is 'beir'"):
         beir.suite("x")
     with pytest.raises(ReferenceNotFoundError, match="no dataset of suite 'beir' has both 'bm25' and 'x'"):
-        beir.compare_suite("beir", "bm25", "x")
+        beir.compare("bm25", "x", suite="beir")
     with pytest.raises(ReferenceNotFoundError, match="the question matches no run of suite 'beir'"):
         beir.suite("beir", "x*")
     with pytest.raises(NotComparableError):
-        beir.compare_suite("beir", "bm25", "dense", metrics="AP")
+        beir.compare("bm25", "dense", suite="beir", metrics="AP")
     with pytest.raises(ReferenceNotFoundError, match="no dataset 'y'"):
         beir.create_suite("other", ["beir-a", "y"])
     with pytest.raises(InputError, match="weighs groups, but a suite counts them; choose one without weights"):
@@ -140,12 +148,12 @@ def test_standings_are_those_of_the_comparisons(beir: nt.Tracker) -> None:
     places = {row.system: row.standing for row in rows}
     assert places["splade"] is None
     pairs = [("bm25", "dense"), ("bm25", "colbert"), ("dense", "colbert")]
-    found = [beir.compare_suite("beir", *pair).comparison for pair in pairs]
-    adjusted = holm([one.macro.p_value for one in found])
+    found = [beir.compare(*pair, suite="beir").comparisons[0] for pair in pairs]
+    adjusted = holm([one.metrics[0].p_value for one in found])
     beaten = {row.system: set() for row in rows[:3]}
     for (one, other), comparison, p in zip(pairs, found, adjusted, strict=True):
         if p is not None and p < 0.05:
-            better, worse = (other, one) if comparison.macro.delta > 0 else (one, other)
+            better, worse = (other, one) if comparison.metrics[0].delta > 0 else (one, other)
             beaten[better].add(worse)
     assert beaten["dense"] == {"bm25"}
     for place, row in enumerate(rows[:3]):
@@ -166,12 +174,12 @@ def test_lower_may_be_better(beir: nt.Tracker) -> None:
     table = beir.suite("beir", metrics="external:latency").table
     assert ([row.system for row in table.rows], table.direction) == (["dense", "bm25"], "lower")
     assert "dense has the lowest macro " in str(beir.suite("beir", metrics="external:latency"))
-    found = beir.compare_suite("beir", "bm25", "dense", metrics="external:latency").comparison
-    assert (found.macro.verdict, found.macro.delta < 0) == ("improved", True)
-    gated = beir.gate_suite("beir", "bm25", baseline="dense", margin=0.5, metric="external:latency", dry_run=True)
+    found = beir.compare("bm25", "dense", suite="beir", metrics="external:latency").comparisons[0]
+    assert (found.metrics[0].verdict, found.metrics[0].delta < 0) == ("improved", True)
+    gated = beir.gate("bm25", suite="beir", baseline="dense", margin=0.5, metric="external:latency", dry_run=True)
     assert gated.decision != "pass"
-    better = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.5, metric="external:latency", dry_run=True)
-    assert better.gated.decision.delta == pytest.approx(found.macro.delta)
+    better = beir.gate("dense", suite="beir", baseline="bm25", margin=0.5, metric="external:latency", dry_run=True)
+    assert better.gated.decision.delta == pytest.approx(found.metrics[0].delta)
 
 
 def with_equal_dataset(tracker: nt.Tracker, value: float) -> dict[str, object]:
@@ -189,19 +197,19 @@ def with_equal_dataset(tracker: nt.Tracker, value: float) -> dict[str, object]:
 @pytest.mark.parametrize("value", [0.3, 0.0])
 def test_a_dataset_of_equal_differences_is_unknown(tracker: nt.Tracker, value: float) -> None:
     of_metric = with_equal_dataset(tracker, value)
-    result = tracker.compare_suite("both", "old", "new", metrics=of_metric["metric"])
-    found = result.comparison
-    assert found.macro.delta == pytest.approx((found.deltas[0].found.delta + value) / 2)
-    for estimate in (found.macro, found.micro):
+    result = tracker.compare("old", "new", suite="both", metrics=of_metric["metric"])
+    found = result.comparisons[0]
+    assert found.metrics[0].delta == pytest.approx((found.slices[0].delta + value) / 2)
+    for estimate in (found.metrics[0], found.metrics[0].others["micro"]):
         assert (estimate.standard_error, estimate.ci, estimate.p_value) == (None, None, None)
-    assert (found.macro.verdict, found.macro.p_adjusted) == ("no_difference_detected", None)
-    assert found.deltas[1].found.verdict == ("no_difference_detected" if value else "identical")
+    assert (found.metrics[0].verdict, found.metrics[0].p_adjusted) == ("no_difference_detected", None)
+    assert found.slices[1].verdict == ("no_difference_detected" if value else "identical")
     told = (
         "tiny: low information: all differences of a dataset are equal although its lists differ, so no t interval "
         "says what other queries of it would give"
     )
     assert told in " ".join(str(result).split())
-    gated = tracker.gate_suite("both", "new", baseline="old", margin=0.01, dry_run=True, **of_metric)
+    gated = tracker.gate("new", suite="both", baseline="old", margin=0.01, dry_run=True, **of_metric)
     assert gated.decision == "inconclusive"
     table = tracker.suite("both", metrics=of_metric["metric"]).table
     assert [row.standing.better_than for row in table.rows if row.standing is not None] == [(), ()]
@@ -225,25 +233,25 @@ def test_the_same_lists_on_a_dataset_are_known_to_be_equal(beir: nt.Tracker) -> 
     for dataset, n in SIZES.items():
         skill = 2.0 if dataset == "beir-a" else 0.6
         beir.ingest(frame_of(dataset, skill, n), name="copy", dataset=dataset, labels=labels(dataset, n))
-    found = beir.compare_suite("beir", "dense", "copy").comparison
-    assert [delta.found.verdict for delta in found.deltas] == ["improved", "identical", "identical"]
-    assert found.macro.standard_error == pytest.approx(found.deltas[0].found.standard_error / 3)
-    assert (found.macro.verdict, found.notes) == ("improved", ())
+    found = beir.compare("dense", "copy", suite="beir").comparisons[0]
+    assert [delta.verdict for delta in found.slices] == ["improved", "identical", "identical"]
+    assert found.metrics[0].standard_error == pytest.approx(found.slices[0].standard_error / 3)
+    assert (found.metrics[0].verdict, found.notes) == ("improved", ())
     rows = {row.system: row for row in beir.suite("beir").table.rows}
     assert rows["copy"].standing is not None
     assert list(rows)[rows["copy"].standing.better_than[0]] == "dense"
 
 
 def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
-    found = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, by="dataset", slice_margin=0.3)
+    found = beir.gate("dense", suite="beir", baseline="bm25", margin=0.2, by="dataset", slice_margin=0.3)
     assert (found.decision, found.is_accepted, found.gated.number) == ("pass", True, 1)
-    comparison = beir.compare_suite("beir", "bm25", "dense").comparison
+    comparison = beir.compare("bm25", "dense", suite="beir").comparisons[0]
     assert found.gated.comparison == comparison
-    assert found.gated.decision.delta == pytest.approx(comparison.macro.delta)
+    assert found.gated.decision.delta == pytest.approx(comparison.metrics[0].delta)
     judged = [row for row in found.gated.decision.slices if row.upper is not None]
     assert {row.value for row in judged} == {"beir-a", "beir-c"}  # of 25 queries or more
-    assert (beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, dry_run=True)).gated.decision_id is None
-    back = beir.gate_suite("beir", "bm25", baseline="dense", margin=0.0, acknowledge="known", acknowledged_by="ada")
+    assert (beir.gate("dense", suite="beir", baseline="bm25", margin=0.2, dry_run=True)).gated.decision_id is None
+    back = beir.gate("bm25", suite="beir", baseline="dense", margin=0.0, acknowledge="known", acknowledged_by="ada")
     assert (back.is_accepted, back.gated.number) == (back.decision != "pass", 1)
     columns = "decision_id, suite, baseline, candidate, decision, acknowledged_by"
     rows = beir.sql(f"SELECT {columns} FROM suite_gate_decisions ORDER BY decision_id").to_numpy().tolist()
@@ -256,7 +264,7 @@ def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
         assert set(first.runs) == set(SIZES)
         assert {first.runs["beir-a"]["baseline_run_id"], first.runs["beir-a"]["candidate_run_id"]} == runs
         assert tx.runs.used_ids(once=False) >= runs  # prune keeps what a gate has judged
-    again = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.19)
+    again = beir.gate("dense", suite="beir", baseline="bm25", margin=0.19)
     assert (again.gated.number, again.gated.decision_id) == (2, 3)
     numbers = beir.sql("SELECT decision_number FROM suite_gate_decisions ORDER BY decision_id")
     assert numbers["decision_number"].tolist() == [1, 1, 2]
@@ -266,7 +274,7 @@ def test_gates_at_the_same_time_have_numbers_of_their_own(beir: nt.Tracker, data
     def number(of: int) -> int:
         asked = {"baseline": "bm25", "margin": 0.2 + of * 1e-9}
         with nt.Tracker(database_url) as tracker:
-            return tracker.gate_suite("beir", "dense", **asked).gated.number  # type: ignore[arg-type]
+            return tracker.gate("dense", suite="beir", **asked).gated.number  # type: ignore[arg-type]
 
     with ThreadPoolExecutor(4) as threads:
         assert sorted(threads.map(number, range(6))) == [1, 2, 3, 4, 5, 6]
@@ -275,13 +283,13 @@ def test_gates_at_the_same_time_have_numbers_of_their_own(beir: nt.Tracker, data
 def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
     lacking = "'splade' or 'bm25' has no run on beir-a, beir-c, but a gate decides on every dataset of suite 'beir'"
     with pytest.raises(NotComparableError, match=lacking):
-        beir.gate_suite("beir", "splade", baseline="bm25", margin=0.1)
+        beir.gate("splade", suite="beir", baseline="bm25", margin=0.1)
     with pytest.raises(InputError, match="strict_slices= needs by="):
-        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, strict_slices=True)
+        beir.gate("dense", suite="beir", baseline="bm25", margin=0.1, strict_slices=True)
     with pytest.raises(InputError, match="the margin must be"):
-        beir.gate_suite("beir", "dense", baseline="bm25", margin=-0.1)
+        beir.gate("dense", suite="beir", baseline="bm25", margin=-0.1)
     with pytest.raises(InputError, match="a dry run records nothing"):
-        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, dry_run=True, acknowledge="x")
+        beir.gate("dense", suite="beir", baseline="bm25", margin=0.1, dry_run=True, acknowledge="x")
     assert beir.sql("SELECT count(*) AS n FROM suite_gate_decisions")["n"].tolist() == [0]
 
 
@@ -295,8 +303,10 @@ def test_a_gate_on_a_suite_decides_nothing_under_a_judge_whom_nobody_checks(trac
             frame = pd.DataFrame(rows, columns=["group", "item", "score"])
             tracker.ingest(frame, name=name, dataset=dataset, judge="llama")
     tracker.create_suite("both", ["one", "two"])
-    gated = tracker.gate_suite("both", "new", baseline="old", margin=0.1, judge="llama", dry_run=True)
+    gated = tracker.gate("new", suite="both", baseline="old", margin=0.1, judge="llama", dry_run=True)
     assert (gated.decision, gated.gated.judge_alone) == ("inconclusive", "llama")
     told = str(gated)
     assert "  why: nobody has checked judge 'llama', whose labels decide\n" in told
-    assert "  do:  1. have people check judge 'llama'   ndcg-track labels sample A B --judge llama --budget N" in told
+    assert (
+        "  do:  1. have people check judge 'llama'   ndcg-track labels sample old new --judge llama --budget N" in told
+    )

@@ -14,7 +14,6 @@ import pytest
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.statistics.many_tests import holm
-from ndcg_tracker.words.texts import p_text
 
 DATASETS = {"beir-a": 60, "beir-b": 30}
 
@@ -77,66 +76,63 @@ def beir(fill_as: Callable[[Callable[[str], object]], None], database_url: str) 
     ],
 )
 def test_each_dataset_is_compared_as_it_is_alone(beir: nt.Tracker, options: dict[str, Any]) -> None:
-    found = beir.compare_suite("beir", "old-0", "new-0", metrics="ndcg@10", **options)
+    found = beir.compare("old-0", "new-0", suite="beir", metrics="ndcg@10", **options)
     alone = [
-        beir.compare("old-0", "new-0", dataset=dataset, metrics="ndcg@10", **{"top": 0, **options}).comparisons[0]
+        beir.compare("old-0", "new-0", dataset=dataset, metrics="ndcg@10", **options).comparisons[0]
         for dataset in DATASETS
     ]
-    assert list(found.on_datasets) == alone
-    assert [one.found.ci for one in found.comparison.deltas] == [one.metrics[0].ci for one in alone]
+    assert list(found.comparisons[0].suite.each) == alone
+    assert [one.ci for one in found.comparisons[0].slices] == [one.metrics[0].ci for one in alone]
     errors = np.array([one.metrics[0].standard_error for one in alone])
-    assert found.comparison.macro.standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 2)
+    assert found.comparisons[0].metrics[0].standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 2)
 
 
 def test_arms_and_aliases_stand_for_what_they_are_on_each_dataset(beir: nt.Tracker) -> None:
-    arms = beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new").comparison
+    arms = beir.compare("tag:recipe=old", "tag:recipe=new", suite="beir", metrics="ndcg@10").comparisons[0]
     alone = [beir.compare("tag:recipe=old", "tag:recipe=new", dataset=d).comparisons[0].metrics for d in DATASETS]
     metrics = [next(one for one in of if one.metric == "ndcg@10") for of in alone]
-    assert [one.found.p_value for one in arms.deltas] == [one.p_value for one in metrics]
-    assert arms.deltas[0].found.variance is not None
-    of_arms = beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new").to_text(verbose=True)
-    assert "95% interval of a dataset: t over groups and runs, crossed; p: its t-test" in of_arms
-    pinned = beir.compare_suite("beir", "@prod", "new-0").comparison
-    assert pinned.macro == beir.compare_suite("beir", "old-1", "new-0").comparison.macro
+    assert [one.p_value for one in arms.slices] == [one.p_value for one in metrics]
+    assert arms.slices[0].variance is not None
+    of_arms = beir.compare("tag:recipe=old", "tag:recipe=new", suite="beir").to_text(verbose=True)
+    assert "95% interval: t over queries and runs, crossed; p: its t-test" in of_arms
+    pinned = beir.compare("@prod", "new-0", suite="beir").comparisons[0]
+    assert pinned.metrics[0] == beir.compare("old-1", "new-0", suite="beir").comparisons[0].metrics[0]
 
 
 def test_p_values_of_all_candidates_and_metrics_are_corrected_together(beir: nt.Tracker) -> None:
-    found = beir.compare_suite("beir", "old-0", "new-*", "old-1", metrics=["ndcg@10", "AP"])
-    assert [(one.candidate, one.metric) for one in found.comparisons] == [
+    found = beir.compare("old-0", "new-*", "old-1", suite="beir", metrics=["ndcg@10", "AP"])
+    assert [(one.candidate.name, of.metric) for one in found.comparisons for of in one.metrics] == [
         (candidate, metric) for candidate in ("new-0", "new-1", "new-2", "old-1") for metric in ("ndcg@10", "AP")
     ]
-    assert [one.macro.p_adjusted for one in found.comparisons] == pytest.approx(
-        holm([one.macro.p_value for one in found.comparisons])
-    )
-    assert len(found.to_frame()) == 16
-    assert len(found.to_dict()["further"]) == 7
+    every = [metric for one in found.comparisons for metric in one.metrics]
+    assert [of.p_adjusted for of in every] == pytest.approx(holm([of.p_value for of in every]))
+    assert (len(found.to_frame()), len(found.slices_to_frame())) == (8, 16)
+    assert len(found.to_dict()["further"]) == 3
     assert str(found).startswith("4 candidates against old-0 on suite beir (2 datasets, 110 queries): 6 of 8 ")
-    assert "beir-a: 10 groups with labels: they count the same in both and shrink delta" in " ".join(
+    assert "10 queries with labels but in neither run: counted the same in both" in " ".join(
         found.to_text(verbose=True).split()
     )
-    both = beir.compare_suite("beir", "old-0", "old-1", metrics=["ndcg@10", "AP"])
-    first = both.comparison
-    assert first.macro.p_adjusted != first.macro.p_value
-    assert f"rests on p {p_text(first.macro.p_adjusted)}, Holm-corrected for all metrics" in " ".join(
-        both.to_text(verbose=True).split()
-    )
-    shared = beir.compare_suite("beir", "old-0", "new-0", metrics=())
-    assert [one.metric for one in shared.comparisons] == ["ndcg@10", "AP"]
+    both = beir.compare("old-0", "old-1", suite="beir", metrics=["ndcg@10", "AP"])
+    first = both.comparisons[0]
+    assert first.metrics[0].p_adjusted != first.metrics[0].p_value
+    assert "p: paired t-test, Holm-corrected for 2 metrics at once" in " ".join(both.to_text(verbose=True).split())
+    shared = beir.compare("old-0", "new-0", suite="beir", metrics=())
+    assert [of.metric for of in shared.comparisons[0].metrics] == ["ndcg@10", "AP"]
 
 
 def test_topics_that_no_run_has_are_told_and_left_out(beir: nt.Tracker) -> None:
-    told = beir.compare_suite("beir", "old-0", "new-0").comparison
-    assert [one.found.n for one in told.deltas] == [70, 40]
-    assert "beir-a: 10 groups with labels: they count the same in both and shrink delta; missing='skip'" in " ".join(
-        beir.compare_suite("beir", "old-0", "new-0").to_text(verbose=True).split()
+    told = beir.compare("old-0", "new-0", suite="beir", metrics="ndcg@10").comparisons[0]
+    assert [one.n for one in told.slices] == [70, 40]
+    assert "20 queries with labels: they count the same in both and shrink delta; missing='skip'" in " ".join(
+        beir.compare("old-0", "new-0", suite="beir").to_text(verbose=True).split()
     )
-    skipped = beir.compare_suite("beir", "old-0", "new-0", missing="skip").comparison
-    assert [one.found.n for one in skipped.deltas] == [60, 30]
-    assert skipped.macro.delta > told.macro.delta
+    skipped = beir.compare("old-0", "new-0", suite="beir", metrics="ndcg@10", missing="skip").comparisons[0]
+    assert [one.n for one in skipped.slices] == [60, 30]
+    assert skipped.metrics[0].delta > told.metrics[0].delta
     table, without = beir.suite("beir").table, beir.suite("beir", missing="skip").table
-    kinds = [(one.dataset, one.note.kind) for one in table.notes]
+    kinds = [(one.dataset, one.kind) for one in table.notes]
     assert kinds == [("beir-a", "in_no_run"), ("beir-b", "in_no_run")]
-    assert table.notes[0].note.command == (
+    assert table.notes[0].command == (
         *("ndcg-track", "leaderboard", "--suite", "beir", "--metric", "ndcg@10", "--missing", "skip"),
     )
     assert without.notes == ()
@@ -154,10 +150,10 @@ def test_topics_that_only_some_systems_have_are_left_out(beir: nt.Tracker) -> No
     for dataset, n in DATASETS.items():
         beir.ingest(scored(dataset, n - 5, 0.3, 7), name="fewer", dataset=dataset, metrics=["ndcg@10"])
     counted, cut, skipped = (
-        beir.compare_suite("beir", "old-0", "fewer", missing=missing).comparison  # type: ignore[arg-type]
+        beir.compare("old-0", "fewer", suite="beir", missing=missing).comparisons[0]  # type: ignore[arg-type]
         for missing in ("error", "intersect", "skip")
     )
-    assert [[one.found.n for one in of.deltas] for of in (counted, cut, skipped)] == [[70, 40], [65, 35], [55, 25]]
+    assert [[one.n for one in of.deltas] for of in (counted, cut, skipped)] == [[70, 40], [65, 35], [55, 25]]
     tables = {missing: beir.suite("beir", missing=missing).table for missing in ("error", "intersect", "skip")}  # type: ignore[arg-type]
     sizes = {missing: {cell.n for row in of.rows for cell in row.cells if cell} for missing, of in tables.items()}
     assert sizes == {"error": {70, 40}, "intersect": {65, 35}, "skip": {55, 25}}
@@ -186,8 +182,8 @@ def test_low_information_is_told_with_the_verdict(beir: nt.Tracker) -> None:
             values = rare.head(n).copy()
             values.loc[: moved - 1, "value"] = 0.9
             beir.log_results(values, name=name, dataset=dataset, metric="external:clicks", **of_clicks)
-    found = beir.compare_suite("beir", "steady", "moved", metrics="external:clicks")
-    assert found.comparison.macro.verdict == "improved"
+    found = beir.compare("steady", "moved", suite="beir", metrics="external:clicks")
+    assert found.comparisons[0].metrics[0].verdict == "improved"
     assert found.to_dict()["low_information"] is True
     assert [one["low_information"] for one in found.to_dict()["deltas"]] == [True, True]
     assert "(low information: not a safe verdict)" in " ".join(str(found).split())
@@ -203,7 +199,7 @@ def test_what_one_candidate_lacks_is_told_beside_the_others(beir: nt.Tracker) ->
             moved = values.copy()
             moved.loc[:3, "value"] += 0.1 * (name != "base")
             beir.log_results(moved, name=name, dataset=dataset, **of_clicks)
-    text = " ".join(str(beir.compare_suite("beir", "base", "few", "half", metrics="external:clicks")).split())
+    text = " ".join(str(beir.compare("base", "few", "half", suite="beir", metrics="external:clicks")).split())
     assert "half has no run on beir-a" in text
     assert "low information: not a safe verdict" in text
 
@@ -211,7 +207,7 @@ def test_what_one_candidate_lacks_is_told_beside_the_others(beir: nt.Tracker) ->
 @pytest.mark.nightly
 def test_a_history_leaves_out_systems_of_means_alone(beir: nt.Tracker) -> None:
     beir.prune("2999-01-01", dataset="beir-a", summaries_only=True, apply=True)  # all but old-1, which is @prod
-    found = beir.history_of_suite("beir")
+    found = beir.history_report(suite="beir")
     (note,) = [note for note in found.history.notes if note.kind == "summaries_only"]
     assert note.facts == {"n": 6}
     assert {row["delta"] for row in found.rows} == {None}
@@ -220,28 +216,28 @@ def test_a_history_leaves_out_systems_of_means_alone(beir: nt.Tracker) -> None:
 
 def test_a_gate_takes_clusters_labels_limits_and_arms(beir: nt.Tracker) -> None:
     asked: dict[str, Any] = {"baseline": "old-0", "margin": 0.01, "dry_run": True}
-    plain = beir.gate_suite("beir", "new-0", **asked).gated.decision
-    clustered = beir.gate_suite("beir", "new-0", **asked, cluster="user", labels=1).gated.decision
+    plain = beir.gate("new-0", suite="beir", **asked).gated.decision
+    clustered = beir.gate("new-0", suite="beir", **asked, cluster="user", labels=1).gated.decision
     assert (plain.decision, clustered.decision) == ("pass", "inconclusive")
     assert clustered.delta == pytest.approx(plain.delta)
     assert clustered.told.betting_lower is not None
     assert plain.told.betting_lower is not None
     assert clustered.told.betting_lower < plain.told.betting_lower  # of 36 clusters
-    limited = beir.gate_suite("beir", "new-0", **asked, limits={"latency_ms": "+1%"}).gated.decision
+    limited = beir.gate("new-0", suite="beir", **asked, limits={"latency_ms": "+1%"}).gated.decision
     assert (limited.decision, limited.without("limit")) == ("fail", "pass")
     assert [one.name for one in limited.limits] == ["latency_ms on beir-a", "latency_ms on beir-b"]
-    arms = beir.gate_suite("beir", "tag:recipe=new", **{**asked, "baseline": "tag:recipe=old"}).gated
-    compared = beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new").comparison
-    assert arms.decision.delta == pytest.approx(compared.macro.delta)
+    arms = beir.gate("tag:recipe=new", suite="beir", **{**asked, "baseline": "tag:recipe=old"}).gated
+    compared = beir.compare("tag:recipe=old", "tag:recipe=new", suite="beir").comparisons[0]
+    assert arms.decision.delta == pytest.approx(compared.metrics[0].delta)
     assert (arms.decision.decision, arms.decision.told.betting_lower) == ("inconclusive", None)  # no bet covers repeats
     assert arms.decision.told.t_lower is not None
-    assert compared.macro.ci is not None
-    assert arms.decision.told.t_lower > compared.macro.ci[0]
+    assert compared.metrics[0].ci is not None
+    assert arms.decision.told.t_lower > compared.metrics[0].ci[0]
 
 
 def test_the_history_of_a_suite_is_that_of_its_macro_means(beir: nt.Tracker) -> None:
     table = {row.system: row for row in beir.suite("beir").table.rows}
-    found = beir.history_of_suite("beir")
+    found = beir.history_report(suite="beir")
     assert [row["run"] for row in found.rows] == ["old-0", "old-1", "old-2", "new-0", "new-1", "new-2", "rules"]
     for row in found.rows:
         macro = table[row["run"]].macro
@@ -262,7 +258,7 @@ def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
             table = pd.DataFrame({"group": [f"t{query}" for query in range(n)], "value": values})
             of_metric: dict[str, Any] = {"metric": "external:clicks", "direction": "higher", "range": (0, 1)}
             beir.log_results(table, name=f"week-{number:02}", dataset=dataset, **of_metric)
-    found = beir.history_of_suite("beir", "external:clicks", new_steps=True)
+    found = beir.history_report("external:clicks", suite="beir", new_steps=True)
     (step,) = [row for row in found.rows if row["step"]]
     assert step["run"] == "week-06"
     assert step["step_change"] == pytest.approx(0.1, abs=0.01)
@@ -274,16 +270,16 @@ def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
     ("ask", "message"),
     [
         (
-            lambda t: t.compare_suite("beir", "old-0", "none*"),
+            lambda t: t.compare("old-0", "none*", suite="beir"),
             "no system except the baseline matches 'none*'; name a candidate",
         ),
         (
-            lambda t: t.compare_suite("beir", "tag:recipe=old", "new-0", cluster="user"),
+            lambda t: t.compare("tag:recipe=old", "new-0", suite="beir", cluster="user"),
             "cluster= does not go with arms of repeated runs: it is for single runs; leave one out",
         ),
         (lambda t: t.suite("beir", metrics=["ndcg@10", "RR@3"]), "7 of 7 runs, such as 'old-0', lack RR@3"),
         (
-            lambda t: t.history_of_suite("beir", "P@3"),
+            lambda t: t.history_report("P@3", suite="beir"),
             "no system has P@3 on every dataset of suite 'beir'; see the systems with: "
             "ndcg-track leaderboard --suite beir",
         ),
@@ -296,7 +292,7 @@ def test_what_is_refused(beir: nt.Tracker, ask: Callable[[nt.Tracker], object], 
 
 
 def test_a_decision_on_arms_keeps_their_runs_on_each_dataset(beir: nt.Tracker, tmp_path: Path) -> None:
-    beir.gate_suite("beir", "tag:recipe=new", baseline="tag:recipe=old", margin=0.5)
+    beir.gate("tag:recipe=new", suite="beir", baseline="tag:recipe=old", margin=0.5)
     with beir.store().read() as tx:
         (record,) = tx.decisions.on_suite("beir")
         ids = {run.id for dataset in DATASETS for run in tx.runs.all(dataset) if "recipe" in run.tags}

@@ -44,7 +44,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tracker.gate("dense", baseline="@baseline")
         tracker.reset_gate("@baseline", reason="other queries")
         tracker.create_suite("all", [EVIL])
-        tracker.gate_suite("all", "dense", baseline="bm25", margin=0.5)
+        tracker.gate("dense", suite="all", baseline="bm25", margin=0.5)
         tracker.labels_sample("bm25", "dense", judge="", budget=100, dataset=EVIL)
     return path
 

@@ -51,8 +51,8 @@ def test_a_wrong_keyword_is_refused(named: dict[str, object], message: str) -> N
 
 
 def test_what_is_left_out_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"^compare_suite\(\) got an unexpected keyword argument 'dataset'"):
-        nt.Tracker("no.db").compare_suite("all", "bm25", "dense", dataset="shop")
+    with pytest.raises(TypeError, match=r"^report\(\) got an unexpected keyword argument 'top'"):
+        nt.Tracker("no.db").report("bm25", "dense", top=3)  # type: ignore[call-arg]
 
 
 def test_a_question_is_made_of_keywords_and_said_as_a_command() -> None:

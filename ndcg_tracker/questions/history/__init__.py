@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from ndcg_tracker.asked import (
     DEFAULT_DATASET,
     DEFAULT_METRIC,
+    ByTag,
     Dataset,
     MetricText,
+    OnSuite,
     Option,
     asks,
     made,
@@ -37,6 +39,8 @@ def history(
     self: HasStore,
     metric: MetricText = DEFAULT_METRIC,
     *,
+    suite: OnSuite = None,
+    by_tag: ByTag = None,
     dataset: Dataset = DEFAULT_DATASET,
     new_steps: NewSteps = False,
     **runs: Unpack[HistoryKeywords],
@@ -48,18 +52,20 @@ def history(
     ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO 8601, UTC) and ``last``
     choose runs, and steps are looked for among these. ``new_steps``: only the rows of steps that the latest of these
     runs reveals. ``labels``: a version of the labels, or "newest", by default the latest that each run has; ``judge``:
-    whose labels (see ``compare``). Raises: InputError for an invalid date; ReferenceNotFoundError for an unknown
-    dataset.
+    whose labels (see ``compare``). ``suite``: the macro means of the systems that have a run on every dataset of this
+    suite, in the order of their last runs; ``by_tag``: the tag whose value names a system. Raises: InputError for an
+    invalid date; ReferenceNotFoundError for an unknown dataset.
     """
-    return history_report(
-        self, metric, dataset=dataset, wanted=made(HistoryFilter, runs), new_steps=new_steps
-    ).to_frame()
+    where: dict[str, Any] = {"suite": suite, "by_tag": by_tag, "dataset": dataset}
+    return history_report(self, metric, **where, wanted=made(HistoryFilter, runs), new_steps=new_steps).to_frame()
 
 
 def history_report(
     self: HasStore,
-    metric: str,
+    metric: str = DEFAULT_METRIC,
     *,
+    suite: str | None = None,
+    by_tag: str | None = None,
     dataset: str = DEFAULT_DATASET,
     wanted: HistoryFilter | None = None,
     new_steps: bool = False,
@@ -69,41 +75,17 @@ def history_report(
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
-        of_dataset = history_of(tx, dataset, metric, chosen)
 
-        def without_newest() -> History:
-            return history_of(tx, dataset, metric, chosen, without_run_id=of_dataset.rows[-1]["run_id"])
+        def without(row: HistoryRow | None) -> History:
+            if suite is None:
+                return history_of(tx, dataset, metric, chosen, without_run_id=row and row["run_id"])
+            from ndcg_tracker.questions.history.gather_suite import history_on_suite
 
-        new = new_steps_of(of_dataset, without_newest) if new_steps else None
-    return HistoryResult(of_dataset, new)
+            return history_on_suite(tx, suite, metric, chosen, by_tag, without=row and row["run"])
 
-
-def history_of_suite(
-    self: HasStore,
-    name: str,
-    metric: str = DEFAULT_METRIC,
-    *,
-    by_tag: str | None = None,
-    wanted: HistoryFilter | None = None,
-    new_steps: bool = False,
-) -> HistoryResult:
-    """Return the macro means of a suite's systems, oldest first, with their steps.
-
-    A system counts from the time when it has a run on every dataset. It is named as in ``suite``: by ``by_tag``, or by
-    the name of its runs. ``wanted``, ``new_steps``: see ``history_report``. Raises: ReferenceNotFoundError.
-    """
-    from ndcg_tracker.questions.history.gather import HistoryResult, new_steps_of
-    from ndcg_tracker.questions.history.gather_suite import history_on_suite
-
-    chosen = wanted or HistoryFilter()
-    with self.store().read() as tx:
-        of_suite = history_on_suite(tx, name, metric, chosen, by_tag)
-
-        def without_newest() -> History:
-            return history_on_suite(tx, name, metric, chosen, by_tag, without=of_suite.rows[-1]["run"])
-
-        new = new_steps_of(of_suite, without_newest) if new_steps else None
-    return HistoryResult(of_suite, new)
+        found = without(None)
+        new = new_steps_of(found, lambda: without(found.rows[-1])) if new_steps else None
+    return HistoryResult(found, new)
 
 
 def history_answer(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.history import history as ask_history
@@ -23,8 +23,6 @@ NEW_STEP = 6
 @takes(ask_history)
 def history(
     asked: Asked,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
     newest_first: NewestFirst = False,
     exit_code: ExitCode = False,
     format: options.Output = "text",
@@ -42,15 +40,12 @@ def history(
     from ndcg_tracker.questions.history.gather import HistoryFilter
     from ndcg_tracker.render.formats import is_for_people
 
-    metric, dataset = asked.named.get("metric", DEFAULT_METRIC), asked.named.get("dataset", DEFAULT_DATASET)
+    metric = asked.named.get("metric", DEFAULT_METRIC)
     wanted = HistoryFilter(**asked.part(HistoryFilter))
     new_steps = "new_steps" in asked.named
-    searched = new_steps or exit_code
     with options.tracker() as tracker:
-        if suite is None:
-            result = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=searched)
-        else:
-            result = tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted, new_steps=searched)
+        of_runs = {**asked.part(tracker.history_report), "wanted": wanted, "new_steps": new_steps or exit_code}
+        result = tracker.history_report(**of_runs)
     refuse_nothing(result.history, metric, wanted)
     if not is_for_people(format):
         for note in result.notes:

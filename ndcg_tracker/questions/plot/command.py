@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
 from ndcg_tracker.questions.explain import explain as ask_explain
@@ -145,7 +145,7 @@ def explain(
 
 
 @drawn(ask_history, but=["new_steps"])
-def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_tag: options.ByTag = None) -> Chart:
+def history(tracker: Tracker, asked: Asked) -> Chart:
     """Draw a metric over runs, with its steps and the changes of labels.
 
     --suite draws the macro mean of the systems.
@@ -154,7 +154,5 @@ def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_ta
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
-    metric, wanted = asked.named.get("metric", DEFAULT_METRIC), HistoryFilter(**asked.part(HistoryFilter))
-    if suite is not None:
-        return tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted).plot()
-    return tracker.history_report(metric, dataset=asked.named.get("dataset", DEFAULT_DATASET), wanted=wanted).plot()
+    wanted = HistoryFilter(**asked.part(HistoryFilter))
+    return tracker.history_report(**{**asked.part(tracker.history_report), "wanted": wanted}).plot()

@@ -132,10 +132,10 @@ def test_on_a_suite(pinned: nt.Tracker) -> None:
         pinned.ingest(frame_of_ranks(ranks), name=name, labels=labels_of_ranks(N_GROUPS), dataset="other")
     pinned.create_suite("both", ["shop", "other"])
     asked: dict[str, Any] = {"baseline": "base", "margin": 0.06}
-    first, again = (pinned.gate_suite("both", "noisy", **asked).to_dict() for _ in range(2))
+    first, again = (pinned.gate("noisy", suite="both", **asked).to_dict() for _ in range(2))
     assert (first.pop("decided_before"), again.pop("decided_before")) == (False, True)
     assert again == first
-    result = pinned.gate_suite("both", "noisy", **asked, acknowledge="known", acknowledged_by="ada")
+    result = pinned.gate("noisy", suite="both", **asked, acknowledge="known", acknowledged_by="ada")
     with pinned.store().read() as tx:
         (record,) = tx.decisions.on_suite("both")
     if result.decision != "pass":

@@ -102,8 +102,8 @@ def test_runs_without_items_keep_their_decision_with_a_note(pooled: nt.Tracker) 
 
 def test_a_suite_is_decided_on_both_ends(pooled: nt.Tracker) -> None:
     zero, ranged = (
-        pooled.gate_suite(
-            "all", "new", baseline="old", margin=0.01, by="dataset", slice_margin=0.02, unjudged=worth
+        pooled.gate(
+            "new", suite="all", baseline="old", margin=0.01, by="dataset", slice_margin=0.02, unjudged=worth
         ).gated.decision
         for worth in ("zero", "range")
     )
@@ -177,7 +177,7 @@ def test_a_dataset_of_positives_leaves_the_range_of_the_others(pooled: nt.Tracke
     pooled.ingest(run, name="old", labels={group: {"a": 1, "c": 1} for group in run}, dataset="clicks")
     pooled.ingest(run, name="new", dataset="clicks")
     pooled.create_suite("mixed", ["equal", "clicks"])
-    decision = pooled.gate_suite("mixed", "new", baseline="old", margin=0.01).gated.decision
+    decision = pooled.gate("new", suite="mixed", baseline="old", margin=0.01).gated.decision
     assert decision.unjudged is not None
     assert (decision.unjudged.stop, decision.of_zero, decision.decision) == (None, "fail", "inconclusive")
 

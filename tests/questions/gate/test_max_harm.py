@@ -212,14 +212,14 @@ def test_a_suite_holds_each_dataset_to_it(tracker: nt.Tracker) -> None:
         tracker.ingest(frame_of_ranks(worse(n, 110)), name="new", dataset=dataset)
     tracker.create_suite("both", ["one", "two"])
     asked = {"baseline": "base", "margin": 0.05, "max_harm": ".3:5%"}
-    whole = tracker.gate_suite("both", "new", **asked)
+    whole = tracker.gate("new", suite="both", **asked)
     assert whole.decision == "inconclusive"
     assert (
         "not shown that at most 5% of queries like these lose more than 0.3: 20 of 480 do, so up to 6% may"
     ) in whole.reason
-    too_much = refusal_of(nt.InputError, tracker.gate_suite, "both", "new", **asked | {"max_harm": "1:4%"})
+    too_much = refusal_of(nt.InputError, tracker.gate, "new", suite="both", **asked | {"max_harm": "1:4%"})
     assert too_much.startswith("ndcg@10: max_harm='1:4%' allows every drop")
-    each = tracker.gate_suite("both", "new", **asked | {"max_harm": ".3:4%"}, by="dataset", slice_margin=0.5)
+    each = tracker.gate("new", suite="both", **asked | {"max_harm": ".3:4%"}, by="dataset", slice_margin=0.5)
     assert each.decision == "fail"
     assert [(row["value"], row["status"]) for row in each.to_dict()["parts"] if row["kind"] == "harm"][1:] == [
         ("one", "fails"), ("two", "within"),

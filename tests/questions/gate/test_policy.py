@@ -259,7 +259,7 @@ def test_a_policy_is_not_for_suites(in_suite: nt.Tracker, ready_url: str, capsys
         "the policy of @prod on 'shop' is for that dataset alone, not for suite 'all'; gate each dataset, with: "
         "ndcg-track gate noisy --baseline @prod --dataset shop"
     )
-    assert refusal_of(nt.InputError, in_suite.gate_suite, "all", "noisy", baseline="@prod", margin=0.05) == told
+    assert refusal_of(nt.InputError, in_suite.gate, "noisy", suite="all", baseline="@prod", margin=0.05) == told
     typed = CommandLine(ready_url, capsys)
     gate = ("gate", "noisy", "--suite", "all", "--margin", ".05", "--baseline")
     assert typed.refused(*gate, "@prod", "--dry-run") == told
@@ -268,7 +268,7 @@ def test_a_policy_is_not_for_suites(in_suite: nt.Tracker, ready_url: str, capsys
 def test_a_suite_outside_of_a_policy_says_so(
     in_suite: nt.Tracker, ready_url: str, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    result = in_suite.gate_suite("all", "noisy", baseline="base", margin=0.05)
+    result = in_suite.gate("noisy", suite="all", baseline="base", margin=0.05)
     assert str(result).startswith("PASS outside the policy of @prod: noisy may replace base on suite all")
     assert result.to_dict()["outside"] == "prod"
     typed = CommandLine(ready_url, capsys)
@@ -278,7 +278,7 @@ def test_a_suite_outside_of_a_policy_says_so(
     (row,) = typed.rows("sql", "SELECT reason FROM suite_gate_decisions")
     assert row["reason"].endswith(" (outside the policy of @prod)")
     in_suite.delete_alias("prod", "shop")
-    inside = in_suite.gate_suite("all", "noisy", baseline="base", margin=0.04)
+    inside = in_suite.gate("noisy", suite="all", baseline="base", margin=0.04)
     assert str(inside).startswith("PASS: ")
 
 

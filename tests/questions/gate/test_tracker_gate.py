@@ -287,4 +287,4 @@ def test_a_margin_that_allows_every_drop_is_refused(pinned: nt.Tracker) -> None:
             f"as {name}=0.01"
         )
     with pytest.raises(nt.InputError, match=r"^ndcg@10: slice_margin=2 allows every drop: values lie between 0 and"):
-        pinned.gate_suite("all", "drop", baseline="base", margin=0.01, by="dataset", slice_margin=2)
+        pinned.gate("drop", suite="all", baseline="base", margin=0.01, by="dataset", slice_margin=2)

@@ -45,7 +45,7 @@ def test_what_goes_with_the_judged_share_is_no_fall_of_the_system(growing: nt.Tr
         note.startswith("a change that follows the judged share says nothing about the systems")
         for note in result.notes
     )
-    of_suite = growing.history_of_suite("all")
+    of_suite = growing.history_report(suite="all")
     assert [row["judged"] for row in of_suite.rows] == pytest.approx(shares)
     assert growing.history("ndcg@10", dataset="weekly")["judged"].tolist() == shares
 

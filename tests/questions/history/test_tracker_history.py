@@ -526,7 +526,7 @@ def test_a_step_says_how_many_groups_vanished_or_came(tracker: nt.Tracker) -> No
     assert "\n20 queries came: stepped up at n12 (run 13): +0.1206 [+0.0585, +0.1827]\n" in text
     news = [row["news"] for row in report.plot().spec["data"]["values"] if row["news"]]
     assert news == ["20 queries vanished", "20 queries came"]
-    of_suite = tracker.history_of_suite("both", "RR")
+    of_suite = tracker.history_report("RR", suite="both")
     assert moved(of_suite) == {"n06": 40, "n12": -40}
     assert [row["run"] for row in of_suite.rows if row["step"]] == ["n06"]  # the other is not found, but told
     assert "\n40 groups came at n12 (run 31): +0.1208\n" in history_answer(of_suite, HistoryFilter()).in_format("text")

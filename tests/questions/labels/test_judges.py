@@ -139,8 +139,8 @@ def test_a_dataset_whose_only_labels_are_of_a_named_judge(tracker: nt.Tracker) -
     assert [run.judge for run in tracker.rescore(metrics="P@1")] == ["gpt", "gpt"]
     tracker.create_suite("all", ["default"])
     assert tracker.suite("all").tables[0].judges == ("gpt",)
-    assert tracker.history_of_suite("all").rows[0]["judge"] == "gpt"
-    assert tracker.compare_suite("all", "bm25", "dense").comparison.deltas[0].labels.judge == "gpt"
+    assert tracker.history_report(suite="all").rows[0]["judge"] == "gpt"
+    assert tracker.compare("bm25", "dense", suite="all").comparisons[0].suite.each[0].label_set.judge == "gpt"
     with pytest.raises(nt.InputError) as caught:
         tracker.labels_agreement()
     assert str(caught.value) == (
@@ -286,7 +286,7 @@ def test_only_a_gate_under_the_same_judge_spends_of_the_same_alpha(tracker: nt.T
     assert shown.to_numpy().tolist() == [["gpt", 1], ["gpt", 2], ["human", 1], ["gpt", 3], ["human", 2]]
     tracker.create_suite("all", ["default"])
     for judge in ("gpt", "human", "human"):
-        tracker.gate_suite("all", "dense", baseline="bm25", margin=next(margins), judge=judge)
+        tracker.gate("dense", suite="all", baseline="bm25", margin=next(margins), judge=judge)
     shown = tracker.sql("SELECT judge, decision_number FROM suite_gate_decisions ORDER BY decision_id")
     assert shown.to_numpy().tolist() == [["gpt", 1], ["human", 1], ["human", 2]]
 

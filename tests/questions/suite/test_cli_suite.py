@@ -51,13 +51,13 @@ def test_from_the_names_to_the_verdict(two: CommandLine) -> None:
     with Tracker(two.url) as tracker:
         assert two.rows("leaderboard", "--suite", "both") == tracker.suite("both").to_dict()
         assert two.rows("compare", "--suite", "both", "bm25", "dense", "-m", "ndcg@10") == (
-            tracker.compare_suite("both", "bm25", "dense").to_dict()
+            tracker.compare("bm25", "dense", suite="both").to_dict()
         )
     text = two.done("compare", "--suite", "both", "bm25", "dense", "-m", "ndcg@10")
     assert text.startswith("dense against bm25 on suite both (2 datasets, 10 queries): ")
     printed = two.done("compare", "--suite", "both", "bm25", "dense", "-m", "ndcg@10", "--format", "csv")
     table = list(csv.DictReader(io.StringIO(printed)))
-    assert [row["dataset"] for row in table] == ["shop", "books"]
+    assert [(row["dataset"], row["value"]) for row in table] == [("both", ""), ("shop", "shop"), ("books", "books")]
     assert two.said("suite", "delete", "both") == "deleted suite 'both'; its datasets stay\n"
     assert two.rows("suite", "list") == []
 
@@ -76,7 +76,7 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     text = two(*asked)
     assert text.code in (0, 3, 4)
     with Tracker(two.url) as tracker:
-        found = tracker.gate_suite("both", "dense", baseline="bm25", margin=0.9, dry_run=True)
+        found = tracker.gate("dense", suite="both", baseline="bm25", margin=0.9, dry_run=True)
         printed = two(*asked, "--dry-run", "--format", "json")
         assert json.loads(printed.out) == json.loads(json.dumps(found.to_dict())) | {"decision_number": 2}
     assert printed.code == {"pass": 0, "fail": 3, "inconclusive": 4}[found.decision]
@@ -103,7 +103,7 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     overridden = two(*asked, "--acknowledge", "known bug 42")
     assert overridden.code == 0
     row = next(csv.DictReader(io.StringIO(two(*asked, "--format", "csv").out)))
-    assert (row["suite"], row["decision"]) == ("both", found.decision)
+    assert (row["dataset"], row["decision"]) == ("both", found.decision)
     lacking = (
         "'third' or 'bm25' has no run on shop, but a gate decides on every dataset of suite 'both'; see the systems "
     )
@@ -121,16 +121,16 @@ def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
     page = (folder / "suite.html").read_text(encoding="utf-8")
     with Tracker(two.url) as tracker:
         report = tracker.report("bm25", "dense", suite="both", metrics="ndcg@10", output=str(folder / "suite.html"))
-        found = tracker.compare_suite("both", "bm25", "dense").comparison
+        found = tracker.compare("bm25", "dense", suite="both").comparisons[0]
         assert [pair.comparison for pair in report.report.pairs] == list(
-            tracker.compare_suite("both", "bm25", "dense", top=10).on_datasets
+            tracker.compare("bm25", "dense", suite="both", top=10).comparisons[0].suite.each
         )
         assert report.report.suite is not None
         assert report.report.suite.comparisons == (found,)
         assert report.to_html() == page
     assert "<h1>Is dense better than bm25 on suite both?</h1>" in page
-    assert found.macro.ci is not None
-    assert f"95% interval [{found.macro.ci[0]:+.4f}, {found.macro.ci[1]:+.4f}], p " in page
+    assert found.metrics[0].ci is not None
+    assert f"95% interval [{found.metrics[0].ci[0]:+.4f}, {found.metrics[0].ci[1]:+.4f}], p " in page
     assert re.findall(r'<button role="tab"[^>]*>([^<]*)</button>', page) == ["shop", "books"]
     assert "2 systems on suite both (2 datasets): " in page
     assert "ndcg-track report bm25 dense --suite both --metric ndcg@10 --output " in page
@@ -217,7 +217,7 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
     of_datasets = ("--by", "dataset", "--slice-margin", "0.5", "--strict-slices")
     with Tracker(two.url) as tracker:
         rules = {"by": "dataset", "slice_margin": 0.5, "strict_slices": True}
-        found = tracker.gate_suite("both", "dense", baseline="bm25", margin=0.9, dry_run=True, **rules)
+        found = tracker.gate("dense", suite="both", baseline="bm25", margin=0.9, dry_run=True, **rules)
     assert json.loads(two("gate", *asked, "--suite", "both", *of_datasets).out) == found.to_dict()
     written = ("--report", "gate.html", "--junit", "gate.xml")
     two("gate", *asked[:5], "--suite", "both", *written)

@@ -95,7 +95,7 @@ def fill(url: str) -> None:
         tracker.ingest(frame(BETTER, "score"), name="newest", labels=more, **of_shop)
         tracker.create_suite("löcal", ["shop", "books"])
         tracker.create_suite("shöp", ["shop"])
-        tracker.gate_suite("shöp", "dense", baseline="bm25", margin=0.5, by="dataset", slice_margin=0.25)
+        tracker.gate("dense", suite="shöp", baseline="bm25", margin=0.5, by="dataset", slice_margin=0.25)
         tracker.add_texts(TEXTS, dataset="shop")
         tracker.add_labels(labels_of(LABELS), dataset="shop", source="answers.jsonl", judge="modèle 7b")
         tracker.rescore(["dense"], dataset="shop", metrics="ndcg@10", judge="modèle 7b")
