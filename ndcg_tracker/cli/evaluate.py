@@ -10,9 +10,10 @@ import typer
 
 from ndcg_tracker.api.reading import Reading, evaluated
 from ndcg_tracker.api.reading import evaluate as nt_evaluate
-from ndcg_tracker.asked import DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_METRIC, made
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.input_files import (
+    OfFiles,
     run_names,
     shown_reading,
     spark_evaluations,
@@ -26,11 +27,10 @@ if TYPE_CHECKING:
     from ndcg_tracker.api.evaluation import Evaluation
 
 
-@takes(nt_evaluate)
+@takes(nt_evaluate, OfFiles)
 def evaluate(
     asked: Asked,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
-    name: options.Names = None,
     per_group: Annotated[bool, options.everyday("--per-group", help="Also print one row per group.")] = False,
     by: Annotated[
         str | None,
@@ -39,8 +39,6 @@ def evaluate(
     groups: Annotated[
         str | None, typer.Option(metavar="FILE", help="Attributes, one row per group, as for groups set.")
     ] = None,
-    engine: options.Engine = "here",
-    metrics_json: options.MetricsJson = None,
     format: options.Output = "text",
 ) -> None:
     """Compute metrics of runs without storing anything.
@@ -51,13 +49,13 @@ def evaluate(
     from ndcg_tracker.api.say_evaluations import evaluations_as
     from ndcg_tracker.render.whole_file import whole_file
 
-    given = dict(asked.named)
-    refuse("evaluate", {**given, "metrics_json": metrics_json, "several_files": len(files) > 1})
-    names = run_names(files, name, of_stdin="-")
+    of_files, given = asked.apart(OfFiles)
+    refuse("evaluate", {**asked.named, "several_files": len(files) > 1})
+    names = run_names(files, of_files.name, of_stdin="-")
     labels, judge, metrics = given.pop("labels", None), given.pop("judge", None), given.pop("metrics", [DEFAULT_METRIC])
-    reading, evaluations = Reading(**given), []
-    with whole_file(metrics_json, "--metrics-json") as write_metrics:
-        if engine == "spark":
+    reading, evaluations = made(Reading, given), []
+    with whole_file(of_files.metrics_json, "--metrics-json") as write_metrics:
+        if of_files.engine == "spark":
             of_spark = spark_evaluations(reading, labels, metrics)
         elif labels is not None:
             with shown_reading(labels):
@@ -65,7 +63,7 @@ def evaluate(
         for path, run_name in zip(files, names, strict=True):
             try:
                 with shown_reading(path):
-                    here = engine == "here"
+                    here = of_files.engine == "here"
                     evaluation = evaluated(reading, path, labels, metrics, judge) if here else of_spark(path)
             except NoLabelsError:
                 raise InputError(f"{path} has no labels", advice="give them with --labels FILE") from None

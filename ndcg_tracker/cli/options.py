@@ -98,26 +98,6 @@ EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, i
 Allow = Annotated[asked.Texts, told(asked.Allow, "--allow")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
-Names = Annotated[
-    list[str] | None, everyday("--name", help="Name of the run, one per file.", show_default="the file's name")
-]
-EngineName = Literal["here", "spark"]
-"""The engine that reads the rows of a run."""
-
-
-Engine = Annotated[
-    EngineName,
-    typer.Option(
-        "--engine",
-        help="spark: FILEs and labels are tables, or paths of Parquet, ORC or Delta files, that Spark reads.",
-    ),
-]
-MetricsJson = Annotated[
-    str | None,
-    typer.Option("--metrics-json", metavar="FILE", help="Write the run's means as JSON, for dvc metrics diff."),
-]
-
-
 ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
 """The variable by which a shell asks for completions instead of running a command."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
 from ndcg_tracker.asked import NOTHING, Declared, declared
@@ -39,6 +39,11 @@ class Asked:
         taken = inspect.signature(function).parameters
         return {name: value for name, value in self.named.items() if name in taken}
 
+    def apart(self, question: type[Answer]) -> tuple[Answer, dict[str, Any]]:
+        """Return the question that some of the named arguments ask, and the others."""
+        own = self.part(question)
+        return question(**own), {name: value for name, value in self.named.items() if name not in own}
+
     def on_suite(
         self,
         function: Callable[..., Answer],
@@ -70,18 +75,24 @@ def _read(argument: Declared, value: Any) -> Any:
 
 
 def takes(
-    function: Callable[..., Any], *, but: Iterable[str] = (), rules: str | None = ""
+    function: Callable[..., Any], *further: Callable[..., Any], but: Iterable[str] = (), rules: str | None = ""
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the arguments and options of a function, as its first argument ``asked``, before its own ones.
 
-    ``but``: those that the command does not have. The command keeps an argument that it declares itself. ``rules``: the
-    name under which its rules are kept, if not its own; None if the command checks them itself.
+    ``further``: functions or classes whose arguments it has, too, all of them optional. ``but``: those that the command
+    does not have. The command keeps an argument that it declares itself. ``rules``: the name under which its rules are
+    kept, if not its own; None if the command checks them itself.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         _, *own = inspect.signature(command, eval_str=True).parameters.values()
         left_out = {*but, *(parameter.name for parameter in own)}
-        arguments = [argument for argument in declared(function) if argument.name not in left_out]
+        beside = [
+            replace(one, default=None) if one.default is NOTHING else one for of in further for one in declared(of)
+        ]
+        every = {one.name: one for one in declared(function)}
+        every |= {one.name: one for one in beside if one.name not in every}
+        arguments = [argument for argument in every.values() if argument.name not in left_out]
 
         parameters = [*(_as_typer(argument) for argument in arguments), *own]
         defaults = {parameter.name: parameter.default for parameter in parameters}

@@ -53,8 +53,7 @@ from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
+    from ndcg_tracker.runs.question import RunTold
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.runs import RankedFacts
     from ndcg_tracker.storage.runs import RunDetails as StoredDetails
@@ -86,32 +85,29 @@ class RunDetails:
     @classmethod
     def given(
         cls,
-        name: str,
-        dataset: str,
+        told: RunTold,
         paths: Sequence[str] = (),
         *,
-        git_commit: str | None = None,
-        parameters: Mapping[str, str] | None = None,
-        tags: Mapping[str, str] | None = None,
         labels: str | None = None,
-        created_at: str | datetime | None = None,
         sampled: str | None = None,
-        allow: str | Sequence[str] = (),
         groups_share: str | float | None = None,
+        allow: str | Sequence[str] = (),
+        texts: Mapping[str, str] | None = None,
     ) -> RunDetails:
         """Return the details of a run as a caller gives them, checked. Raises: InputError."""
         return cls(
-            checked_name("run", name),
-            checked_name("dataset", dataset),
+            checked_name("run", told.name or ""),
+            checked_name("dataset", told.dataset),
             ", ".join(map(source_name, paths)) or None,
-            git_commit,
-            dict(parameters or {}),
-            dict(tags or {}),
+            told.git_commit,
+            dict(told.parameters or {}),
+            dict(told.tags or {}),
             None if labels is None else source_name(labels),
-            None if created_at is None else stored_time(created_at),
+            None if told.created_at is None else stored_time(told.created_at),
             None if sampled is None else checked_sample(sampled),
             allowed(allow),
             None if groups_share is None else stored_share(groups_share),
+            {} if texts is None else texts,  # which a reader may fill
         )
 
     @property
