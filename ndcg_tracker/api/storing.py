@@ -40,7 +40,15 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.text_columns import TextColumns, TextKeywords
 from ndcg_tracker.metrics.language.metric import Direction, range_of
 from ndcg_tracker.metrics.language.text import parse_metrics
-from ndcg_tracker.runs.question import RunTold, ToldKeywords
+from ndcg_tracker.runs.question import (
+    Extend,
+    LabelledDataset,
+    LabelsKept,
+    ReplaceLabels,
+    Rescore,
+    RunTold,
+    ToldKeywords,
+)
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.frames import NullScores
@@ -86,17 +94,7 @@ MeasureOfFile = Annotated[str | None, Option("The measure to take if a file has 
 LabelsFile = Annotated[
     object, Option("The labels; - is standard input.", metavar="FILE", is_positional=True, typed=str)
 ]
-LabelledDataset = Annotated[
-    str,
-    Everyday(
-        "The dataset: the groups and labels to compare runs on.",
-        default="default; with --extend, --design, --judge or --rescore also the only one",
-    ),
-]
 OfJudge = Annotated[str | None, Everyday("Who gave the labels: a person, a pool or a model.", metavar="NAME")]
-Extend = Annotated[bool, Everyday("Add the labels to the latest version, instead of replacing it.")]
-ReplaceLabels = Annotated[bool, Everyday("Replace the latest version, even if many groups lose all labels.")]
-Rescore = Annotated[bool, Everyday("Evaluate the stored runs under the labels, in the same transaction.")]
 AddedBy = Annotated[str, Option("Who gave the labels, if not the judge.", metavar="NAME")]
 FromRuns = Annotated[
     Sequence[str],
@@ -198,7 +196,7 @@ def store_run_of(
         texts=texts,
     )
     whose = what.judge or ([given.judge] if given.judge else None)
-    options: Any = {"details": details, "metrics": what.metrics, "replace": what.replace, "judge": whose}
+    options: Any = {"details": details, "metrics": what.metrics, "judge": whose}
     if ready is not None:
         stored = ingest_stream(self, [ready.table], given.lists, scores=ready.scores, **options)
     else:
@@ -278,7 +276,7 @@ def log_results(
     columns = ResultColumns(told.group, told.value, told.measure)
     table = read_results(results, parsed.limits or (0.0, 0.0), reader=told.reader, columns=columns)
     with self.store(create=True).write() as tx:
-        return store_results(tx, table, parsed, details, replace=told.replace)
+        return store_results(tx, table, parsed, details)
 
 
 def ingest_stream(
@@ -288,7 +286,6 @@ def ingest_stream(
     details: RunDetails,
     metrics: str | Sequence[str],
     *,
-    replace: bool = False,
     scores: scoring.Scores | None = None,
     judge: str | Sequence[str] | None = None,
 ) -> IngestResult:
@@ -309,7 +306,7 @@ def ingest_stream(
             scores = ready_run(whole[0], labels, parsed).scores
     with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
         store = self.store(create=True, dataset=details.dataset)
-        return store_run(store, read, labels, details, parsed, replace=replace, scores=scores, judges=judge)
+        return store_run(store, read, labels, details, parsed, scores=scores, judges=judge)
 
 
 def rescore(
@@ -353,14 +350,11 @@ class AnswersKeywords(LabelKeywords, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelsTold(AnswersTold):
+class LabelsTold(LabelsKept, AnswersTold):
     """How to read labels, where they come from, and what to do with them (see ``Tracker.add_labels``)."""
 
     text: ItemText = None
     item_is_text: ItemIsText = False
-    extend: Extend = False
-    replace: ReplaceLabels = False
-    rescore: Rescore = False
     added_by: AddedBy = ""
     from_runs: FromRuns = ()
     model: Model = ""
@@ -371,10 +365,10 @@ class LabelsKeywords(AnswersKeywords, total=False):
     """How people give ``LabelsTold`` (generated)."""
 
     item_is_text: ItemIsText
-    text: ItemText
     extend: Extend
     replace: ReplaceLabels
     rescore: Rescore
+    text: ItemText
     added_by: AddedBy
     from_runs: FromRuns
     model: Model
@@ -433,13 +427,10 @@ def add_labels(
     first, *further = (
         store_labels(
             store,
-            told.dataset,
+            told,
             given,
             LabelOrigin(source, name, added_by=told.added_by or None, from_runs=come_from),
-            extend=told.extend,
-            replace=told.replace,
-            rescore=told.rescore,
-            texts=texts,
+            texts,
         )
         for name, given in of_judges.items()
     )

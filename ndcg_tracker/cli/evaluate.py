@@ -20,6 +20,7 @@ from ndcg_tracker.cli.input_files import (
 )
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.integrations.metric_sql import Tables
 from ndcg_tracker.metrics.language.measures import Work
 from ndcg_tracker.rules import refuse
 
@@ -49,8 +50,9 @@ def evaluate(
     from ndcg_tracker.api.say_evaluations import evaluations_as
     from ndcg_tracker.render.whole_file import whole_file
 
-    of_files, given = asked.apart(OfFiles)
     refuse("evaluate", {**asked.named, "several_files": len(files) > 1})
+    of_files, asked = asked.apart(OfFiles)
+    given = dict(asked.named)
     names = run_names(files, of_files.name, of_stdin="-")
     labels, judge, metrics = given.pop("labels", None), given.pop("judge", None), given.pop("metrics", [DEFAULT_METRIC])
     reading, evaluations = made(Reading, given), []
@@ -230,19 +232,15 @@ def explain_metric(
 
 
 @metrics.command("sql")
+@takes(Tables)
 def write_query(
+    asked: Asked,
     text: Annotated[
         str, typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10'.", callback=options.metric_asked_for)
     ],
     dialect: Annotated[
         str, typer.Option(help="SQL dialect: bigquery, databricks, duckdb, postgres, snowflake or spark.")
     ],
-    run: Annotated[str, typer.Option(help="The table of the run.")] = "run",
-    labels: Annotated[str, typer.Option(help="The table of the labels.")] = "labels",
-    group: Annotated[str, typer.Option(help="Column of the group, in both tables.")] = "group_key",
-    item: Annotated[str, typer.Option(help="Column of the item, in both tables.")] = "item_key",
-    score: Annotated[str, typer.Option(help="Column of the score.")] = "score",
-    grade: Annotated[str, typer.Option(help="Column of the grade.")] = "grade",
 ) -> None:
     """Print a query that computes a metric for every group elsewhere.
 
@@ -250,7 +248,7 @@ def write_query(
 
     Example: ndcg-track metrics sql ndcg@10 --dialect duckdb
     """
-    from ndcg_tracker.integrations.metric_sql import Tables, query
+    from ndcg_tracker.integrations.metric_sql import query
     from ndcg_tracker.metrics.language.text import parse_metric
 
-    options.show(query(parse_metric(text), dialect, Tables(run, labels, group, item, score, grade)))
+    options.show(query(parse_metric(text), dialect, asked.of(Tables)))

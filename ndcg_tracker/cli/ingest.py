@@ -91,7 +91,8 @@ def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[Inge
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.ingest import ReadyRun, ready_run
 
-    of_files, given = asked.apart(OfFiles)
+    of_files, asked = asked.apart(OfFiles)
+    given = dict(asked.named)
     run_of, labels = run_names(files, of_files.name), given.pop("labels", None)
     what = made(Ingest, given)
     with (

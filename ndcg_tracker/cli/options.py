@@ -88,8 +88,6 @@ def told(declared: Any, spelled: str = "", default: object = None) -> Any:
 
 Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
-OnSuite = Annotated[str | None, told(asked.OnSuite)]
-ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
 AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
 OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
 Run = Annotated[str, told(asked.Run)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
-from ndcg_tracker.asked import NOTHING, Declared, declared
+from ndcg_tracker.asked import NOTHING, Declared, OfSuite, declared
 from ndcg_tracker.cli import options
 from ndcg_tracker.rules import refuse
 
@@ -39,19 +39,15 @@ class Asked:
         taken = inspect.signature(function).parameters
         return {name: value for name, value in self.named.items() if name in taken}
 
-    def apart(self, question: type[Answer]) -> tuple[Answer, dict[str, Any]]:
-        """Return the question that some of the named arguments ask, and the others."""
+    def apart(self, question: type[Answer]) -> tuple[Answer, Asked]:
+        """Return the question that some of the named arguments ask, and the other arguments."""
         own = self.part(question)
-        return question(**own), {name: value for name, value in self.named.items() if name not in own}
+        others = {name: value for name, value in self.named.items() if name not in own}
+        return question(**own), replace(self, named=others)
 
-    def on_suite(
-        self,
-        function: Callable[..., Answer],
-        suite: str,
-        **further: object,
-    ) -> Answer:
+    def on_suite(self, function: Callable[..., Answer], suited: OfSuite, **further: object) -> Answer:
         """Call a function on a suite; the rules refuse the arguments that it does not take."""
-        return function(suite, *self.positional, **{**self.named, **further})
+        return function(suited.suite, *self.positional, by_tag=suited.by_tag, **{**self.named, **further})
 
 
 def _as_typer(argument: Declared) -> inspect.Parameter:

@@ -153,7 +153,7 @@ def log_run(
         of_labels = _columns(told)
         columns = of_labels if labels is None else replace_fields(of_labels, label=None)
         (path,), beside = stack.enter_context(as_parquet([run], labels, columns, replace_fields(of_labels, score=None)))
-        store = partial(ingest_stream, opened, details=details, metrics=told.metrics, replace=told.replace)
+        store = partial(ingest_stream, opened, details=details, metrics=told.metrics)
         reading = Reading()
         return reading.used_by(path, reading.labels_given(beside), store)
 
