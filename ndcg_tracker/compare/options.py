@@ -53,7 +53,11 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
 
 Baseline = Annotated[
     str,
-    Option("A run: name, id, @alias, latest, latest~2 or a unique prefix.", metavar="BASELINE", is_positional=True),
+    Option(
+        "A run: name, id, @alias, latest, latest~2, before:DATE or a unique prefix.",
+        metavar="BASELINE",
+        is_positional=True,
+    ),
 ]
 Candidate = Annotated[str, Option("The run to compare with the baseline.", metavar="CANDIDATE", is_positional=True)]
 Candidates = Annotated[
