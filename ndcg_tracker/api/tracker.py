@@ -253,9 +253,14 @@ class Tracker:
         that were answered before the later run was stored. Raises: ReferenceNotFoundError; InputError for
         methods that do not apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
+        return self.compared(baseline, candidates, made(CompareOptions, keywords))
+
+    def compared(
+        self, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+    ) -> ComparisonResult:
+        """Return what ``compare`` returns, for its options as one object."""
         from ndcg_tracker.compare.gather import ComparisonResult, compared
 
-        options = made(CompareOptions, keywords)
         with self.store().read() as tx:
             comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
         return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))

@@ -21,7 +21,6 @@ from ndcg_tracker.compare.gather_results import (
     refuse_other_groups,
     shares_of_sides,
 )
-from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.reach import coverage as coverage_by_labels
 from ndcg_tracker.compare.results import (
@@ -249,9 +248,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     if not options.trust_judge and (alone := judge_alone(tx, both)):
         results = [replace(of, judge_alone=alone) for of in results]
     if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
-        results, of_labels, listed = coverage_by_labels(
-            tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable
-        )
+        results, of_labels, listed = coverage_by_labels(tx, both, results, coverage, options)
         if any(note.kind == "other_ids" for note in of_labels):  # which says why far fewer are judged
             more = [note for note in more if note.kind != "far_fewer_judged"]
         more += of_labels
@@ -274,7 +271,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     )
     is_stored = results[0].check is None and results[0].graded is None  # moves are by stored labels alone
     if is_stored and not pruned and not both.is_repeated:
-        comparison = _with_moves(tx, comparison, both)
+        comparison = _with_moves(tx, comparison, both, with_items=not options.for_screen)
     runs, labels = [side.run for side in both.sides], both.baseline.label_set
     note = None if both.is_repeated else retraining_note(tx, runs, labels.id, comparison.metrics[0])
     if note is not None:
@@ -383,7 +380,7 @@ def _requested_as(both: RunPair, metric: Metric) -> str:
     return baseline_text if candidate_text == str(metric) else candidate_text
 
 
-def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> Comparison:
+def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair, *, with_items: bool) -> Comparison:
     """Return the comparison with the texts of its worst and best groups, and the items that moved them.
 
     Only the lists of these groups are read.
@@ -393,6 +390,10 @@ def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> C
     key_of = dict(zip(ids.tolist(), (group.group for group in shown), strict=True))
     texts = {key_of[of.group_id]: of.text for of in tx.texts.of_groups(both.dataset_id, list(key_of)) if of.text}
     comparison = replace(comparison, texts=texts)
+    if not with_items:
+        return comparison
+    from ndcg_tracker.compare.item_changes import item_moves
+
     moves = item_moves(tx, both, ids, n=sys.maxsize)
     if not moves:
         return comparison
