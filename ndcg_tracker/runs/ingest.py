@@ -20,13 +20,8 @@ from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights, may_be_grades
 from ndcg_tracker.runs.groups import keep_texts
-from ndcg_tracker.runs.labels import (
-    JudgeNames,
-    RunLabels,
-    held_labels,
-    label_source,
-    numbered_labels,
-)
+from ndcg_tracker.runs.judges import JudgeNames, judged_share_notes, met_labels_notes, numbered_labels
+from ndcg_tracker.runs.labels import RunLabels, held_labels, label_source
 from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.runs.samples import checked_sample, kept_as, sampled_note
 from ndcg_tracker.runs.scoring import (
@@ -34,9 +29,7 @@ from ndcg_tracker.runs.scoring import (
     StoredMetric,
     StoredMetrics,
     below_rel_notes,
-    judged_share_notes,
     meeting_notes,
-    met_labels_notes,
     n_on_sort,
     on_unstable_sort,
     restore,

@@ -33,7 +33,7 @@ from ndcg_tracker.render.report import query_cell, text_cell
 from ndcg_tracker.render.whole_file import whole_file
 from ndcg_tracker.runs.designs import Scale, numbered_design, open_items
 from ndcg_tracker.runs.groups import group_id, texts_of
-from ndcg_tracker.runs.labels import judges_of
+from ndcg_tracker.runs.judges import judges_of
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.records import NO_LABELS_HERE
