@@ -548,6 +548,16 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{n:,} of {counted(n_known, 'labelled item')} {'has' if n == 1 else 'have'} another text than when labelled"
     ),
     "nothing_found": "all its lists are empty",
+    "no_answer_of_both": (
+        "no answer: of the queries without an answer, the baseline returns nothing for {baseline}, the candidate for "
+        "{candidate}"
+    ).format,
+    "no_answer": lambda n_empty, n, n_absent: (
+        f"no answer: {n_empty:,} of {n:,} queries without an answer return nothing"
+        + (f"; {n_absent:,} more {'is' if n_absent == 1 else 'are'} not in the run" if n_absent else "")
+        if n
+        else f"no answer: none of the {n_absent:,} queries without an answer is in the run"
+    ),
     "some_groups_missing": _some_groups_missing,
     "one_score": "the scores of each list are all equal, so ties decide the order, not a model",
     "all_one": (

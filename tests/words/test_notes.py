@@ -423,6 +423,14 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "its labels have no group in common with version 3 of the dataset's labels: they have '1', '2', version 3 has "
         "'q1'",
     ),
+    "no_answer": (
+        {"n_empty": 4, "n": 5, "n_absent": 1},
+        "no answer: 4 of 5 queries without an answer return nothing; 1 more is not in the run",
+    ),
+    "no_answer_of_both": (
+        {"baseline": "4 of 5", "candidate": "3 of 5"},
+        "no answer: of the queries without an answer, the baseline returns nothing for 4 of 5, the candidate for 3 of 5",
+    ),
     "nothing_found": ({}, "all its lists are empty"),
     "unstable_sort": (
         {"tool": "ranx", "metric": "ranx:ndcg@10", "from_items": 16, "n": 2},
