@@ -353,9 +353,15 @@ class _Match:
         if self.any_item:
             meeting = meeting_notes(*self.meeting.tolist(), metrics=metrics)
             of_ties = [*unordered_notes(self.unordered), *unstable_sort_notes(self.on_sort)]
-            return [*swapped, *self.spelling.notes(), *meeting, *of_ties, *below_rel_notes(metrics, self.highest)]
+            return [
+                *swapped,
+                *self.spelling.notes(metrics),
+                *meeting,
+                *of_ties,
+                *below_rel_notes(metrics, self.highest),
+            ]
         n_shared = int(self.meeting[1] - self.meeting[0])
-        return [doubts.none_met(self.spelling, n_shared, self.of_run, self.of_labels), *swapped]
+        return [doubts.none_met(self.spelling, n_shared, self.of_run, self.of_labels, metrics), *swapped]
 
 
 def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:

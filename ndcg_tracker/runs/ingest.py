@@ -406,9 +406,10 @@ def _stored(
         if not scores.n_judged and run.n_items:
             both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
             of_run, of_labels = (tx.groups.keys(dataset.id, ids[:SHOWN]).to_list() for ids in both)
-            notes.append(doubts.none_met(scores.spelling, n_labelled - n_missing, of_run, of_labels, dataset.name))
+            n_shared = n_labelled - n_missing
+            notes.append(doubts.none_met(scores.spelling, n_shared, of_run, of_labels, new, dataset.name))
         else:
-            notes += scores.spelling.notes(dataset.name)
+            notes += scores.spelling.notes(new, dataset.name)
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
             scores.n_judged, label_set.n_labels * n_labelled / label_set.n_groups, scores.coverage(), dataset.name
         )

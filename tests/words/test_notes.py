@@ -429,7 +429,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "no_answer_of_both": (
         {"baseline": "4 of 5", "candidate": "3 of 5"},
-        "no answer: of the queries without an answer, the baseline returns nothing for 4 of 5, the candidate for 3 of 5",
+        "no answer: of the queries without an answer, the baseline returns nothing for 4 of 5, the candidate for 3 of "
+        "5",
     ),
     "nothing_found": ({}, "all its lists are empty"),
     "unstable_sort": (
@@ -526,7 +527,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     [
         ({"of_run": "a", "of_labels": "b"}, "the run has 'a', but the labels have 'b'; do the ids match?"),
         (
-            {"of_run": "a", "of_labels": "b", "may_carry": True},
+            {"of_run": "a", "of_labels": "b", "may_map": True},
             "the run has 'a', but the labels have 'b'; were ids renamed? Then carry the labels to them with",
         ),
         (
