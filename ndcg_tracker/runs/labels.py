@@ -415,7 +415,8 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
         facts["may_extend"], command = False, ()
     gone = [Note("labels_gone", facts, command)] if n_labels else []
     *earlier, given = [
-        {name: told[0] for name, told in (of.from_runs or {}).items() if name != "runs"} for of in (*before, own)
+        {name: told[0] for name, told in (of.from_runs or {}).items() if name in ("model", "prompt")}
+        for of in (*before, own)
     ]
     for name, now in given.items():
         was = [of[name] for of in earlier if name in of]
