@@ -41,6 +41,7 @@ KINDS = {
     "two_versions": "two versions of the labels",
     "several_judges": "several judges",
     "frame": "a table in memory",
+    "files": "files in the place of runs",
 }
 """What an argument may not go with that is not an argument."""
 
@@ -53,6 +54,7 @@ _ONE_OF_JUDGES = "it shows one version of one judge"
 _NO_LISTS = "it holds values per group, not lists"
 _NO_VERSION = "answers to a design make no version of the labels"
 _EACH_A_LOOK = "each decision is a look that counts"
+_NOT_STORED = "it is about what is stored"
 _COMPARE = "leave it out, or see the difference with: ndcg-track compare"
 
 RULES: Mapping[str, tuple[Rule, ...]] = {
@@ -107,6 +109,13 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("group", "by", "slices are of all groups"),
         Rule("by", "two_versions", "slices are under one version"),
     ),
+    "files": (
+        Rule("dataset suite by_tag tags judge=* check_with fresh", "files", _NOT_STORED),
+        Rule("repeats acknowledge labels_baseline labels_candidate", "files", _NOT_STORED),
+        Rule("read", "files", "stored runs have been read", needs=True),
+    ),
+    "show": (Rule("labels", "files", "a stored run has its own", needs=True),),
+    "diff": (Rule("labels", "files", "lists are compared without labels", needs=True),),
     "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot compare": (

@@ -18,7 +18,7 @@ CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
 """How a comparison is printed; latex: a table for a paper."""
 
 
-@takes(Tracker.compare)
+@takes(Tracker.compare, runs=("baseline", "candidates"))
 def compare(
     asked: Asked,
     labels: Annotated[
