@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def test_the_first_id_that_comes_again_is_found_whatever_the_hashes(
         known |= set(fresh)
 
 
+@pytest.mark.nightly
 def test_a_million_groups_take_little_memory() -> None:
     seen = SeenGroups()
     for first in range(0, 1_000_000, 10_000):
