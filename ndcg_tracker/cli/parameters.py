@@ -116,8 +116,7 @@ def takes(
             files = files_among(given, runs)
             if rules is not None:
                 typed = {name: of for name, of in given.items() if of != defaults[name]}
-                for of_command in (rules or command.__name__, *(["files"] if runs else [])):
-                    refuse(of_command, {**typed, "files": bool(files)})
+                refuse(rules or command.__name__, {**typed, "file_runs": bool(files)})
             if files:
                 held_in_memory(given, runs, files, needs_labels=needs_labels)
             for name in of_files:

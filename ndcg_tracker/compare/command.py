@@ -24,8 +24,8 @@ def compare(
     labels: Annotated[
         str | None,
         options.everyday(
-            metavar="VERSION",
-            help="Version of the labels: a number, or newest; all for a row per version.",
+            metavar="VERSION|FILE",
+            help="Version of the labels: a number, or newest; all for a row per version. Of files, a file.",
             show_default="the latest that the runs share",
         ),
     ] = None,

@@ -80,8 +80,8 @@ ClusterBy = Annotated[
 LabelsVersion = Annotated[
     Version,
     Everyday(
-        "Version of the labels: a number, or newest.",
-        metavar="VERSION",
+        "Version of the labels: a number, or newest; of files in the place of runs, a file.",
+        metavar="VERSION|FILE",
         default="the latest that the runs share",
         typed=str | None,
         read=labels_version,
