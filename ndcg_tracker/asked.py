@@ -493,6 +493,15 @@ Collapsed = Annotated[
 ]
 ItemText = Annotated[str | None, Option("Store the texts of the items, from this column or key.", metavar="COLUMN")]
 ItemIsText = Annotated[bool, Option("The items have no ids: their column holds texts, which are stored.")]
+ReadAs = Annotated[
+    str | Mapping[str, object] | None,
+    Option(
+        "How to read files: options of evaluate, such as 'group=qid item=doc reader=csv'.",
+        ("--read",),
+        metavar="'NAME=VALUE ...'",
+        typed=str | None,
+    ),
+]
 GroupsShare = Annotated[
     str | float | None,
     Option(
