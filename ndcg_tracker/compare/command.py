@@ -18,14 +18,14 @@ CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
 """How a comparison is printed; latex: a table for a paper."""
 
 
-@takes(Tracker.compare)
+@takes(Tracker.compare, runs=("baseline", "candidates"))
 def compare(
     asked: Asked,
     labels: Annotated[
         str | None,
         options.everyday(
-            metavar="VERSION",
-            help="Version of the labels: a number, or newest; all for a row per version.",
+            metavar="VERSION|FILE",
+            help="Version of the labels: a number, or newest; all for a row per version. Of files, a file.",
             show_default="the latest that the runs share",
         ),
     ] = None,

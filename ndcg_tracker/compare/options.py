@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
 from ndcg_tracker.asked import AnyDataset, Everyday, Judge, Made, MetricTexts, Option, checked_margin
@@ -46,6 +48,10 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
     if labels == "newest":
         return "newest"
     if not (labels.isascii() and labels.isdecimal()):
+        if Path(labels).is_file():
+            add = shlex.join(["ndcg-track", "labels", "add", labels, "--rescore"])
+            what = f"{argument('labels')} is a version of the labels if the runs are stored, and {labels!r} is a file"
+            raise InputError(what, advice=f"store it first: {add}")
         advice = f"give a number, such as {argument('labels', 1)}, or newest{' or all' if or_all else ''}"
         raise InputError(f"{argument('labels')} {labels!r} is not a version", advice=advice)
     return int(labels)
@@ -78,8 +84,8 @@ ClusterBy = Annotated[
 LabelsVersion = Annotated[
     Version,
     Everyday(
-        "Version of the labels: a number, or newest.",
-        metavar="VERSION",
+        "Version of the labels: a number, or newest; of files in the place of runs, a file.",
+        metavar="VERSION|FILE",
         default="the latest that the runs share",
         typed=str | None,
         read=labels_version,

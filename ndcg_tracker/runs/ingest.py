@@ -403,8 +403,9 @@ def _stored(
             notes.append(doubts.none_met(scores.spelling, n_shared, of_run, of_labels, new, dataset.name))
         else:
             notes += scores.spelling.notes(new, dataset.name)
+        n_labels = label_set.n_labels * n_labelled / max(label_set.n_groups, 1)
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
-            scores.n_judged, label_set.n_labels * n_labelled / label_set.n_groups, scores.coverage(), dataset.name
+            scores.n_judged, n_labels, scores.coverage(), dataset.name
         )
         notes += unordered_notes(scores.unordered)
         notes += unstable_sort_notes(n_on_sort(scores.groups(on_unstable_sort(new))))

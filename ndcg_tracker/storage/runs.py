@@ -136,7 +136,7 @@ class RunReads:
     def _referenced(self, reference: str, dataset: str | None) -> int:
         if dataset is not None:
             self._datasets.known(dataset)
-        names = self._session.once(("names of runs", dataset), partial(self._names, dataset))
+        names = self._session.once(("names of runs", dataset), partial(self.names, dataset))
         if reference.startswith(("latest", BEFORE)):  # the checkpoints of a training come before its final run
             checkpoints = {run.id for run in self.all(dataset) if run.is_checkpoint and run.name != reference}
             names = [run for run in names if run.id not in checkpoints] or names
@@ -144,7 +144,7 @@ class RunReads:
         self._session.named_runs.append(run_id)
         return run_id
 
-    def _names(self, dataset: str | None) -> list[RunName]:
+    def names(self, dataset: str | None = None) -> list[RunName]:
         """Return the names of all runs, oldest first, and keep their aliases, which the query returns too."""
         runs, aliases = schema.runs, schema.aliases
         query = (
