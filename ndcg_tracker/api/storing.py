@@ -172,6 +172,7 @@ def store_run_of(
 
     ``source``: what to call its file, if not by its path. ``ready``: the run, if it is read and scored already.
     """
+    from ndcg_tracker.ingest.by_shape import empty_lists
     from ndcg_tracker.ingest.columns import RUN_TABLE
     from ndcg_tracker.ingest.documents import texts_read
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
@@ -193,9 +194,10 @@ def store_run_of(
         sampled=what.sampled,
         groups_share=what.groups_share,
         allow=what.allow,
-        texts=texts,
     )
-    whose = what.judge or ([given.judge] if given.judge else None)
+    told: dict[str, Any] = {"recognised": what.recognised, "texts": texts}
+    told["empty_lists"] = partial(empty_lists, frame, what.of_run(given.source))
+    details, whose = replace_fields(details, **told), what.judge or ([given.judge] if given.judge else None)
     options: Any = {"details": details, "metrics": what.metrics, "judge": whose}
     if ready is not None:
         stored = ingest_stream(self, [ready.table], given.lists, scores=ready.scores, **options)
@@ -406,7 +408,7 @@ def add_labels(
     from ndcg_tracker.ingest.reading import path_of, read_labels_by_judge, texts_given
     from ndcg_tracker.runs.ingest import source_name
     from ndcg_tracker.runs.rescore import store_labels
-    from ndcg_tracker.storage.records import LabelOrigin
+    from ndcg_tracker.storage.records import WITHOUT_ANSWER, LabelOrigin
 
     told, path = made(LabelsTold, keywords), path_of(labels)
     names = told.of_file()
@@ -423,6 +425,7 @@ def add_labels(
         run_of = {alias: tx.runs.resolve(alias, told.dataset).name for alias in aliases}
     runs = [run_of.get(name, name) for name in told.from_runs]
     origin = {"runs": runs, "model": [told.model], "prompt": [told.prompt]}
+    origin[WITHOUT_ANSWER] = [query for golden in told.recognised for query in golden.without_answer]
     come_from = {name: values for name, values in origin.items() if any(values)} or None
     first, *further = (
         store_labels(

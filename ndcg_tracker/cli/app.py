@@ -293,7 +293,8 @@ def _before_command(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback if an error occurs.")] = False,
     **done: bool,
 ) -> None:
-    surroundings.database, surroundings.debug, surroundings.detail, surroundings.n_asked = db, debug, "screen", 0
+    surroundings.database, surroundings.debug, surroundings.detail = db, debug, "screen"
+    surroundings.n_asked, surroundings.in_memory = 0, None
     _choose_detail(quiet=quiet, verbose=verbose)
 
 

@@ -13,7 +13,7 @@ LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 """How a leaderboard is printed."""
 
 
-@takes(ask_leaderboard, OfSuite)
+@takes(ask_leaderboard, OfSuite, runs=("runs",))
 def leaderboard(
     asked: Asked,
     all: Annotated[bool, options.everyday("--all", help="Rank all runs of the dataset, as without RUN.")] = False,
