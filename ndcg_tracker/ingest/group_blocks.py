@@ -40,10 +40,6 @@ class LineFormat(Protocol):
         None if there is no such reader.
         """
 
-    @property
-    def small(self) -> Callable[[Lines], Rows] | None:
-        """A fast reader for texts too small to import Arrow for, None if ``exact`` reads them."""
-
     def n_rows_of(self, line: bytes) -> int:
         """Return how many rows a line of a block that was read quickly holds: none if it is blank or a comment."""
 
@@ -54,7 +50,7 @@ class LineFormat(Protocol):
 class ExactOnly:
     """A format without a quick reader."""
 
-    small = fast = None
+    fast = None
 
     def n_rows_of(self, line: bytes) -> int:
         """Be never called, because exact readers know the lines of their rows."""
@@ -89,10 +85,9 @@ def whole_block(source: Source, new_table: Callable[[], LineFormat], *, is_small
         return rows, places
 
     table = new_table()
-    quick = table.small if is_small else table.fast
-    if quick is not None:
+    if table.fast is not None and not is_small:
         try:
-            rows = quick(source)
+            rows = table.fast(source)
             table.finish(rows.n_rows, NoPlaces().whole)
             return GroupBlock(rows, NoPlaces(), exact)
         except DoubtfulError:

@@ -108,7 +108,7 @@ def ir_datasets_labels(name: str, columns: Columns = DEFAULT_COLUMNS) -> LabelLi
     return label_lists(rows.as_asked(columns), RowPlaces(where))
 
 
-SMALL = 1 << 21  # bytes up to which reading without Arrow is faster than importing it
+SMALL = 1 << 20  # bytes up to which reading without Arrow is about as fast as importing it
 BLOCK_ROWS = 1 << 20
 BYTES_PER_ROW = 32
 

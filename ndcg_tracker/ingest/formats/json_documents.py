@@ -15,10 +15,11 @@ import numpy as np
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
-from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
+from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.formats.response_rows import document_rows
 from ndcg_tracker.ingest.formats.response_shapes import is_by_group, is_response
 from ndcg_tracker.ingest.formats.responses import is_lists, response_columns
+from ndcg_tracker.ingest.plain import json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings import Floats

@@ -16,10 +16,10 @@ from ndcg_tracker.ingest.cells import (
     whole_ranks,
 )
 from ndcg_tracker.ingest.columns import Columns, Refused, Wanted
-from ndcg_tracker.ingest.formats.jsonl import json_id, json_number
 from ndcg_tracker.ingest.formats.response_shapes import BATCH, NOTHING, is_batch, json_response
 from ndcg_tracker.ingest.formats.responses import Found, Responses
 from ndcg_tracker.ingest.group_blocks import ExactOnly
+from ndcg_tracker.ingest.plain import json_id, json_number
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Lines
 from ndcg_tracker.rankings import Floats, Index
