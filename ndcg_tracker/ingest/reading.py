@@ -612,7 +612,7 @@ def _checked(
     if seen is None:
         return table
     here = set[bytes]()
-    for again, key in enumerate(rows.span_keys.to_bytes_list()):
+    for key in rows.span_keys.to_bytes_list():
         if key in seen or key in here:
             break
         here.add(key)
@@ -621,7 +621,7 @@ def _checked(
         return table
     what = f"the rows of group {shown(key)} are not contiguous"
     advice = "sort the file by group first, or read it whole instead of block by block"
-    error = places.error(int(rows.span_starts[again]), what, advice=advice)
+    error = places.error(int(rows.span_starts[len(here)]), what, advice=advice)
     if isinstance(error, InputError):  # a DoubtfulError has no place
         raise ScatteredGroupError(what, where=error.where, advice=advice)
     raise error
