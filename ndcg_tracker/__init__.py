@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ndcg_tracker.api.checking import check
     from ndcg_tracker.api.evaluation import Evaluation
     from ndcg_tracker.api.experiment import experiment, paired
     from ndcg_tracker.api.reading import evaluate
@@ -40,6 +41,7 @@ __all__ = [
     "NotComparableError",
     "ReferenceNotFoundError",
     "Tracker",
+    "check",
     "evaluate",
     "experiment",
     "paired",
@@ -50,6 +52,7 @@ _MODULE_OF = {
     "Evaluation": "api.evaluation",
     "Metric": "metrics.language.metric",
     "Tracker": "api.tracker",
+    "check": "api.checking",
     "evaluate": "api.reading",
     "experiment": "api.experiment",
     "paired": "api.experiment",
