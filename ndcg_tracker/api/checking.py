@@ -10,7 +10,6 @@ from ndcg_tracker.asked import (
     GroupColumn,
     ItemsPath,
     ItemToDocument,
-    Labels,
     Option,
     RelevantKey,
     asks,
@@ -25,6 +24,10 @@ if TYPE_CHECKING:
 Results = Annotated[
     object, Option("The results: the ranked ids of each query.", metavar="RESULTS", is_positional=True, typed=str)
 ]
+Golden = Annotated[
+    object,
+    Everyday("The golden set: queries and their relevant items.", ("--labels",), metavar="GOLDEN", typed=str),
+]
 Against = Annotated[str | None, Everyday("The baseline, a file in git that --accept writes.", metavar="FILE")]
 
 
@@ -32,7 +35,7 @@ Against = Annotated[str | None, Everyday("The baseline, a file in git that --acc
 def check(
     results: Results,
     *,
-    labels: Labels,
+    labels: Golden,
     against: Against = None,
     group: GroupColumn = GROUP,
     items: ItemsPath = None,
@@ -52,7 +55,7 @@ def check(
     >>> import ndcg_tracker as nt
     >>> results = [{"query": "reset password", "retrieved_ids": ["faq-2", "faq-7"]}]
     >>> golden = [{"query": "reset password", "expected_ids": ["faq-7"]}]
-    >>> print(nt.check(results, labels=golden))
+    >>> print(str(nt.check(results, labels=golden)).partition("\\n")[0])
     1 query: RR@10 0.500, hit@5 1.000
     """
     from ndcg_tracker.api.reading import Reading

@@ -14,6 +14,8 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.shapes import BASELINE
 from ndcg_tracker.words.texts import shown, shown_name
 
+NO_ANSWER = "no answer"
+"""The value of a query without an answer: 1 if nothing is returned."""
 DEPTH = 20
 """So many items of a list are kept, or as many as the deepest metric reads."""
 _DECIMALS = 4
@@ -22,7 +24,7 @@ _ROUNDED = 1.01 * 10**-_DECIMALS  # how far a mean may be from the mean of round
 
 @dataclass(frozen=True)
 class Baseline:
-    """What was accepted last.
+    """What was accepted last, or would be.
 
     ``lists``: the first ``depth`` items of each query, all of them if that is None. ``values``: of each labelled query
     by metric. ``digests``: of its labels. ``mean`` and ``best``: by metric, now and ever since the golden set changed.
@@ -71,7 +73,7 @@ def read_baseline(path: str) -> Baseline:
         try:
             rows.append(_row(json.loads(line), number == 1))
         except (ValueError, TypeError, KeyError, AttributeError):
-            what = f"is no line of a baseline: {shown(line)}"
+            what = f"is not a line of a baseline: {shown(line)}"
             raise InputError(what, where=f"{name}:{number}", advice="write the file anew with --accept") from None
     if not rows:
         raise InputError("is empty", where=name, advice="write the file anew with --accept")

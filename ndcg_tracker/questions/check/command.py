@@ -29,13 +29,10 @@ def check(
 
     No database is needed. Exit codes: 0 green or accepted, 3 below the tolerance, 5 not compared, 2 bad input.
 
-    Example: ndcg-track check results.jsonl --labels golden.json --against baseline.jsonl
+    Example: ndcg-track check out.jsonl --labels golden.json --against base.jsonl
     """
-    from ndcg_tracker.questions.check.say import junit_of
     from ndcg_tracker.render.whole_file import appended_summary, summary_path, whole_file
 
-    if "labels" not in asked.named:
-        raise InputError("check needs --labels GOLDEN: the golden set")
     summary = summary_path()
     with ExitStack() as files:
         write_junit = files.enter_context(whole_file(junit, "--junit"))
@@ -44,7 +41,7 @@ def check(
         for line in result.read:
             options.say(line)
         said = result.said(options.as_option)
-        write_junit(junit_of(result, options.as_option))
+        write_junit(result.to_junit(options.as_option))
         if append_summary is not None:
             append_summary(said.in_format("markdown") + "\n")
     options.show_decision(options.answer_text(said, format), result.exit_code)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
 from typing import Literal
@@ -15,7 +15,8 @@ from ndcg_tracker.compare.reach import FIRST, REPLACED, Vanished, is_many
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.check.baseline import Baseline, digest_of, is_mean, rounded
+from ndcg_tracker.questions.check.baseline import NO_ANSWER, Baseline, digest_of, is_mean, rounded
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
@@ -25,7 +26,7 @@ from ndcg_tracker.statistics.small_sets import Kind, Spread, allowed_drop, drop_
 Decision = Literal["green", "red", "not_compared", "values"]
 """Whether the drop is within the tolerance; "values" without a baseline."""
 Lists = Mapping[str, Sequence[str]]
-NO_ANSWER = "no answer"
+Graded = Mapping[str, Mapping[str, float]]
 _KINDS: Mapping[str, Kind] = {"Success": "hit", "RR": "RR", "ndcg": "ndcg"}
 _SAME = 1e-9
 
@@ -34,7 +35,9 @@ _SAME = 1e-9
 class Facts:
     """What was read: the ranked ids of each query, the labels, the queries without an answer, and the baseline.
 
-    ``attributes``: of queries. ``corpus``: the ids that the index has, None if they are not known.
+    ``attributes``: of queries. ``corpus``: the ids that the index has, None if they are not known. ``names``: of the
+    golden set, the results and the baseline, "" for none. ``read``: what was read, in sentences. ``cutoff``: the
+    deepest of the metrics, None for all ranks.
     """
 
     results: Lists
@@ -42,24 +45,29 @@ class Facts:
     without_answer: Sequence[str]
     baseline: Baseline | None
     attributes: Mapping[str, Mapping[str, str]]
-    corpus: Collection[str] | None = None
+    corpus: Collection[str] | None
+    names: tuple[str, str, str]
+    read: Sequence[str]
+    cutoff: int | None
 
 
 @dataclass(frozen=True)
 class Rules:
     """What decides: the drop of the first metric that is allowed, and whether no query may be worse.
 
-    ``ids_are_stable``: whether items that vanish are gone, not renamed.
+    ``ids_are_stable``: whether items that vanish are gone, not renamed. ``depth``: how many items of a list the next
+    baseline keeps, None for all.
     """
 
     metrics: Sequence[Metric]
     tolerance: float
-    is_strict: bool = False
-    ids_are_stable: bool = False
+    strict: bool
+    ids_are_stable: bool
+    depth: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class MetricMeans:
+class CheckedMetric:
     """The means of one metric over the queries that are compared; ``baseline`` and ``delta`` are None without one."""
 
     metric: str
@@ -70,7 +78,7 @@ class MetricMeans:
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """A query whose value of the first metric changed, and the labelled item that moved most; ranks from 1."""
+    """A query whose value of the first metric changed, and the relevant item that moved most; ranks from 1."""
 
     query: str
     baseline: float
@@ -83,79 +91,115 @@ class QueryChange:
 
 @dataclass(frozen=True, slots=True)
 class NoAnswers:
-    """How many of the ``n`` queries without an answer return nothing, and of those that the baseline has."""
+    """How many of ``n`` queries without an answer return nothing; ``baseline`` is None without one."""
 
     n: int
+    baseline: int | None
     candidate: int
-    n_compared: int
-    baseline: int
 
-    @property
-    def lost(self) -> int:
-        """How many more of them return something than in the baseline."""
-        return self.baseline - self.candidate
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A category that lost ``n`` queries more than it won."""
+
+    attribute: str
+    value: str
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
 class GoldenChanges:
-    """How the golden set changed since the baseline; ``gone``: queries with the value they had."""
+    """How the golden set changed since the baseline; ``gone``: the queries and the first values that they had."""
 
-    new: tuple[str, ...]
-    gone: tuple[tuple[str, float | None], ...]
-    relabelled: tuple[str, ...]
+    new: tuple[str, ...] = ()
+    gone: Mapping[str, float | None] = field(default_factory=dict)
+    relabelled: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.new or self.gone or self.relabelled)
 
 
 @dataclass(frozen=True, slots=True)
-class OtherIds:
-    """Labelled items among the first three of one side that the other never returns.
+class Vanishing:
+    """Labelled items among the first three of the baseline that the results never return, or the other way round.
 
-    ``n``: of ``n_labelled``. ``are_other``: whether their ids were changed. ``n_replaced``: those with a new id in
-    their place. ``pairs``: old and new ids. ``is_golden_set``: the golden set has new ids, and the baseline old ones.
+    ``n``: of ``n_labelled``. ``are_renamed``: whether their ids were changed. ``n_replaced``: those with a new id in
+    their place. ``example``: an old and a new id. ``is_golden_set``: the golden set has new ids, and the baseline old
+    ones. ``is_part_missing``: whether a part of the index may be missing.
     """
 
     n: int
     n_labelled: int
-    are_other: bool
+    are_renamed: bool
     n_replaced: int | None = None
-    pairs: tuple[tuple[str, str], ...] = ()
+    example: tuple[str, str] | None = None
     is_golden_set: bool = False
     is_part_missing: bool = False
 
 
 @dataclass(frozen=True)
-class Decided:
-    """The decision and what it rests on; None or nothing where there is no baseline.
+class CheckDecision:
+    """The decision and what it rests on.
 
-    ``n``: how many queries are compared. ``allowed``: the drop that is allowed. ``is_count``: whether the first metric
-    is 0 or 1 for each query. ``drop_up_to``: the 95% bound for other queries. ``stopped``: the drop that a set of this
-    size stops 4 times in 5. ``absent``: golden queries that the results lack. ``lost_by``: categories that lost two
-    queries or more, net. ``edited``: queries whose values are not those of their lists, None for the header.
+    ``n``: how many queries are compared. ``allowed``: by how much the mean of the first metric may fall: the tolerance,
+    and where ``is_count``, so that each query has it or not, one query. ``n_lists``: how many lists differ.
+    ``drop_up_to``: the 95% bound for other queries. ``stopped``: the drop that a set of this size stops 4 times in 5.
+    ``lost_by``: categories that lost two queries or more. ``absent``: golden queries that the results lack.
+    ``edited``: queries of the baseline whose values are not those of their lists, "" for its means. ``best``: the
+    highest mean that was ever accepted.
     """
 
     decision: Decision
     n: int
-    metrics: tuple[MetricMeans, ...]
+    metrics: tuple[CheckedMetric, ...]
+    tolerance: float
     allowed: float
+    strict: bool
     is_count: bool
-    changed: tuple[QueryChange, ...] = ()
-    drop_up_to: float | None = None
-    stopped: float | None = None
-    no_answers: NoAnswers | None = None
-    golden: GoldenChanges = GoldenChanges((), (), ())
-    other_ids: OtherIds | None = None
-    lost_by: tuple[tuple[str, str, int], ...] = ()
-    absent: tuple[str, ...] = ()
-    edited: tuple[str | None, ...] = ()
-    best: float | None = None
-    now: Baseline | None = None
+    changed: tuple[QueryChange, ...]
+    n_lists: int
+    drop_up_to: float | None
+    stopped: float | None
+    no_answer: NoAnswers | None
+    lost_by: tuple[Lost, ...]
+    golden: GoldenChanges
+    vanished: Vanishing | None
+    absent: tuple[str, ...]
+    edited: tuple[str, ...]
+    best: float | None
+    now: Baseline
 
-    @property
-    def worse(self) -> int:
-        """How many queries are worse."""
-        return sum(change.delta < 0 for change in self.changed)
+
+@dataclass(frozen=True)
+class _Side:
+    """Lists under the labels of today: the values of each query by metric, and the digests of its labels."""
+
+    lists: Lists
+    values: Mapping[str, Mapping[str, float]]
+    judged: JudgedRanking
+
+    @classmethod
+    def of(cls, lists: Lists, facts: Facts, graded: Graded, metrics: Sequence[Metric]) -> _Side:
+        full = {query: ids for query, ids in lists.items() if ids}
+        offsets = np.cumsum([0, *map(len, full.values())])
+        items = Keys.from_strings([*chain.from_iterable(full.values())])
+        both = judged(Ranking(Keys.from_strings([*full]), offsets, items, -np.arange(float(len(items)))), facts.labels)
+        values: dict[str, dict[str, float]] = {query: {} for query in graded}
+        values |= {query: {NO_ANSWER: float(not lists.get(query, "absent"))} for query in facts.without_answer}
+        for metric, of in zip(metrics, group_values(both, metrics), strict=True):
+            for query, value in zip(of.group_keys.to_list(), of.values.tolist(), strict=True):
+                if query in graded and value == value:
+                    values[query][name_of(metric)] = value
+        return cls(lists, values, both)
+
+    def of_first(self, queries: Sequence[str], name: str) -> Floats:
+        """Return a value of some queries."""
+        return np.array([self.values[query][name] for query in queries])
+
+
+def name_of(metric: Metric) -> str:
+    """Return a metric as the caller named it."""
+    return metric.requested_as or str(metric)
 
 
 def default_metrics(labels: LabelLists) -> list[Metric]:
@@ -164,243 +208,173 @@ def default_metrics(labels: LabelLists) -> list[Metric]:
     return [parse_metric(text) for text in ("ndcg@10" if has_grades else "RR@10", "hit@5")]
 
 
-def decided(facts: Facts, rules: Rules, depth: int | None) -> Decided:
-    """Return the decision about results; ``depth``: how many items of a list the next baseline keeps."""
-    graded, baseline = _graded(facts.labels), facts.baseline
-    golden = [*graded, *facts.without_answer]
-    results, now_values = _values(facts.results, facts.labels, rules.metrics)
-    absent = tuple(query for query in golden if query not in facts.results)
-    now = _as_baseline(facts, graded, rules, now_values, depth)
-    if baseline is None:
-        return _measured(facts, rules, now_values, absent, now)
-    edited = _edited(facts, baseline, graded)
-    before, then_values = _values(baseline.lists, facts.labels, rules.metrics)
-    first, then = now_values[0], then_values[0]
-    common = [query for query in graded if query in baseline.lists and query in first and query in then]
-    common = [query for query in common if query in facts.results]
-    n, delta = len(common), _of(first, common) - _of(then, common)
-    means = tuple(
-        _means(metric, [of[q] for q in common if q in of], [was[q] for q in common if q in was])
-        for metric, of, was in zip(rules.metrics, now_values, then_values, strict=True)
-    )
-    is_count = is_zero_one(rules.metrics[0], [*_of(first, common), *_of(then, common)])
+def decided(facts: Facts, rules: Rules) -> CheckDecision:
+    """Return the decision about results."""
+    baseline, graded, first = facts.baseline, _graded(facts.labels), rules.metrics[0]
+    names, digests = [*map(name_of, rules.metrics)], {query: digest_of(of) for query, of in graded.items()}
+    digests |= dict.fromkeys(facts.without_answer, digest_of(None))
+    now = _Side.of(facts.results, facts, graded, rules.metrics)
+    then = now if baseline is None else _Side.of(baseline.lists, facts, graded, rules.metrics)
+    absent = tuple(query for query in digests if query not in facts.results)
+    both = [query for query in graded if query in then.lists and query not in absent]
+    both = [query for query in both if names[0] in now.values[query] and names[0] in then.values[query]]
+    n, delta = len(both), now.of_first(both, names[0]) - then.of_first(both, names[0])
+    values = {*now.of_first(both, names[0]), *then.of_first(both, names[0])}
+    is_count = (first.measure in ("Success", "R") or first.cutoff == 1) and values <= {0.0, 1.0}
     allowed = allowed_drop(rules.tolerance, n, is_count=is_count) if n else rules.tolerance
-    changed = _changed(common, first, then, baseline.lists, facts.results, graded, rules.metrics)
-    no_answers = _no_answers(facts)
-    other_ids = _other_ids(facts, rules, graded, before, results)
-    lost = bool(n) and float(delta.mean()) < -allowed - _SAME
-    is_red = lost or (rules.is_strict and any(delta < -_SAME)) or (no_answers is not None and no_answers.lost > 1)
-    stopped_by = Spread.of(delta.tolist(), is_count=is_count)
-    changes = _golden_changes(baseline, graded, facts, rules.metrics[0])
-    is_bounded = bool(n) and rules.metrics[0].limits == (0.0, 1.0) and stopped_by is not None
-    are_other = other_ids is not None and other_ids.are_other
-    return Decided(
-        "not_compared" if absent or edited or are_other or not n else "red" if is_red else "green",
+    spread = (
+        Spread.of(delta.tolist(), is_count=is_count)
+        or typical("hit" if is_count else _KINDS.get(first.measure, "R"))["usual"]
+    )
+    no_answer, changed = (
+        _no_answer(facts.without_answer, now, None if baseline is None else then),
+        _changed(both, now, then, graded, first),
+    )
+    golden, vanished, edited = GoldenChanges(), None, tuple[str, ...]()
+    if baseline is not None:
+        golden = _golden_changes(baseline, digests, names[0])
+        edited = _edited(baseline, digests, facts, graded)
+        vanished = _vanishing(baseline, facts, rules, graded, then.judged, now.judged)
+    lost_answers = 0 if no_answer is None else (no_answer.baseline or 0) - no_answer.candidate
+    is_red = bool(n) and float(delta.mean()) < -allowed - _SAME
+    is_red |= lost_answers > 1 or (rules.strict and any(change.delta < 0 for change in changed))
+    decision: Decision = "values" if baseline is None else "red" if is_red else "green"
+    if absent or edited or not n or (vanished is not None and vanished.are_renamed):
+        decision = "not_compared"
+    is_bounded = baseline is not None and n and first.limits == (0.0, 1.0)
+    mean = {name: [of[name] for of in now.values.values() if name in of] for name in names}
+    best = {} if baseline is None or golden else baseline.best
+    return CheckDecision(
+        decision,
         n,
-        means,
+        tuple(_means(name, both, now, None if baseline is None else then) for name in names),
+        rules.tolerance,
         allowed,
+        rules.strict,
         is_count,
         changed,
-        max(0.0, -betting_lower_bound(np.clip(delta, -1, 1))) if is_bounded else None,
-        drop_stopped(stopped_by, n, allowed) if stopped_by is not None else None,
-        no_answers,
-        changes,
-        other_ids,
+        sum([*now.lists[query]][: rules.depth] != [*then.lists[query]][: rules.depth] for query in both),
+        max(0.0, -betting_lower_bound(delta)) if is_bounded else None,
+        drop_stopped(spread, n, allowed) if n else None,
+        no_answer,
         _lost_by(changed, facts.attributes),
+        golden,
+        vanished,
         absent,
         edited,
-        None if changes else baseline.best.get(_name(rules.metrics[0])),
-        replace(now, best={} if changes else baseline.best, ids_are_stable=rules.ids_are_stable),
+        best.get(names[0]),
+        Baseline(
+            "",
+            rules.depth,
+            {query: now.lists.get(query, ())[: rules.depth] for query in digests},
+            {query: rounded(of) for query, of in now.values.items()},
+            digests,
+            rounded({name: float(np.mean(of)) for name, of in mean.items() if of}),
+            best,
+            rules.ids_are_stable,
+        ),
     )
 
 
-def _measured(
-    facts: Facts, rules: Rules, values: Sequence[Mapping[str, float]], absent: tuple[str, ...], now: Baseline
-) -> Decided:
-    """Return what results without a baseline show."""
-    first, n = rules.metrics[0], len(values[0])
-    is_count = is_zero_one(first, [*values[0].values()])
-    allowed = allowed_drop(rules.tolerance, n, is_count=is_count) if n else rules.tolerance
-    means = tuple(_means(metric, [*of.values()], None) for metric, of in zip(rules.metrics, values, strict=True))
-    usual = typical("hit" if is_count else _KINDS.get(first.measure, "R"))["usual"]
-    stopped = drop_stopped(usual, n, allowed) if n else None
-    decision: Decision = "not_compared" if absent else "values"
-    no_answers = _no_answers(facts)
-    now = replace(now, ids_are_stable=rules.ids_are_stable)
-    return Decided(
-        decision, n, means, allowed, is_count, stopped=stopped, no_answers=no_answers, absent=absent, now=now
-    )
-
-
-def is_zero_one(metric: Metric, values: Iterable[float]) -> bool:
-    """Return whether each query has a metric or not, so that a mean may always lose one query."""
-    return (metric.measure in ("Success", "R") or metric.cutoff == 1) and {*values} <= {0.0, 1.0}
-
-
-def _graded(labels: LabelLists) -> dict[str, dict[str, float]]:
+def _graded(labels: LabelLists) -> Graded:
     """Return the grades of the items of each labelled query."""
     items, grades, ends = labels.item_keys.to_list(), labels.grades.tolist(), labels.offsets.tolist()
     spans = zip(labels.group_keys.to_list(), ends, ends[1:], strict=False)
     return {query: dict(zip(items[low:high], grades[low:high], strict=True)) for query, low, high in spans}
 
 
-def _values(
-    lists: Lists, labels: LabelLists, metrics: Sequence[Metric]
-) -> tuple[JudgedRanking, list[dict[str, float]]]:
-    """Return lists with their labels, and the values of metrics for the labelled queries that have one."""
-    full = {query: ids for query, ids in lists.items() if ids}
-    offsets = np.cumsum([0, *map(len, full.values())])
-    items = Keys.from_strings([*chain.from_iterable(full.values())])
-    ranking = Ranking(Keys.from_strings([*full]), offsets, items, -np.arange(float(len(items))))
-    both, found = judged(ranking, labels), []
-    for of in group_values(both, metrics):
-        pairs = zip(of.group_keys.to_list(), of.values.tolist(), of.labelled.tolist(), strict=True)
-        found.append({query: value for query, value, is_ours in pairs if is_ours and value == value})
-    return both, found
-
-
-def _of(values: Mapping[str, float], queries: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.array([values[query] for query in queries])
-
-
-def _name(metric: Metric) -> str:
-    return metric.requested_as or str(metric)
-
-
-def _means(metric: Metric, now: Sequence[float], then: Sequence[float] | None) -> MetricMeans:
-    candidate = float(np.mean(now)) if now else None
-    baseline = float(np.mean(then)) if then else None
-    delta = None if candidate is None or baseline is None else candidate - baseline
-    return MetricMeans(_name(metric), baseline, candidate, delta)
+def _means(name: str, queries: Sequence[str], now: _Side, then: _Side | None) -> CheckedMetric:
+    having = [query for query in queries if name in now.values[query] and (then is None or name in then.values[query])]
+    if not having:
+        return CheckedMetric(name, None, None, None)
+    candidate = float(now.of_first(having, name).mean())
+    baseline = None if then is None else float(then.of_first(having, name).mean())
+    return CheckedMetric(name, baseline, candidate, None if baseline is None else candidate - baseline)
 
 
 def _changed(
-    queries: Sequence[str],
-    now: Mapping[str, float],
-    then: Mapping[str, float],
-    before: Lists,
-    after: Lists,
-    graded: Mapping[str, Mapping[str, float]],
-    metrics: Sequence[Metric],
+    queries: Sequence[str], now: _Side, then: _Side, graded: Graded, metric: Metric
 ) -> tuple[QueryChange, ...]:
     """Return the queries whose value changed, the worst first and then the best."""
-    least, found = metrics[0].least_relevant, []
+    found, name = [], name_of(metric)
     for query in queries:
-        delta = now[query] - then[query]
-        if abs(delta) <= _SAME:
+        before, after = then.values[query][name], now.values[query][name]
+        if abs(after - before) <= _SAME:
             continue
-        was, is_now = (
-            {item: rank for rank, item in enumerate(lists[query], 1) if graded[query].get(item, -1) >= least}
-            for lists in (before, after)
-        )
-        moved = {item: _worth(is_now.get(item)) - _worth(was.get(item)) for item in {**was, **is_now}}
-        item = min(moved, key=lambda one: moved[one] if delta < 0 else -moved[one], default=None)
-        ranks = (None, None) if item is None else (was.get(item), is_now.get(item))
-        found.append(QueryChange(query, then[query], now[query], delta, item, *ranks))
+        sign = 1 if after > before else -1
+        was, is_now = ({item: rank for rank, item in enumerate(of.lists[query], 1)} for of in (then, now))
+        relevant = [item for item, grade in graded[query].items() if grade >= metric.least_relevant]
+        moved = {item: 1 / is_now.get(item, np.inf) - 1 / was.get(item, np.inf) for item in relevant}
+        item = max(moved, key=lambda one: sign * moved[one], default="")
+        found.append(QueryChange(query, before, after, after - before, item or None, was.get(item), is_now.get(item)))
     return tuple(sorted(found, key=lambda one: (one.delta > 0, -abs(one.delta))))
 
 
-def _worth(rank: int | None) -> float:
-    return 0.0 if rank is None else 1 / rank
-
-
-def _no_answers(facts: Facts) -> NoAnswers | None:
+def _no_answer(queries: Sequence[str], now: _Side, then: _Side | None) -> NoAnswers | None:
     """Return how the queries without an answer fare, None if there is none."""
-    if not facts.without_answer:
-        return None
-    lists = {} if facts.baseline is None else facts.baseline.lists
-    compared = [query for query in facts.without_answer if query in lists]
-    counted = facts.without_answer if facts.baseline is None else compared
-    n_now = sum(query in facts.results and not facts.results[query] for query in counted)
-    return NoAnswers(len(facts.without_answer), n_now, len(compared), sum(not lists[query] for query in compared))
+    counted = [query for query in queries if then is None or query in then.lists]
+    sums = [sum(int(of.values[query][NO_ANSWER]) for query in counted) for of in (now, then) if of is not None]
+    return NoAnswers(len(counted), sums[1] if len(sums) > 1 else None, sums[0]) if counted else None
 
 
-def _golden_changes(
-    baseline: Baseline, graded: Mapping[str, Mapping[str, float]], facts: Facts, metric: Metric
-) -> GoldenChanges:
+def _golden_changes(baseline: Baseline, digests: Mapping[str, str], name: str) -> GoldenChanges:
     """Return what changed in the golden set since the baseline was written."""
-    digests = {query: digest_of(grades) for query, grades in graded.items()}
-    digests |= dict.fromkeys(facts.without_answer, digest_of(None))
     old = baseline.digests
-    gone = [(query, baseline.values[query].get(_name(metric))) for query in old if query not in digests]
-    relabelled = tuple(query for query in digests if query in old and old[query] != digests[query])
-    return GoldenChanges(tuple(query for query in digests if query not in old), tuple(gone), relabelled)
+    return GoldenChanges(
+        tuple(query for query in digests if query not in old),
+        {query: baseline.values[query].get(name) for query in old if query not in digests},
+        tuple(query for query, digest in digests.items() if old.get(query, digest) != digest),
+    )
 
 
-def _edited(facts: Facts, baseline: Baseline, graded: Mapping[str, Mapping[str, float]]) -> tuple[str | None, ...]:
-    """Return the queries whose values are not those of their lists and labels, None for the header."""
-    names = sorted({name for values in baseline.values.values() for name in values if name != NO_ANSWER})
-    of = dict(zip(names, _values(baseline.lists, facts.labels, [*map(parse_metric, names)])[1], strict=True))
-    edited: list[str | None] = []
-    for query, values in baseline.values.items():
-        grades = graded.get(query)
-        if query in facts.without_answer and NO_ANSWER in values:
-            right = {NO_ANSWER: float(not baseline.lists[query])}
-        elif grades is None or digest_of(grades) != baseline.digests[query]:
-            continue  # scored under labels that are not known any more
-        else:
-            right = {name: of[name][query] for name in names if query in of[name]}
-        if values != rounded(right):
-            edited.append(query)
-    every = baseline.values.values()
-    means = ([values[name] for values in every if name in values] for name in baseline.mean)
-    is_header_right = all(map(is_mean, means, baseline.mean.values()))
-    return tuple(edited) if is_header_right else (*edited, None)
+def _edited(baseline: Baseline, digests: Mapping[str, str], facts: Facts, graded: Graded) -> tuple[str, ...]:
+    """Return the queries whose values are not those of their lists under labels that are those of today."""
+    rows = [*baseline.values.values()]
+    names = dict.fromkeys(name for values in rows for name in values if name != NO_ANSWER)
+    right = _Side.of(baseline.lists, facts, graded, [*map(parse_metric, names)]).values
+    same = [query for query, digest in baseline.digests.items() if digests.get(query) == digest]
+    edited = [query for query in same if rounded(right[query]) != baseline.values[query]]
+    means = {name: [of[name] for of in rows if name in of] for name in baseline.mean}
+    return (*edited, *([] if all(is_mean(of, baseline.mean[name]) for name, of in means.items()) else [""]))
 
 
-def _other_ids(
-    facts: Facts, rules: Rules, graded: Mapping[str, Mapping[str, float]], before: JudgedRanking, after: JudgedRanking
-) -> OtherIds | None:
+def _vanishing(
+    baseline: Baseline, facts: Facts, rules: Rules, graded: Graded, before: JudgedRanking, after: JudgedRanking
+) -> Vanishing | None:
     """Return the labelled items that vanished from the results; those of the baseline if the golden set has new ids."""
-    if facts.corpus is not None and facts.baseline is not None:
-        first = {query: ids[:FIRST] for query, ids in facts.baseline.lists.items()}
-        had = [item for query, ids in first.items() for item in ids if item in graded.get(query, {})]
-        lost = [item for item in had if item not in facts.corpus]
-        are_other = is_many(len(lost), len(had)) and not rules.ids_are_stable
-        return OtherIds(len(lost), len(had), are_other) if lost else None
+    if facts.corpus is not None:
+        first = ((graded.get(query, {}), ids[:FIRST]) for query, ids in baseline.lists.items())
+        had = [item for grades, ids in first for item in ids if item in grades]
+        n = sum(item not in facts.corpus for item in had)
+        return Vanishing(n, len(had), is_many(n, len(had)) and not rules.ids_are_stable) if n else None
     gone, rewritten = Vanished.between(before, after), Vanished.between(after, before)
-    is_rewritten = not _is_other(gone) and _is_other(rewritten)
+    is_rewritten = not _is_renamed(gone) and _is_renamed(rewritten)
     of = rewritten if is_rewritten else gone
-    if not of.n:
-        return None
-    near = ((old, get_close_matches(old, new, 1, 0) or new[:1]) for old, new in zip(of.ids, of.new, strict=True))
-    pairs = tuple((old, new[0]) for old, new in near if new)
-    is_part_missing = of.are_many and of.replaced < 1 - REPLACED and not _is_other(of)
-    are_other = _is_other(of) and not rules.ids_are_stable
-    n_replaced = round(of.replaced * of.n)
-    return OtherIds(of.n, of.n_labelled, are_other, n_replaced, pairs, is_rewritten, is_part_missing)
+    is_renamed, is_part_missing = _is_renamed(of), of.are_many and of.replaced < 1 - REPLACED
+    pairs = ((old, get_close_matches(old, new, 1, 0)) for old, new in zip(of.ids, of.new, strict=True))
+    return (
+        None
+        if not of.n
+        else Vanishing(
+            of.n,
+            of.n_labelled,
+            is_renamed and not rules.ids_are_stable,
+            round(of.replaced * of.n),
+            next(((old, near[0]) for old, near in pairs if near), None),
+            is_rewritten,
+            is_part_missing and not is_renamed,
+        )
+    )
 
 
-def _is_other(gone: Vanished) -> bool:
+def _is_renamed(gone: Vanished) -> bool:
     return gone.is_replaced or gone.pattern is not None
 
 
-def _lost_by(
-    changed: Sequence[QueryChange], attributes: Mapping[str, Mapping[str, str]]
-) -> tuple[tuple[str, str, int], ...]:
+def _lost_by(changed: Sequence[QueryChange], attributes: Mapping[str, Mapping[str, str]]) -> tuple[Lost, ...]:
     """Return the categories that lost two queries or more, net, those that lost most first."""
-    net: Counter[tuple[str, str]] = Counter()
+    net = Counter[tuple[str, str]]()
     for change in changed:
         for pair in attributes.get(change.query, {}).items():
             net[pair] += 1 if change.delta < 0 else -1
-    return tuple((*pair, n) for pair, n in net.most_common() if n > 1)
-
-
-def _as_baseline(
-    facts: Facts,
-    graded: Mapping[str, Mapping[str, float]],
-    rules: Rules,
-    values: Sequence[Mapping[str, float]],
-    depth: int | None,
-) -> Baseline:
-    """Return the results as a baseline."""
-    names = [*map(_name, rules.metrics)]
-    queries = {
-        query: rounded({name: of[query] for name, of in zip(names, values, strict=True) if query in of})
-        for query in graded
-    }
-    queries |= {query: {NO_ANSWER: float(not facts.results.get(query))} for query in facts.without_answer}
-    digests = {query: digest_of(graded.get(query)) for query in queries}
-    lists = {query: facts.results.get(query, ())[:depth] for query in queries}
-    mean = {name: float(np.mean([*of.values()])) for name, of in zip(names, values, strict=True) if of}
-    return Baseline("", depth, lists, queries, digests, rounded(mean))
+    return tuple(Lost(*pair, n) for pair, n in net.most_common() if n > 1)

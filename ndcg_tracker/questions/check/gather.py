@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from ndcg_tracker.asked import checked_margin
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument
 from ndcg_tracker.ingest.by_shape import empty_lists
 from ndcg_tracker.ingest.reading import path_of
@@ -17,9 +18,10 @@ from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.questions.check.baseline import DEPTH, Baseline, read_baseline
-from ndcg_tracker.questions.check.decide import Facts, default_metrics
+from ndcg_tracker.questions.check.decide import Facts, Rules, default_metrics
 from ndcg_tracker.questions.check.question import CheckQuestion
 from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.statistics.small_sets import TOLERANCE
 from ndcg_tracker.words.notes import note_text
 from ndcg_tracker.words.texts import shown, shown_name
 
@@ -46,8 +48,8 @@ class Reads(Protocol):
 
 def gathered(
     reading: Reads, results: object, labels: object, against: str | None, question: CheckQuestion
-) -> tuple[Facts, list[Metric], int | None, list[str], tuple[str, str]]:
-    """Return the facts, the metrics, how many items of a list a baseline keeps, and what was read, in sentences."""
+) -> tuple[Facts, Rules]:
+    """Return what was read, and what decides."""
     baseline = None
     if against is not None and Path(against).exists():
         baseline = read_baseline(against)
@@ -55,8 +57,7 @@ def gathered(
         raise _no_baseline(results, labels, against)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        beside = (results,) if baseline is None else (results, against)
-        given = reading.labels_given(labels, None, beside)
+        given = reading.labels_given(labels, None, (results,) if baseline is None else (results, against))
         golden = reading.recognised[0] if reading.recognised else Recognised("", [])
         of_golden = [*given.lists.group_keys.to_list(), *golden.without_answer]
         try:
@@ -65,23 +66,33 @@ def gathered(
             if not empty_lists(results, of_golden):
                 raise
             tables = []
+    names = _name(labels, "the golden set"), _name(results, "the results"), shown_name(against) if against else ""
+    read = [str(warning.message) for warning in caught if isinstance(warning.message, NdcgTrackerWarning)]
     notes = joined_notes(note for table in tables for note in table.notes if note.kind != "order_of_lists")
-    told = [str(warning.message) for warning in caught if isinstance(warning.message, NdcgTrackerWarning)]
-    names = _name(labels, "the golden set"), _name(results, "the results")
-    read = [*told, *(f"{names[1]}: {note_text(note)}" for note in notes)]
-    metrics = _metrics(question, baseline, given.lists)
+    metrics = parse_metrics(question.metrics or [*(baseline.mean if baseline else ())]) or default_metrics(given.lists)
     lists = _lists(tables, metrics[0])
-    lacking = [query for query in of_golden if query not in lists]
-    lists |= empty_lists(results, lacking)
-    depth = None if any(one.cutoff is None for one in metrics) else max(DEPTH, *(one.cutoff or 0 for one in metrics))
-    if baseline is not None and baseline.depth is not None and not question.accept:
+    lists |= empty_lists(results, [query for query in of_golden if query not in lists])
+    cutoffs = [metric.cutoff for metric in metrics]
+    cutoff = None if None in cutoffs else max(filter(None, cutoffs))
+    if baseline is not None and not question.accept:
         _refuse_depth(metrics, baseline)
     if baseline is not None and reading.item_to_document is not None:
         baseline = replace(baseline, lists=_documents(reading, baseline, given, metrics[0]))
     _refuse_strangers(lists, given.lists, baseline, names)
-    corpus = None if question.corpus_ids is None else _ids_in(question.corpus_ids)
-    facts = Facts(lists, given.lists, golden.without_answer, baseline, golden.attributes, corpus)
-    return facts, metrics, depth, read, names
+    facts = Facts(
+        lists,
+        given.lists,
+        golden.without_answer,
+        baseline,
+        golden.attributes,
+        None if question.corpus_ids is None else _ids_in(question.corpus_ids),
+        names,
+        [*read, *(f"{names[1]}: {note_text(note)}" for note in notes)],
+        cutoff,
+    )
+    tolerance = TOLERANCE if question.tolerance is None else checked_margin(question.tolerance, "the tolerance")
+    are_stable = question.ids_are_stable or (baseline is not None and baseline.ids_are_stable)
+    return facts, Rules(metrics, tolerance, question.strict, are_stable, cutoff and max(cutoff, DEPTH))
 
 
 def _whole(blocks: Iterable[RankedTable], _: object) -> list[RankedTable]:
@@ -111,12 +122,6 @@ def _name(given: object, otherwise: str) -> str:
     return otherwise if path is None else shown_name(path)
 
 
-def _metrics(question: CheckQuestion, baseline: Baseline | None, labels: LabelLists) -> list[Metric]:
-    if question.metrics:
-        return parse_metrics(question.metrics)
-    return parse_metrics([*baseline.mean]) if baseline is not None and baseline.mean else default_metrics(labels)
-
-
 def _lists(tables: Iterable[RankedTable], metric: Metric) -> dict[str, Sequence[str]]:
     """Return the ranked items of each query; those of equal score in the order that the first metric gives them."""
     lists: dict[str, Sequence[str]] = {}
@@ -134,16 +139,16 @@ def _lists(tables: Iterable[RankedTable], metric: Metric) -> dict[str, Sequence[
 
 def _refuse_depth(metrics: Sequence[Metric], baseline: Baseline) -> None:
     """Refuse metrics that read more than the baseline keeps of a list that it cut (InputError)."""
-    is_cut = any(len(ids) == baseline.depth for ids in baseline.lists.values())
-    deep = [one for one in metrics if is_cut and (one.cutoff is None or one.cutoff > (baseline.depth or 0))]
-    if deep:
+    depth = baseline.depth or float("inf")
+    deep = [one for one in metrics if (one.cutoff or float("inf")) > depth]
+    if deep and any(len(ids) == depth for ids in baseline.lists.values()):
         what = f"it keeps the first {baseline.depth} items of a list, and {deep[0].requested_as} reads more"
         advice = f"accept results anew with {argument('metrics', deep[0].requested_as)} and {argument('accept', True)}"
         raise InputError(what, where=baseline.name, advice=advice)
 
 
 def _refuse_strangers(
-    lists: Mapping[str, Sequence[str]], labels: LabelLists, baseline: Baseline | None, names: tuple[str, str]
+    lists: Mapping[str, Sequence[str]], labels: LabelLists, baseline: Baseline | None, names: Sequence[str]
 ) -> None:
     """Refuse results in which no labelled item occurs, unless a baseline shows that they once did (InputError)."""
     golden = set(labels.item_keys.to_list())

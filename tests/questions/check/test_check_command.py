@@ -128,7 +128,7 @@ def test_without_a_baseline(check: Check) -> None:
     assert (printed.code, printed.out) == (
         0,
         "40 queries: RR@10 0.621, hit@5 1.000\n"
-        "against a baseline: in a set of 40, drops of 0.04 are stopped 4 times in 5.\n"
+        "against a baseline: in a set of 40, drops of 0.04 are stopped 4 times in 5\n"
         "no answer: 1 of 1 queries without an answer return nothing\n",
     )
     write_results(check.folder / "other.jsonl", renamed(results()))
