@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "ingest": ("cli.ingest:ingest", "Store runs and their metrics, overall and per group."),
         "compare": ("compare.command:compare", "Compare runs group by group, with tests and intervals."),
         "explain": ("questions.explain.command:explain", "Explain why two runs differ, item by item."),
+        "check": ("questions.check.command:check", "Check results on a golden set against the baseline in git."),
         "gate": ("questions.gate.command:gate", "Decide whether a candidate may replace the baseline."),
         "history": ("questions.history.command:history", "Show a metric from run to run, and where its mean stepped."),
         "leaderboard": (
@@ -225,7 +226,7 @@ def _database_after(context: Any, option: Any, value: str | None) -> None:
 
 
 _ANSWERS = (
-    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate"),
+    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate", "check"),
     *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample", "labels list", "runs show"),
     *("runs list", "alias list", "groups list", "texts list", "suite list"),
 )

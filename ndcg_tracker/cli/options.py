@@ -177,6 +177,17 @@ def is_for_screen(format: str) -> bool:
     return format == "text" and surroundings.detail != "all"
 
 
+def show_decision(text: str, code: int) -> None:
+    """Print a decision and exit with its exit code."""
+    try:
+        show(text)
+        sys.stdout.flush()
+    except BrokenPipeError:  # a build that reads only the first line must still fail
+        discard(sys.stdout)
+    if code:
+        raise typer.Exit(code)
+
+
 def answer_text(said: Said, format: str) -> str:
     """Return a result in a format; text is as wide as the terminal, or as COLUMNS says."""
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)

@@ -167,7 +167,7 @@ class _Sides:
                 continue  # where all first items have a label, no new ids are there
             lists, names = self.some_judged(ids), (arms[place].name, arms[1 - place].name)
             each = (Vanished.between(*pair) for pair in product(lists[place], lists[1 - place]))
-            told = [_told(self, of, names, is_stable) for of in each if _is_many(of.n, of.n_labelled)]
+            told = [_told(self, of, names, is_stable) for of in each if is_many(of.n, of.n_labelled)]
             found += [notes for notes in told if notes and (place == 0 or notes[0].kind != "part_missing")]
         return min(found, key=lambda notes: notes[0].kind == "part_missing", default=[])
 
@@ -264,7 +264,7 @@ class Vanished:
         replaced = (is_new[np.minimum(near, is_new.size - 1)] & (near < ends[:, None])).any(axis=1)
         others = ~stays[unlabelled]
         counts = gone.size, int(had.sum())
-        if not _is_many(*counts):
+        if not is_many(*counts):
             return cls(*counts, 0.0, 0.0, [], [])
         new = [
             keys.take(start + np.flatnonzero(is_new[start:end])).to_list()
@@ -276,7 +276,7 @@ class Vanished:
     @property
     def are_many(self) -> bool:
         """Whether enough vanished to matter, as often as other items do."""
-        return _is_many(self.n, self.n_labelled) and self.n / self.n_labelled >= LIKE_OTHERS * self.others
+        return is_many(self.n, self.n_labelled) and self.n / self.n_labelled >= LIKE_OTHERS * self.others
 
     @property
     def is_replaced(self) -> bool:
@@ -307,7 +307,8 @@ def _is_unlabelled(run: JudgedRanking) -> Mask:
     return unlabelled
 
 
-def _is_many(n: int, n_labelled: int) -> bool:
+def is_many(n: int, n_labelled: int) -> bool:
+    """Return whether so many of the labelled items vanished that it matters."""
     return n >= FEWEST and n >= SMALLEST * n_labelled
 
 

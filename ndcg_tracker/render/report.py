@@ -482,6 +482,7 @@ class Report:
     they do not fold it. ``behind``: a function that returns these fields, called only if somebody reads the rest.
 
     ``is_overview``: whether further reports follow that this one sums up, and that also come on request.
+    ``is_dense``: text has no blank lines and no line about the rest, and breaks lines only on a terminal.
     """
 
     headline: str | None = None
@@ -502,6 +503,7 @@ class Report:
     rest: str = "details"
     behind: Callable[[], Mapping[str, Any]] | None = None
     is_overview: bool = False
+    is_dense: bool = False
 
     @property
     def legends(self) -> list[str]:

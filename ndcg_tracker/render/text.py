@@ -70,14 +70,17 @@ def reports_text(reports: Sequence[Report], paper: ReportPaper, blank_lines: int
     if detail == "line":
         page = _Page(_ENDLESS, paper.color)
         return inert_lines("\n".join(_headline(report, page)[0] for report in reports[:1] if report.headline)) + "\n"
-    page = _Page(max(paper.width or WIDTH, NARROWEST), paper.color, paper.is_terminal)
+    is_log = not paper.is_terminal and any(report.is_dense for report in reports)
+    width = _ENDLESS if is_log else max(paper.width or WIDTH, NARROWEST)
+    page = _Page(width, paper.color, paper.is_terminal)
     blocks = []
     shown_alone = shown_reports(reports, detail)
     for number, report in enumerate(shown_alone):
         parts = [part for part in _parts(report, page, detail, number > 0 and reports[0].is_overview, n_asked) if part]
-        blocks.append("\n\n".join("\n".join(part) for part in parts))
+        between = "\n" if report.is_dense else "\n\n"
+        blocks.append(between.join("\n".join(part) for part in parts))
     text = ("\n" * (blank_lines + 1)).join(blocks)
-    if detail == "screen" and more and any(report.has_rest(n_asked) for report in reports):
+    if detail == "screen" and more and any(not of.is_dense and of.has_rest(n_asked) for of in reports):
         first, is_verdict = reports[0], bool(reports[0].under) and "\n\n" not in text
         rest = f"more: {'   '.join(filter(None, [f'{more} {first.rest}', first.also]))}"
         text += f"   ({more}: {first.rest})" if is_verdict else ("\n" if shown_alone[-1].notes else "\n\n") + rest

@@ -66,6 +66,7 @@ SAMPLES = [
     "gate dense --baseline @prod --margin 0.5",
     "gate bm25 --baseline @owned",
     "gate bm25 --baseline bm25 --scope set",
+    "check bm25.csv --labels golden.csv --against base.jsonl",
     "history --dataset shop",
     "leaderboard --dataset shop --by device",
     "diff bm25 dense",
@@ -279,6 +280,11 @@ def _shop() -> None:
         tracker.create_suite("both", ["shop"])
         tracker.tag_run("bm25", {"branch": "main"}, dataset="shop")
         tracker.export_runs("out", dataset="shop")
+    write_csv(
+        Path("golden.csv"), labels_frame({group: LABELS[group] for group in DENSE if group in BM25 and group in LABELS})
+    )
+    os.environ.pop("CI", None)
+    nt.check("dense.csv", labels="golden.csv", against="base.jsonl", accept=True)
     newer = {**LABELS, "q1": {"a": 3, "b": 2}, "q2": {"a": 3, "d": 1, "x": 2}}
     write_csv(Path("newer.csv"), labels_frame(newer))
     _done("labels", "add", "newer.csv", "--dataset", "shop")

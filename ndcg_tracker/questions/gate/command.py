@@ -6,7 +6,6 @@ import getpass
 import inspect
 import os
 import subprocess
-import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -233,13 +232,7 @@ def show_decision(text: str, code: int, *, is_unneeded: bool) -> None:
     """Print a decision and exit with its exit code; ``is_unneeded``: whether it was overridden without need."""
     if is_unneeded:
         options.say("note: PASS needs no --acknowledge; nothing was overridden")
-    try:
-        options.show(text)
-        sys.stdout.flush()
-    except BrokenPipeError:  # a build that reads only the first line must still fail
-        options.discard(sys.stdout)
-    if code:
-        raise typer.Exit(code)
+    options.show_decision(text, code)
 
 
 def exit_code(gated: Gated | SuiteGated, on_inconclusive: OnInconclusive | None = None) -> int:
