@@ -311,7 +311,8 @@ def _before_command(
         ),
     ] = False,
 ) -> None:
-    surroundings.database, surroundings.debug, surroundings.detail, surroundings.n_asked = db, debug, "screen", 0
+    surroundings.database, surroundings.debug, surroundings.detail = db, debug, "screen"
+    surroundings.n_asked, surroundings.in_memory = 0, None
     _choose_detail(quiet=quiet, verbose=verbose)
 
 

@@ -18,7 +18,7 @@ from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.rankings.groups_share import smallest_share
-from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.judges import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.runs.no_answer import NO_ANSWER
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE

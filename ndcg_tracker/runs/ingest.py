@@ -20,13 +20,8 @@ from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import Keys, joined_digest
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights, may_be_grades
 from ndcg_tracker.runs.groups import keep_texts
-from ndcg_tracker.runs.labels import (
-    JudgeNames,
-    RunLabels,
-    held_labels,
-    label_source,
-    numbered_labels,
-)
+from ndcg_tracker.runs.judges import JudgeNames, judged_share_notes, met_labels_notes, numbered_labels
+from ndcg_tracker.runs.labels import RunLabels, held_labels, label_source
 from ndcg_tracker.runs.no_answer import NO_ANSWER, no_answer
 from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.runs.samples import checked_sample, kept_as, sampled_note
@@ -35,9 +30,7 @@ from ndcg_tracker.runs.scoring import (
     StoredMetric,
     StoredMetrics,
     below_rel_notes,
-    judged_share_notes,
     meeting_notes,
-    met_labels_notes,
     n_on_sort,
     on_unstable_sort,
     restore,
@@ -410,8 +403,9 @@ def _stored(
             notes.append(doubts.none_met(scores.spelling, n_shared, of_run, of_labels, new, dataset.name))
         else:
             notes += scores.spelling.notes(new, dataset.name)
+        n_labels = label_set.n_labels * n_labelled / max(label_set.n_groups, 1)
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
-            scores.n_judged, label_set.n_labels * n_labelled / label_set.n_groups, scores.coverage(), dataset.name
+            scores.n_judged, n_labels, scores.coverage(), dataset.name
         )
         notes += unordered_notes(scores.unordered)
         notes += unstable_sort_notes(n_on_sort(scores.groups(on_unstable_sort(new))))
