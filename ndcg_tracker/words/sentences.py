@@ -137,7 +137,7 @@ _FORMS = {
         "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way",
         "these are the same",
     ),
-    "cut": ("one side is cut to fewer characters; write both in full", "cut alike"),
+    "cut": ("one side is cut to fewer characters; write both in full", "cut to one length"),
     "decimals": (
         "whole numbers became floats, as happens in a join with empty cells; write whole numbers (in pandas, "
         ".astype('Int64') before to_csv)",
