@@ -57,7 +57,6 @@ _EACH_A_LOOK = "each decision is a look that counts"
 _COMPARE = "leave it out, or see the difference with: ndcg-track compare"
 
 
-
 def _of_files(stored: str) -> tuple[Rule, ...]:
     """Return the rules of a command in which files may stand for runs; ``stored``: what only stored runs have."""
     read = Rule("read", "file_runs", "stored runs have been read", needs=True)
@@ -121,7 +120,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         *_of_files("dataset labels_baseline labels_candidate"),
     ),
     "show": (Rule("labels", "file_runs", "a stored run has its own", needs=True), *_of_files("dataset")),
-    "diff": (Rule("labels", "file_runs", "stored lists are compared without labels", needs=True), *_of_files("dataset")),
+    "diff": (
+        Rule("labels", "file_runs", "stored lists are compared without labels", needs=True),
+        *_of_files("dataset"),
+    ),
     "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot compare": (

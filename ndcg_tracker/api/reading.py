@@ -331,7 +331,7 @@ def read_as(given: str | Mapping[str, Any]) -> Reading:
     >>> reading.group, reading.item, reading.score, reading.label, reading == read_as({"group": "qid"})
     ('qid', 'doc,pid', '-position', '=1', False)
     """
-    options = [one.name for one in declared(evaluate) if one.name in _NAMES_IN_READ]
+    options = [one.name for one in declared(evaluate) if one.name in NAMES_IN_READ]
     if isinstance(given, Mapping):
         pairs = [(str(name), value) for name, value in given.items()]
     else:
@@ -355,4 +355,4 @@ def read_as(given: str | Mapping[str, Any]) -> Reading:
     return reading
 
 
-_NAMES_IN_READ = {one.name for one in fields(Reading)} - {"null_scores", "stream"}
+NAMES_IN_READ = {one.name for one in fields(Reading)} - {"null_scores", "stream"}

@@ -38,14 +38,13 @@ def files_among(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
 def held_in_memory(given: dict[str, Any], names: Sequence[str], files: Sequence[str], *, needs_labels: bool) -> None:
     """Let the command ask a store in memory, which holds these files, and give it their names as runs."""
     from ndcg_tracker.api.in_memory import names_of, tracker_of
-    from ndcg_tracker.api.reading import Ingest
 
     files = list(dict.fromkeys(files))
     labels, judge = given.get("labels"), given.get("judge")
-    metrics = given.get("metrics") or given.get("metric")
-    what = Ingest(judge=judge, **({} if not metrics else {"metrics": metrics}))
+    asked = given.get("read"), given.get("metrics") or given.get("metric") or (), judge
     name_of = dict(zip(files, names_of(files), strict=True))
-    tracker, notes = tracker_of({name: file for file, name in name_of.items()}, labels, what, needs_labels=needs_labels)
+    runs = {name: file for file, name in name_of.items()}
+    tracker, notes = tracker_of(runs, labels, *asked, needs_labels=needs_labels)
     for name, note in notes:
         options.say(f"note: {name}: {note}")
     words = shlex.join(["ndcg-track", "ingest", *files, *(["--labels", labels] if labels else [])])

@@ -173,3 +173,23 @@ def test_labels_of_stored_runs_are_a_version(stored: CommandLine) -> None:
         "--read needs files in the place of runs: stored runs have been read; give files in the place of runs, or "
         "leave out --read"
     )
+
+
+def test_read_says_how_files_are_read(unstored: CommandLine, folder: Path) -> None:
+    for name, scores in (("old", "21"), ("new", "12")):
+        rows = [f"q1,a,{scores[0]},5", f"q1,b,{scores[1]},5"]
+        (folder / f"{name}.txt").write_text("\n".join(["q,d,s,doc", *rows]) + "\n")
+    (folder / "grades.txt").write_text("q,d,g\nq1,a,1\n")
+    read = "group=q item=d score=s label=g reader=csv,csv"
+    of_files = ("compare", "old.txt", "new.txt", "--labels", "grades.txt", "-m", "RR")
+    found = unstored.rows(*of_files, "--read", read)["metrics"][0]
+    assert (found["baseline"], found["candidate"]) == (1.0, 0.5)
+    assert unstored.refused(*of_files, "--read", "reader=csv,csv") == (
+        "grades.txt:1: no columns 'group', 'item' and 'label'; the columns are 'q', 'd', 'g': name the group column with "
+        "--read group=NAME, the item column with --read item=NAME and the label column with --read label=NAME; if each "
+        "row is a relevant item, give --read label==1"
+    )
+    assert unstored.refused(*of_files, "--read", "colour=red") == (
+        "--read has no 'colour'; give one of group, item, score, label, weight, items, relevant, reader, columns, "
+        "scores, item_to_document, collapse, groups_share, allow"
+    )
