@@ -46,14 +46,15 @@ class MemoryTracker(Tracker):
 
     def __init__(self) -> None:
         from ndcg_tracker.storage.database_url import MEMORY
-        from ndcg_tracker.storage.store import Store
 
         super().__init__(MEMORY)
-        self._in_memory = Store.in_memory()
 
     def store(self, *, create: bool = False, dataset: str | None = None) -> Store:
-        """Return the store in memory, of which there is only one."""
-        return self._in_memory
+        """Return the store in memory, which is new if this was closed."""
+        from ndcg_tracker.storage.store import Store
+
+        self._store = self._store or Store.in_memory()
+        return self._store
 
 
 def names_of(runs: Sequence[object], others: Sequence[str] = ()) -> list[str]:

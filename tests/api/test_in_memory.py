@@ -106,6 +106,6 @@ def test_read_names_the_columns() -> None:
         assert (found.baseline, found.candidate) == (1.0, 0.5)
     other = {"2": {"a": 1.0}}
     assert refusal_of(InputError, nt.compare, old, other, labels=labels, read=read) == (
-        "candidate: no group of the run has labels: the run has '2', the labels have '1'; give labels of the same groups, "
-        "with ids written the same way; if that is meant, give read='allow=no-overlap'"
+        "candidate: no group of the run has labels: the run has '2', the labels have '1'; give labels of the same "
+        "groups, with ids written the same way; if that is meant, give read='allow=no-overlap'"
     )
