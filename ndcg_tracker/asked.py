@@ -346,7 +346,8 @@ Allow = Annotated[
     ),
 ]
 Run = Annotated[
-    str, Option("Name, id, @alias, latest, latest~2 or a unique prefix.", metavar="RUN", is_positional=True)
+    str,
+    Option("Name, id, @alias, latest, latest~2, before:DATE or a unique prefix.", metavar="RUN", is_positional=True),
 ]
 RboP = Annotated[float, Option("Weight of each rank relative to the one before it.", metavar="P")]
 Query = Annotated[str, Option("One SELECT.", is_positional=True)]

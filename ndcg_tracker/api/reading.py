@@ -312,12 +312,20 @@ def evaluated(
 ) -> Evaluation:
     """Return the evaluation of a run (see ``evaluate``)."""
     from ndcg_tracker.api.evaluation import evaluate_blocks
+    from ndcg_tracker.ingest.by_shape import empty_lists
     from ndcg_tracker.metrics.language.dialects import are_by_rank
+    from ndcg_tracker.runs.no_answer import no_answer
+    from ndcg_tracker.words.notes import in_words
 
     refuse("evaluate", {"judge": judge, "labels": labels})
     reading = replace(reading, by_rank=are_by_rank(metrics))
     use = partial(evaluate_blocks, metrics=metrics, allow=reading.allow)
-    return reading.used_by(frame, reading.labels_given(labels, judge, frame), use)
+    given = reading.labels_given(labels, judge, frame)
+    evaluation = reading.used_by(frame, given, use)
+    without_answer = [query for found in reading.recognised for query in found.without_answer]
+    keys = evaluation.results[0].group_keys.to_list() if without_answer else []
+    values, notes = no_answer(without_answer, keys, partial(empty_lists, frame, reading.of_run(given.source)))
+    return replace(evaluation, no_answer=values, notes=(*evaluation.notes, *in_words(notes)))
 
 
 def read_as(given: str | Mapping[str, Any]) -> Reading:

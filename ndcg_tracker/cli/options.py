@@ -194,6 +194,11 @@ def show_answer(said: Said, format: str) -> None:
     show(answer_text(said, format))
 
 
+def is_for_screen(format: str) -> bool:
+    """Return whether a format shows no more than a screen, so that the rest need not be computed."""
+    return format == "text" and surroundings.detail != "all"
+
+
 def answer_text(said: Said, format: str) -> str:
     """Return a result in a format; text is as wide as the terminal, or as COLUMNS says."""
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)

@@ -59,7 +59,11 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
 
 Baseline = Annotated[
     str,
-    Option("A run: name, id, @alias, latest, latest~2 or a unique prefix.", metavar="BASELINE", is_positional=True),
+    Option(
+        "A run: name, id, @alias, latest, latest~2, before:DATE or a unique prefix.",
+        metavar="BASELINE",
+        is_positional=True,
+    ),
 ]
 Candidate = Annotated[str, Option("The run to compare with the baseline.", metavar="CANDIDATE", is_positional=True)]
 Candidates = Annotated[
@@ -191,8 +195,9 @@ class CompareOptions(Methods, DataView):
     ``metrics``: empty for all metrics that a candidate shares with the baseline. ``tie_bounds``: also find the groups
     whose value depends on ties in scores, which reads the items of all runs. ``unjudged``: how much an unjudged item
     may be worth, None to look only where it may matter. ``reads_items``: whether to look how far labels reach both runs
-    (see ``coverage``). ``fills_holes``: whether answers may fill the holes of labels. ``trust_judge``: whether labels
-    of a judge decide whom nobody checked.
+    (see ``coverage``). ``for_screen``: whether to leave out what a screen does not show: the items that moved the worst
+    and best groups, and the shares of the labelled items that runs list. ``fills_holes``: whether answers may fill the
+    holes of labels. ``trust_judge``: whether labels of a judge decide whom nobody checked.
     """
 
     metrics: Metrics = ()
@@ -205,6 +210,7 @@ class CompareOptions(Methods, DataView):
     top: Top = 10
     unjudged: Unjudged | None = None
     reads_items: bool = True
+    for_screen: bool = False
     fills_holes: bool = True
     trust_judge: bool = False
 
