@@ -356,6 +356,11 @@ def evaluated(
     return replace(evaluation, no_answer=values, notes=(*evaluation.notes, *in_words(notes)))
 
 
+def names_in_read() -> list[str]:
+    """Return the options of reading that ``--read`` names."""
+    return [one.name for one in declared(Reading) if one.name != "stream"]
+
+
 def read_as(given: str | Mapping[str, Any]) -> Reading:
     """Return how to read files that stand where runs are named: what ``--read`` says.
 
@@ -367,7 +372,7 @@ def read_as(given: str | Mapping[str, Any]) -> Reading:
     >>> reading.group, reading.item, reading.score, reading.label, reading == read_as({"group": "qid"})
     ('qid', 'doc,pid', '-position', '=1', False)
     """
-    options = [one.name for one in declared(Reading) if one.name != "stream"]
+    options = names_in_read()
     if isinstance(given, Mapping):
         pairs = [(str(name), value) for name, value in given.items()]
     else:

@@ -14,6 +14,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from copy import copy
 from importlib import import_module
 from inspect import Parameter
@@ -358,7 +359,7 @@ def run(arguments: Sequence[str]) -> int:
             if former in _NOW:
                 raise InputError(f"there is no command {former!r}", advice=f"use: ndcg-track {_NOW[former]}")
             with about(), warnings_as_notes():
-                command_line()(words, prog_name="ndcg-track")
+                copy_context().run(command_line(), words, prog_name="ndcg-track")
         finally:
             sys.stdout.flush()
     except BrokenPipeError:

@@ -42,6 +42,9 @@ class Reads(Protocol):
     def labels_given(self, labels: object, judge: None = None, run: object = None) -> Any:
         """Return the labels that come apart from a run."""
 
+    def of_run(self, labels: object) -> Any:
+        """Return the columns of a run; ``labels``: those that come apart."""
+
     def used_by(self, frame: object, given: Any, use: Callable[..., T]) -> T:
         """Return the result of a function of the blocks of a run and its labels."""
 
@@ -60,10 +63,11 @@ def gathered(
         given = reading.labels_given(labels, None, (results,) if baseline is None else (results, against))
         golden = reading.recognised[0] if reading.recognised else Recognised("", [])
         of_golden = [*given.lists.group_keys.to_list(), *golden.without_answer]
+        empty = empty_lists(results, reading.of_run(given.source), of_golden).keys() & set(of_golden)
         try:
             tables = reading.used_by(results, given, _whole)
         except InputError:  # so it is where every list is empty
-            if not empty_lists(results, of_golden):
+            if not empty:
                 raise
             tables = []
     names = _name(labels, "the golden set"), _name(results, "the results"), shown_name(against) if against else ""
@@ -71,7 +75,7 @@ def gathered(
     notes = joined_notes(note for table in tables for note in table.notes if note.kind != "order_of_lists")
     metrics = parse_metrics(question.metrics or [*(baseline.mean if baseline else ())]) or default_metrics(given.lists)
     lists = _lists(tables, metrics[0])
-    lists |= empty_lists(results, [query for query in of_golden if query not in lists])
+    lists |= {query: [] for query in of_golden if query in empty and query not in lists}
     cutoffs = [metric.cutoff for metric in metrics]
     cutoff = None if None in cutoffs else max(filter(None, cutoffs))
     if baseline is not None and not question.accept:
