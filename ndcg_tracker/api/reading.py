@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -34,6 +35,7 @@ from ndcg_tracker.asked import (
     Stream,
     WeightColumn,
     allowed,
+    declared,
 )
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.rules import refuse
@@ -310,9 +312,55 @@ def evaluated(
 ) -> Evaluation:
     """Return the evaluation of a run (see ``evaluate``)."""
     from ndcg_tracker.api.evaluation import evaluate_blocks
+    from ndcg_tracker.ingest.by_shape import empty_lists
     from ndcg_tracker.metrics.language.dialects import are_by_rank
+    from ndcg_tracker.runs.no_answer import no_answer
+    from ndcg_tracker.words.notes import in_words
 
     refuse("evaluate", {"judge": judge, "labels": labels})
     reading = replace(reading, by_rank=are_by_rank(metrics))
     use = partial(evaluate_blocks, metrics=metrics, allow=reading.allow)
-    return reading.used_by(frame, reading.labels_given(labels, judge, frame), use)
+    given = reading.labels_given(labels, judge, frame)
+    evaluation = reading.used_by(frame, given, use)
+    without_answer = [query for found in reading.recognised for query in found.without_answer]
+    keys = evaluation.results[0].group_keys.to_list() if without_answer else []
+    values, notes = no_answer(without_answer, keys, partial(empty_lists, frame, reading.of_run(given.source)))
+    return replace(evaluation, no_answer=values, notes=(*evaluation.notes, *in_words(notes)))
+
+
+def read_as(given: str | Mapping[str, Any]) -> Reading:
+    """Return how to read files that stand where runs are named: what ``--read`` says.
+
+    Parameters: ``given``: options of ``evaluate`` for reading, as ``NAME=VALUE`` with blanks between them and quotes
+    as in a shell, or as a mapping. Raises: InputError for an unknown name, one that is there twice, and a value that
+    its option does not take.
+
+    >>> reading = read_as("group=qid item=doc,pid score=-position label==1 reader=csv")
+    >>> reading.group, reading.item, reading.score, reading.label, reading == read_as({"group": "qid"})
+    ('qid', 'doc,pid', '-position', '=1', False)
+    """
+    options = [one.name for one in declared(evaluate) if one.name in _NAMES_IN_READ]
+    if isinstance(given, Mapping):
+        pairs = [(str(name), value) for name, value in given.items()]
+    else:
+        try:
+            parts = [part.partition("=") for part in shlex.split(given)]
+        except ValueError:
+            raise InputError(f"{argument('read', given)} has a quote that is never closed", advice="close it") from None
+        for name, equals, _ in parts:
+            if not equals:
+                what = f"{name!r} in {argument('read', given)} is not of the form NAME=VALUE"
+                raise InputError(what, advice=f"write {argument('read', 'group=qid item=doc')}")
+        pairs = [(name.replace("-", "_"), value) for name, _, value in parts]
+    names = [name for name, _ in pairs]
+    for name in names:
+        if name not in options:
+            raise InputError(f"{argument('read')} has no {name!r}", advice=f"give one of {', '.join(options)}")
+        if names.count(name) > 1:
+            raise InputError(f"{argument('read')} gives {name} twice", advice="keep one of the two")
+    reading = Reading(**dict(pairs))
+    reading.names()  # refuses what is wrong with the values
+    return reading
+
+
+_NAMES_IN_READ = {one.name for one in fields(Reading)} - {"null_scores", "stream"}

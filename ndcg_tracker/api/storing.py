@@ -197,6 +197,7 @@ def store_run_of(
 
     ``source``: what to call its file, if not by its path. ``ready``: the run, if it is read and scored already.
     """
+    from ndcg_tracker.ingest.by_shape import empty_lists
     from ndcg_tracker.ingest.columns import RUN_TABLE
     from ndcg_tracker.ingest.documents import texts_read
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
@@ -223,7 +224,12 @@ def store_run_of(
     texts = texts_read(what.documents, what.texts)
     if what.text is not None:
         texts = texts_given(path or "-", what.text, what.of_run(given.source), RUN_TABLE, what.reader)
-    details, whose = replace_fields(details, texts=texts), what.judge or ([given.judge] if given.judge else None)
+    told: dict[str, Any] = {"recognised": what.recognised}
+    told["empty_lists"] = partial(empty_lists, frame, what.of_run(given.source))
+    details, whose = (
+        replace_fields(details, texts=texts, **told),
+        what.judge or ([given.judge] if given.judge else None),
+    )
     options: Any = {"details": details, "metrics": what.metrics, "replace": what.replace, "judge": whose}
     if ready is not None:
         stored = ingest_stream(self, [ready.table], given.lists, scores=ready.scores, **options)
@@ -406,7 +412,7 @@ def add_labels(
     from ndcg_tracker.ingest.reading import path_of, read_labels_by_judge, texts_given
     from ndcg_tracker.runs.ingest import source_name
     from ndcg_tracker.runs.rescore import store_labels
-    from ndcg_tracker.storage.records import LabelOrigin
+    from ndcg_tracker.storage.records import WITHOUT_ANSWER, LabelOrigin
 
     reading, path = Reading.of(locals()), path_of(labels)
     names = reading.of_file("group", "item", "label", "items", "relevant")
@@ -422,6 +428,7 @@ def add_labels(
     with store.read() as tx:
         run_of = {alias: tx.runs.resolve(alias, dataset).name for alias in aliases}
     told = {"runs": [run_of.get(name, name) for name in from_runs], "model": [model], "prompt": [prompt]}
+    told[WITHOUT_ANSWER] = [query for golden in reading.recognised for query in golden.without_answer]
     come_from = {name: values for name, values in told.items() if any(values)} or None
     first, *further = (
         store_labels(

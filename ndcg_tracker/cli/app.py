@@ -60,7 +60,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "texts": ("cli.runs:texts", "Manage query texts, item titles and links: add, list, delete."),
         "datasets": ("cli.runs:datasets", "Seal a share of a dataset, so that only gates read it: split."),
         "import": ("cli.exchange:import_runs", "Import a copy of a database, or exported runs."),
-        "pull": ("cli.exchange:pulls", "Fetch runs from other trackers."),
+        "pull": ("cli.trackers:pulls", "Fetch runs from other trackers."),
     },
     "Decide": {
         "evaluate": ("cli.evaluate:evaluate", "Compute metrics of runs without storing anything."),
@@ -81,7 +81,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "db": ("cli.database:app", "Manage the database: upgrade, check, back up, restore, grant."),
         "doctor": ("cli.database:doctor", "Check a database; with conventions, show why NDCG values differ."),
         "export": ("cli.exchange:export_runs", "Export runs, or the whole database, as Parquet files."),
-        "push": ("cli.exchange:pushes", "Send runs to other trackers."),
+        "push": ("cli.trackers:pushes", "Send runs to other trackers."),
     },
 }
 """The commands by what they are for, those of every day first. Each has its module below the package with the function
@@ -312,7 +312,8 @@ def _before_command(
         ),
     ] = False,
 ) -> None:
-    surroundings.database, surroundings.debug, surroundings.detail, surroundings.n_asked = db, debug, "screen", 0
+    surroundings.database, surroundings.debug, surroundings.detail = db, debug, "screen"
+    surroundings.n_asked, surroundings.in_memory = 0, None
     _choose_detail(quiet=quiet, verbose=verbose)
 
 

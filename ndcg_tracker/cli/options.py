@@ -129,12 +129,17 @@ def or_the_only_one(dataset: str | None) -> str:
 
 @dataclass
 class Surroundings:
-    """The options that every command has, and the number of rows that it was asked for, 0 for none (``n_asked``)."""
+    """The options that every command has, and what else surrounds it.
+
+    ``n_asked``: the number of rows that it was asked for, 0 for none. ``in_memory``: the runs that it named, if they
+    are files.
+    """
 
     database: str | None = None
     debug: bool = False
     detail: Detail = "screen"
     n_asked: int = 0
+    in_memory: Tracker | None = None
 
 
 surroundings = Surroundings()
@@ -144,7 +149,7 @@ def tracker() -> Tracker:
     """Return the tracker on the requested database."""
     from ndcg_tracker.api.tracker import Tracker
 
-    return Tracker(surroundings.database)
+    return surroundings.in_memory or Tracker(surroundings.database)
 
 
 def show(text: str) -> None:
@@ -198,6 +203,11 @@ def show_decision(text: str, code: int) -> None:
         discard(sys.stdout)
     if code:
         raise typer.Exit(code)
+
+
+def is_for_screen(format: str) -> bool:
+    """Return whether a format shows no more than a screen, so that the rest need not be computed."""
+    return format == "text" and surroundings.detail != "all"
 
 
 def answer_text(said: Said, format: str) -> str:

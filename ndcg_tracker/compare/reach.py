@@ -21,6 +21,7 @@ from ndcg_tracker.words.notes import Fact, Note, carry_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
+    from ndcg_tracker.compare.options import CompareOptions
     from ndcg_tracker.compare.options import Unjudged as Worth
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.metrics.language.metric import Metric
@@ -49,28 +50,28 @@ def coverage(
     both: RunPair,
     results: Sequence[PairedResults],
     shares: Sequence[JudgedShare],
-    worth: Worth | None,
-    *,
-    is_stable: bool,
+    options: CompareOptions,
 ) -> tuple[list[PairedResults], list[Note], tuple[ListedShare, ...]]:
     """Return the results with what the labels of two runs or arms leave open, notes on the labels, and who lists them.
 
     Each metric is covered, open within a range (``PairedResults.ends``), or not reached by them
     (``PairedResults.unreached``): one run has other ids; or, for a gate, others labelled or were shown what one run
     ranks first.
-    ``shares``: the judged shares by cutoff. ``worth``: None for "range" if it may matter: up to 20,000
-    groups, and less than 95% judged, or clearly more judged in one run. ``is_stable``: vanished items are
-    only told. Items are read once, and only if they are needed.
+    ``shares``: the judged shares by cutoff. ``options.unjudged``: None for "range" if it may matter: up to 20,000
+    groups, and less than 95% judged, or clearly more judged in one run. Items are read once, and only if they are
+    needed.
     """
     sides = _Sides(tx, both, next((of.graded for of in results if of.graded is not None), None))
     own = [not (metric.is_external or metric.shown_only) for metric in both.metrics]
     ids = results[own.index(True)].pairing.group_ids if any(own) else None
-    told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=is_stable)
+    told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=options.ids_are_stable)
     origin = sides.origin_notes(both.metric.cutoff) if ids is not None else []
     notes = [*origin, *told, *sides.spans_notes()]
     is_other = bool(told) and told[0].kind == "other_ids"
+    worth = options.unjudged
+    listed = () if options.for_screen else sides.listed
     if worth == "zero" and not is_other:
-        return list(results), notes, sides.listed
+        return list(results), notes, listed
     unreached = next(iter([*(told if is_other else []), *origin]), None)
     found = []
     for metric, of, is_own in zip(both.metrics, results, own, strict=True):
@@ -79,7 +80,7 @@ def coverage(
             found.append(replace(of, unreached=unreached, unjudged=left, ends=ends))
         else:  # drawn answers settle what labels leave open
             found.append(of)
-    return found, notes, sides.listed
+    return found, notes, listed
 
 
 def _open(

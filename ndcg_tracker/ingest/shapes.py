@@ -388,6 +388,8 @@ class _Table:
                 names.append(column.key)
                 for key, value in values.items():
                     found.attributes.setdefault(key, {})[column.key] = value
+        found.without_answer[:] = [query for query in found.without_answer if query not in found.labels]
+        found.not_labelled[:] = [query for query in found.not_labelled if query not in found.labels]
         found.facts.append(f"attribute{'s' * (len(names) > 1)} {', '.join(names)}" if names else "")
         found.facts.append(_n(len(found.without_answer), "without an answer"))
         found.facts.append(_n(len(found.not_labelled), "not labelled, left out"))

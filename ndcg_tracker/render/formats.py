@@ -51,11 +51,11 @@ def shape_of(kind: type[Row]) -> Callable[[Shape[Row]], Shape[Row]]:
 
 
 def fields_of(row: object, *hidden: str) -> dict[str, object]:
-    """Return the fields of a dataclass by name, except hidden fields, and except empty fields in ``if_any``."""
+    """Return the fields of a dataclass by name, except hidden ones, ``only_in_python``, and empty ones ``if_any``."""
     return {
         own_field.name: value
         for own_field in fields(row)  # type: ignore[arg-type]
-        if own_field.name not in hidden
+        if own_field.name not in hidden and "only_in_python" not in own_field.metadata
         if (value := getattr(row, own_field.name)) or "if_any" not in own_field.metadata
     }
 

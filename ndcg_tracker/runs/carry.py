@@ -11,7 +11,8 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.documents import check_pattern
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import SameItems
-from ndcg_tracker.runs.labels import add_labels, numbered_labels
+from ndcg_tracker.runs.judges import numbered_labels
+from ndcg_tracker.runs.labels import add_labels
 from ndcg_tracker.runs.rescore import RescoredRun, rescore_runs
 from ndcg_tracker.storage.records import LabelOrigin
 

@@ -16,15 +16,13 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.groups import set_texts
+from ndcg_tracker.runs.judges import JudgeNames, chosen_judges, numbered_labels
 from ndcg_tracker.runs.labels import (
     HELD_LABELS,
-    JudgeNames,
     KnownLabels,
     add_labels,
-    chosen_judges,
     held_labels,
     label_source,
-    numbered_labels,
     settled_lists,
     stored_version,
 )

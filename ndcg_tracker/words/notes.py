@@ -40,7 +40,8 @@ Kind = Literal[
     # ingest, evaluate and import
     "failed_responses", "duplicates",
     "rank_conflict", "rank_gaps", "scores_like_ranks", "order_of_lists", "ties_by_input", "no_score", "no_label",
-    "no_group_label", "labels_elsewhere", "nothing_found", "changed_texts",
+    "no_group_label", "labels_elsewhere", "nothing_found", "no_answer", "no_answer_of_both",
+    "changed_texts",
     "far_fewer_judged", "few_labels_met", "spelled_otherwise",
     "sampled", "groups_share", "smaller_share", "runs_of_other_shares", "history_of_shares",
     "documents_in_ten", "runs_of_other_samples", "history_of_samples",

@@ -268,7 +268,7 @@ def test_weights_count_as_they_do_at_once(tracker: nt.Tracker) -> None:
 
 def test_nothing_judged_is_noted(tracker: nt.Tracker) -> None:
     found = ingest_stream(tracker, "bm25", blocks_of({"q1": {"y": 1.0}, "q2": {"z": 1.0}}, 1), LABELS)
-    facts = {"of_run": "y", "of_labels": "a", "may_carry": True}
+    facts = {"of_run": "y", "of_labels": "a", "may_map": True}
     assert found.notes == (note_text(Note("no_label", facts, carry_command("default"))),)
 
 

@@ -40,7 +40,7 @@ IfInconclusive = Annotated[
 Junit = Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)]
 
 
-@takes(ask_gate)
+@takes(ask_gate, runs=("candidate", "baseline"))
 def gate(
     asked: Asked,
     baseline: Annotated[
@@ -83,10 +83,11 @@ def gate(
     if baseline is not None:
         asked = replace(asked, named={"baseline": baseline, **asked.named})
     own = {"on_inconclusive": on_inconclusive, "suite": suite, "by_tag": by_tag, "junit": junit, "report": report}
-    with options.tracker() as tracker:
-        if "dataset" in asked.named and tracker.is_sealed(asked.named["dataset"]):
-            _gate_sealed(tracker, asked, [name for name, value in own.items() if value is not None], format)
-            return
+    if "dataset" in asked.named:
+        with options.tracker() as tracker:
+            if tracker.is_sealed(asked.named["dataset"]):
+                _gate_sealed(tracker, asked, [name for name, value in own.items() if value is not None], format)
+                return
     if baseline is None:
         raise InputError("the gate needs --baseline RUN: the run to compare against")
     summary = summary_path()
@@ -96,6 +97,7 @@ def gate(
         append_summary = files.enter_context(appended_summary(summary)) if summary else None
         picture = ""
         with options.tracker() as tracker:
+            unrecorded = {} if options.surroundings.in_memory is None else {"dry_run": True}
             by_whom = person() if "acknowledge" in asked.named else None
             if suite is not None:
                 from ndcg_tracker.questions.gate.say_suite import suite_gate_junit, suite_gate_said
@@ -112,7 +114,7 @@ def gate(
             else:
                 from ndcg_tracker.questions.gate.say import gate_junit, gate_said
 
-                result = asked.of(tracker.gate, acknowledged_by=by_whom)
+                result = asked.of(tracker.gate, acknowledged_by=by_whom, **unrecorded)
                 gated = result.gated
                 said, as_junit = gate_said(result.gated, options.as_option), partial(gate_junit, result.gated)
                 if report is not None:

@@ -12,7 +12,7 @@ LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 """How a leaderboard is printed."""
 
 
-@takes(ask_leaderboard)
+@takes(ask_leaderboard, runs=("runs",))
 def leaderboard(
     asked: Asked,
     all: Annotated[bool, options.everyday("--all", help="Rank all runs of the dataset, as without RUN.")] = False,
