@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 from ndcg_tracker.asked import checked_margin
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument
 from ndcg_tracker.ingest.by_shape import empty_lists
+from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.reading import path_of
 from ndcg_tracker.ingest.shapes import Recognised
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
@@ -39,11 +40,11 @@ class Reads(Protocol):
     def item_to_document(self) -> object:
         """What says that items are chunks of documents, None for other items."""
 
+    def of_run(self, labels: object) -> Columns:
+        """Return the columns of a run with labels of its own file."""
+
     def labels_given(self, labels: object, judge: None = None, run: object = None) -> Any:
         """Return the labels that come apart from a run."""
-
-    def of_run(self, labels: object) -> Any:
-        """Return the columns of a run; ``labels``: those that come apart."""
 
     def used_by(self, frame: object, given: Any, use: Callable[..., T]) -> T:
         """Return the result of a function of the blocks of a run and its labels."""
@@ -63,19 +64,18 @@ def gathered(
         given = reading.labels_given(labels, None, (results,) if baseline is None else (results, against))
         golden = reading.recognised[0] if reading.recognised else Recognised("", [])
         of_golden = [*given.lists.group_keys.to_list(), *golden.without_answer]
-        empty = empty_lists(results, reading.of_run(given.source), of_golden).keys() & set(of_golden)
         try:
             tables = reading.used_by(results, given, _whole)
         except InputError:  # so it is where every list is empty
-            if not empty:
-                raise
             tables = []
+            if not empty_lists(results, reading.of_run(labels)):
+                raise
     names = _name(labels, "the golden set"), _name(results, "the results"), shown_name(against) if against else ""
     read = [str(warning.message) for warning in caught if isinstance(warning.message, NdcgTrackerWarning)]
     notes = joined_notes(note for table in tables for note in table.notes if note.kind != "order_of_lists")
     metrics = parse_metrics(question.metrics or [*(baseline.mean if baseline else ())]) or default_metrics(given.lists)
     lists = _lists(tables, metrics[0])
-    lists |= {query: [] for query in of_golden if query in empty and query not in lists}
+    lists = {**(empty_lists(results, reading.of_run(labels)) if {*of_golden} - lists.keys() else {}), **lists}
     cutoffs = [metric.cutoff for metric in metrics]
     cutoff = None if None in cutoffs else max(filter(None, cutoffs))
     if baseline is not None and not question.accept:
