@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import EVERY_JUDGE
+from ndcg_tracker.asked import EVERY_JUDGE, made
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
-from ndcg_tracker.compare.options import labels_version
+from ndcg_tracker.compare.options import CompareOptions, labels_version
 
 NOTHING_COMPARABLE = 5
 
@@ -18,14 +18,14 @@ CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
 """How a comparison is printed; latex: a table for a paper."""
 
 
-@takes(Tracker.compare)
+@takes(Tracker.compare, runs=("baseline", "candidates"))
 def compare(
     asked: Asked,
     labels: Annotated[
         str | None,
         options.everyday(
-            metavar="VERSION",
-            help="Version of the labels: a number, or newest; all for a row per version.",
+            metavar="VERSION|FILE",
+            help="Version of the labels: a number, or newest; all for a row per version. Of files, a file.",
             show_default="the latest that the runs share",
         ),
     ] = None,
@@ -64,7 +64,9 @@ def compare(
         else:
             from ndcg_tracker.compare.say import comparison_said
 
-            comparisons = asked.of(tracker.compare, labels=version).comparisons
+            baseline, *candidates = asked.positional
+            told = made(CompareOptions, asked.named, labels=version, for_screen=options.is_for_screen(format))
+            comparisons = tracker.compared(baseline, candidates, told).comparisons
             said = comparison_said(*comparisons, spelled=options.as_option)
     options.show_answer(said, format)
     if not any(comparison.is_comparable for comparison in comparisons):

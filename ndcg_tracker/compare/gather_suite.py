@@ -20,7 +20,7 @@ from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.runs.labels import judge_option
+from ndcg_tracker.runs.judges import judge_option
 from ndcg_tracker.storage.references import ARM, is_pattern
 
 if TYPE_CHECKING:

@@ -230,7 +230,7 @@ def _metric_shape(metric: Estimate) -> Mapping[str, object]:
         shape["unjudged"] = unjudged_shape(metric)
     if metric.about.check is not None:
         alone = {name: picked(paths("delta ci p_value"), metric.others.get(name)) for name in ("judge", "favour")}
-        shape["check"] = fields_of(metric.about.check, "mean") | alone
+        shape["check"] = fields_of(metric.about.check) | alone
     if "micro" in metric.others:
         for name, of in {"macro": metric, **metric.others}.items():
             shape |= {name: picked(_MEAN_KEYS, of)} if name not in ENDS else {}

@@ -1,6 +1,5 @@
 """A comparison as a table for a paper."""
 
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator

@@ -87,6 +87,7 @@ def test_each_dataset_is_compared_as_it_is_alone(beir: nt.Tracker, options: dict
     assert found.comparisons[0].metrics[0].standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 2)
 
 
+@pytest.mark.nightly
 def test_arms_and_aliases_stand_for_what_they_are_on_each_dataset(beir: nt.Tracker) -> None:
     arms = beir.compare("tag:recipe=old", "tag:recipe=new", suite="beir", metrics="ndcg@10").comparisons[0]
     alone = [beir.compare("tag:recipe=old", "tag:recipe=new", dataset=d).comparisons[0].metrics for d in DATASETS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
@@ -45,8 +45,10 @@ Theme = Annotated[ThemeName, options.everyday(help="The colours; an .html pictur
 By = Annotated[str | None, options.everyday(metavar="ATTRIBUTE", help="Attribute of groups, such as product.")]
 
 
-def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[[Callable[..., Chart]], None]:
-    """Make a command from a function that returns a chart; its options are those of ``function`` (see ``takes``).
+def drawn(
+    *functions: Callable[..., Any], but: Iterable[str] = (), runs: Sequence[str] = ()
+) -> Callable[[Callable[..., Chart]], None]:
+    """Make a command from a function that returns a chart; its options are those of ``functions`` (see ``takes``).
 
     The command refuses a picture that it cannot write before it reads anything.
     """
@@ -76,7 +78,7 @@ def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[
             option("width", default=None, annotation=Width),
             option("theme", default="light", annotation=Theme),
         ]
-        with_options = takes(function, but=but, rules=f"plot {chart_of.__name__}")(
+        with_options = takes(*functions, but=but, rules=f"plot {chart_of.__name__}", runs=runs)(
             with_parameters(command, parameters, chart_of)
         )
         app.command(chart_of.__name__, help=inspect.getdoc(chart_of))(with_options)
@@ -87,9 +89,11 @@ def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[
 OF_REPORTS = ("equivalence", "top", "tie_bounds")
 """Options of a comparison that a chart does not show."""
 OF_SUITE = ("suite", "by_tag")
+BOTH = ("baseline", "candidates")
+"""The arguments that name the runs of a comparison."""
 
 
-@drawn(Tracker.compare, but=OF_REPORTS)
+@drawn(Tracker.compare, but=OF_REPORTS, runs=BOTH)
 def compare(
     tracker: Tracker,
     asked: Asked,
@@ -113,7 +117,7 @@ def compare(
     return asked.of(tracker.compare, top=0, **one).plot(kind or "every", by=by)
 
 
-@drawn(Tracker.compare, but=(*OF_REPORTS, *OF_SUITE, "test", "ci"))
+@drawn(Tracker.compare, but=(*OF_REPORTS, *OF_SUITE, "test", "ci"), runs=BOTH)
 def slices(tracker: Tracker, asked: Asked, by: By = None) -> Chart:
     """Draw slices with their intervals, by one attribute or by all.
 
@@ -122,7 +126,7 @@ def slices(tracker: Tracker, asked: Asked, by: By = None) -> Chart:
     return asked.of(tracker.compare, top=0).plot("slices", by=by)
 
 
-@drawn(Tracker.compare, but=(*OF_REPORTS, *OF_SUITE, "test", "ci", "by"))
+@drawn(Tracker.compare, but=(*OF_REPORTS, *OF_SUITE, "test", "ci", "by"), runs=BOTH)
 def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
     """Draw a metric of both runs from cutoff 1 to 100.
 
@@ -131,7 +135,7 @@ def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
     return asked.of(tracker.compare, top=0).plot("cutoffs")
 
 
-@drawn(ask_explain, but=("by", "top"))
+@drawn(ask_explain, but=("by", "top"), runs=("baseline", "candidate"))
 def explain(
     tracker: Tracker,
     asked: Asked,

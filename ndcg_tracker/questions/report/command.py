@@ -13,7 +13,7 @@ from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.report import report as ask_report
 
 
-@takes(ask_report)
+@takes(ask_report, runs=("baseline", "candidates"))
 def report(
     asked: Asked,
     candidates: Annotated[
