@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ndcg_tracker.api.checking import check
     from ndcg_tracker.api.evaluation import Evaluation
     from ndcg_tracker.api.in_memory import compare
     from ndcg_tracker.api.reading import evaluate
@@ -40,6 +41,7 @@ __all__ = [
     "NotComparableError",
     "ReferenceNotFoundError",
     "Tracker",
+    "check",
     "compare",
     "evaluate",
     "parse_metric",
@@ -49,6 +51,7 @@ _MODULE_OF = {
     "Evaluation": "api.evaluation",
     "Metric": "metrics.language.metric",
     "Tracker": "api.tracker",
+    "check": "api.checking",
     "compare": "api.in_memory",
     "evaluate": "api.reading",
     "parse_metric": "metrics.language.text",

@@ -69,9 +69,8 @@ def coverage(
     notes = [*origin, *told, *sides.spans_notes()]
     is_other = bool(told) and told[0].kind == "other_ids"
     worth = options.unjudged
-    listed = () if options.for_screen else sides.listed
     if worth == "zero" and not is_other:
-        return list(results), notes, listed
+        return list(results), notes, sides.listed
     unreached = next(iter([*(told if is_other else []), *origin]), None)
     found = []
     for metric, of, is_own in zip(both.metrics, results, own, strict=True):
@@ -80,7 +79,7 @@ def coverage(
             found.append(replace(of, unreached=unreached, unjudged=left, ends=ends))
         else:  # drawn answers settle what labels leave open
             found.append(of)
-    return found, notes, listed
+    return found, notes, () if options.for_screen else sides.listed
 
 
 def _open(
@@ -168,7 +167,7 @@ class _Sides:
                 continue  # where all first items have a label, no new ids are there
             lists, names = self.some_judged(ids), (arms[place].name, arms[1 - place].name)
             each = (Vanished.between(*pair) for pair in product(lists[place], lists[1 - place]))
-            told = [_told(self, of, names, is_stable) for of in each if _is_many(of.n, of.n_labelled)]
+            told = [_told(self, of, names, is_stable) for of in each if is_many(of.n, of.n_labelled)]
             found += [notes for notes in told if notes and (place == 0 or notes[0].kind != "part_missing")]
         return min(found, key=lambda notes: notes[0].kind == "part_missing", default=[])
 
@@ -265,7 +264,7 @@ class Vanished:
         replaced = (is_new[np.minimum(near, is_new.size - 1)] & (near < ends[:, None])).any(axis=1)
         others = ~stays[unlabelled]
         counts = gone.size, int(had.sum())
-        if not _is_many(*counts):
+        if not is_many(*counts):
             return cls(*counts, 0.0, 0.0, [], [])
         new = [
             keys.take(start + np.flatnonzero(is_new[start:end])).to_list()
@@ -277,7 +276,7 @@ class Vanished:
     @property
     def are_many(self) -> bool:
         """Whether enough vanished to matter, as often as other items do."""
-        return _is_many(self.n, self.n_labelled) and self.n / self.n_labelled >= LIKE_OTHERS * self.others
+        return is_many(self.n, self.n_labelled) and self.n / self.n_labelled >= LIKE_OTHERS * self.others
 
     @property
     def is_replaced(self) -> bool:
@@ -308,7 +307,8 @@ def _is_unlabelled(run: JudgedRanking) -> Mask:
     return unlabelled
 
 
-def _is_many(n: int, n_labelled: int) -> bool:
+def is_many(n: int, n_labelled: int) -> bool:
+    """Return whether so many of the labelled items vanished that it matters."""
     return n >= FEWEST and n >= SMALLEST * n_labelled
 
 

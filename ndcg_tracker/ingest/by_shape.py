@@ -89,6 +89,18 @@ def _one_table(found: Recognised) -> list[dict[str, Any]]:
     return rows
 
 
+def empty_lists(given: object, queries: Collection[str]) -> dict[str, list[str]]:
+    """Return an empty list for each of some queries that an input has without a single item, for readers skip these."""
+    if not queries:
+        return {}
+    try:
+        name, value = _value(given)
+        found = recognised(value, name, "results", Known(queries=frozenset(queries)))
+    except InputError:
+        return {}
+    return {query: [] for query in queries if found.results.get(query) == []}
+
+
 def _value(given: object) -> tuple[str, object]:
     """Return the name and the content of a file, or of a table or object in memory, as plain objects."""
     if not isinstance(given, str):

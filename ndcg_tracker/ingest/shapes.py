@@ -56,6 +56,8 @@ for _name, *_list in map(str.split, _WORDS.strip().splitlines()):
     _LISTED.setdefault(_name, []).extend(f"{word[:-1]}s?$" if word[-1] == "." else word for word in _list)
 _BEGINS = {name: re.compile("|".join(words)) for name, words in _LISTED.items()}
 _WORD = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+BASELINE = "ndcg-track check"
+"""The first key of the first line of a baseline, which the lines of its queries follow."""
 _FEW = 4  # blanks in a text that is not an id
 _OFTEN = 0.3  # the share of queries with labels in the results that admits a key without a word of relevance
 _NO_ANSWER = re.compile(r"(un|not[ _-]?)answerable|no[ _-]?answer|negative|out[ _-]of[ _-]scope|impossible")
@@ -154,7 +156,8 @@ def parsed(content: bytes, name: str) -> object:
                 raise InputError(f"there are {len(rules)} tables, where one is wanted")
             return _records([[_bare(cell) for cell in row] for row in [cells[0], *cells[2:]]])
         if len(lines) > 1 and lines[0].startswith("{") and lines[0].rstrip().endswith("}"):
-            return [json.loads(line, object_pairs_hook=_once) for line in lines]
+            first = int(lines[0].startswith(f'{{"{BASELINE}"'))
+            return [json.loads(line, object_pairs_hook=_once) for line in lines[first:]]
         if text.lstrip().startswith(("{", "[")):
             return json.loads(text, object_pairs_hook=_once)
         delimiter = "\t" if "\t" in lines[0] else ","
@@ -477,6 +480,9 @@ class _Table:
         lists = [c for c in lists if not c.is_scalar or any(len(ids) > 1 for ids in c.held)]
         lists = [c for c in lists if c.parent != _VALUES or any(o.parent == _VALUES for o in orders)]
         told = [c for c in lists if c.is_result and (c.is_item or _are_texts(c.cells))]
+        hollow = [c for c in columns if c.is_result and c.cells and all(cell == [] for cell in c.cells)]
+        if is_wanted and not lists and len(hollow) == 1:
+            return hollow[0]
         items = [c for c in lists if is_wanted and (c.is_item or c.key == _VALUES) and not _is_label(c)]
         sure = _distinct(told or items, ranked=True)
         reached = [c for c in sure if c.reaches(self.known.item_ids) > 0]

@@ -38,8 +38,8 @@ def test_a_mapping_says_the_same() -> None:
 def test_every_option_of_evaluate_for_reading_may_be_named() -> None:
     others = {"metrics", "labels", "judge", "stream"}
     names = [one.name for one in declared(evaluate) if one.name not in others]
-    for given in ("grup=a", {"stream": True}):
-        name = next(iter(given)) if isinstance(given, dict) else "grup"
+    for given in ("zzz=a", {"stream": True}):
+        name = next(iter(given)) if isinstance(given, dict) else "zzz"
         assert refusal_of(InputError, read_as, given) == f"read= has no {name!r}; give one of {', '.join(names)}"
 
 
