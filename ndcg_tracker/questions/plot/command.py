@@ -140,7 +140,7 @@ def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
 def explain(
     tracker: Tracker,
     asked: Asked,
-    group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
+    group: Annotated[str, options.everyday(metavar="KEY", help="The group.")],
 ) -> Chart:
     """Draw both lists of a group, with a line joining each item.
 
