@@ -60,7 +60,7 @@ class MemoryTracker(Tracker):
 def names_of(runs: Sequence[object], others: Sequence[str] = ()) -> list[str]:
     """Return the names of runs: of a file without its ending, or its path where two would be the same.
 
-    ``others``: the names of those that are no files.
+    ``others``: the names of those that are not files.
 
     >>> names_of(["old/bm25.run", "bm25.run", "dense.run"])
     ['old/bm25.run', 'bm25.run', 'dense']
@@ -77,10 +77,8 @@ def names_of(runs: Sequence[object], others: Sequence[str] = ()) -> list[str]:
 def _said_as_read() -> Iterator[None]:
     """Let errors and warnings name the options of reading as parts of ``read``."""
 
-    options = names_in_read()
-
     def spelled(name: str, value: str) -> str:
-        return argument("read", f"{name}={value or 'NAME'}") if name in options else argument(name, value)
+        return argument("read", f"{name}={value or 'NAME'}") if name in names_in_read() else argument(name, value)
 
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -111,11 +109,8 @@ def tracker_of(
     from ndcg_tracker.runs.labels import NO_LABELS
 
     reading = Reading() if read is None else read_as(read)
-    what = Ingest(
-        **{one.name: getattr(reading, one.name) for one in fields(reading)},
-        metrics=metrics or DEFAULT_METRIC,
-        judge=judge,
-    )
+    how = {one.name: getattr(reading, one.name) for one in fields(reading)}
+    what = Ingest(**how, metrics=metrics or DEFAULT_METRIC, judge=judge)
     tracker, notes = MemoryTracker(), []
     given = what.labels_given(labels, what.only_judge, next(iter(runs.values())))
     if not needs_labels:

@@ -78,7 +78,7 @@ def _runs(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
 
 
 def _is_of_past(run: str) -> bool:
-    return run.startswith(("@", "tag:", "latest~")) or run == "latest"
+    return run.startswith(("@", "tag:", "latest~", "before:")) or run == "latest"
 
 
 def _is_file(run: str) -> bool:

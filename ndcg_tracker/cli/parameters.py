@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
-from ndcg_tracker.asked import NOTHING, Declared, OfSuite, ReadAs, declared
+from ndcg_tracker.asked import NOTHING, Declared, Labels, OfSuite, ReadAs, declared
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.file_runs import files_among, held_in_memory
 from ndcg_tracker.rules import refuse
@@ -21,13 +21,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 
 Answer = TypeVar("Answer")
 
-_OF_FILES = {
-    "read": Annotated[str | None, options.told(ReadAs)],
-    "labels": Annotated[
-        str | None,
-        options.everyday(metavar="FILE", help="The labels of files in the place of runs.", show_default=False),
-    ],
-}
+_OF_FILES = {"read": Annotated[str | None, options.told(ReadAs)], "labels": Annotated[str | None, options.told(Labels)]}
 """The options for files in the place of runs, where a command has no others of these names."""
 
 

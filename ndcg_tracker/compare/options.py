@@ -70,7 +70,7 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
 Baseline = Annotated[
     str,
     Option(
-        "A run: name, id, @alias, latest, latest~2, before:DATE or a unique prefix.",
+        "A run: name, id, @alias, latest, latest~2, before:DATE or a unique prefix; or a file.",
         metavar="BASELINE",
         is_positional=True,
     ),

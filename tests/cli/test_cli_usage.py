@@ -61,7 +61,7 @@ Options:
   --judge NAME            The judge whose labels count.
   --by ATTRIBUTE          Also compare the slices of this attribute of groups.
   --top N                 How many of the worst and best groups to show.
-  --labels VERSION        Version of the labels: a number, or newest.
+  --labels VERSION|FILE   Version of the labels: a number, or newest.
   --format text|json|...  How to print the result. (default: text)
   -q, --quiet             Print the first line of a report.
   -v, --verbose           Print all of a report.

@@ -192,10 +192,8 @@ def test_read_says_how_files_are_read(unstored: CommandLine, folder: Path) -> No
         "with --read group=NAME, the item column with --read item=NAME and the label column with --read label=NAME; if "
         "each row is a relevant item, give --read label==1"
     )
-    assert unstored.refused(*of_files, "--read", "colour=red") == (
-        "--read has no 'colour'; give one of group, item, score, label, weight, items, relevant, reader, columns, "
-        "scores, item_to_document, collapse, groups_share, allow"
-    )
+    said = unstored.refused(*of_files, "--read", "colour=red")
+    assert said.startswith("--read has no 'colour'; give one of group, item, score, label, ")
 
 
 def test_commands_in_the_answer_are_typed_with_the_files(unstored: CommandLine, folder: Path) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-import typer
-
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.cli import options
@@ -139,7 +137,7 @@ def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
 def explain(
     tracker: Tracker,
     asked: Asked,
-    group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
+    group: Annotated[str, options.everyday(metavar="KEY", help="The group.")],
 ) -> Chart:
     """Draw both lists of a group, with a line joining each item.
 
