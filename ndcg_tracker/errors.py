@@ -146,6 +146,13 @@ class _Told(Exception):  # noqa: N818  # warnings are printed in the same way
         placed.args = (str(placed),)
         return placed
 
+    def respelled(self, spelled: Spelling) -> Self:
+        """Return a copy in which ``spelled`` writes the arguments."""
+        copied = copy(self)
+        copied._where, copied._what, copied._advice = self.parts(spelled)
+        copied.args = (str(copied),)
+        return copied
+
 
 class NdcgTrackerError(_Told):
     """The base class of all errors of ndcg_tracker; as text it spells arguments as Python does."""

@@ -486,7 +486,13 @@ def _whole(path: str, **options: Unpack[RunFormat]) -> list[RankedTable]:
 
 
 def ids_of(given: object, role: Role) -> tuple[Collection[str], Collection[str]]:
-    """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read."""
+    """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read.
+
+    A tuple is several inputs.
+    """
+    if isinstance(given, tuple):
+        each = [ids_of(one, role) for one in given]
+        return {one for items, _ in each for one in items}, {one for _, groups in each for one in groups}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is read again, and warns then
         try:

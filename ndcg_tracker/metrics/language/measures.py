@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -430,3 +431,8 @@ def measures_with(axis: str) -> tuple[str, ...]:
     (('RBP',), True)
     """
     return tuple(name for name, measure in MEASURES.items() if measure.has(axis)) or tuple(MEASURES)
+
+
+def squeezed(name: str) -> str:
+    """Return a name in lower case without separators, because people write both in several ways."""
+    return re.sub("[-_ ]", "", name).lower()

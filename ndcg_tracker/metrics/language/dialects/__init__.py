@@ -3,47 +3,58 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES
-from ndcg_tracker.metrics.language.dialects.boosting import CATBOOST, LIGHTGBM, XGBOOST
-from ndcg_tracker.metrics.language.dialects.calls import RANX, SKLEARN, SPARK, SPARK_GRADED, TORCHMETRICS
-from ndcg_tracker.metrics.language.dialects.dialect import Dialect
-from ndcg_tracker.metrics.language.dialects.embeddings import BEIR, MTEB
-from ndcg_tracker.metrics.language.dialects.ir_measures import IR_MEASURES
-from ndcg_tracker.metrics.language.dialects.recommenders import RECBOLE, RECTOOLS
-from ndcg_tracker.metrics.language.dialects.search import ELASTICSEARCH, OPENSEARCH
-from ndcg_tracker.metrics.language.dialects.trec import PYTREC_EVAL, TREC_EVAL, TREC_EVAL10
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
 
+if TYPE_CHECKING:
+    from ndcg_tracker.metrics.language.dialects.dialect import Dialect
+
 DEFAULT_CUTOFF = 10
 LONG_NAME = 60
-DIALECTS: dict[str, Dialect] = {
-    dialect.name: dialect
-    for dialect in (
-        TREC_EVAL,
-        TREC_EVAL10,
-        PYTREC_EVAL,
-        IR_MEASURES,
-        BEIR,
-        MTEB,
-        ELASTICSEARCH,
-        OPENSEARCH,
-        SKLEARN,
-        CATBOOST,
-        LIGHTGBM,
-        XGBOOST,
-        TORCHMETRICS,
-        RANX,
-        SPARK,
-        SPARK_GRADED,
-        RECTOOLS,
-        RECBOLE,
-    )
+_MODULE_OF = {
+    "trec_eval": "trec",
+    "trec_eval10": "trec",
+    "pytrec_eval": "trec",
+    "ir_measures": "ir_measures",
+    "beir": "embeddings",
+    "mteb": "embeddings",
+    "elasticsearch": "search",
+    "opensearch": "search",
+    "sklearn": "calls",
+    "catboost": "boosting",
+    "lightgbm": "boosting",
+    "xgboost": "boosting",
+    "torchmetrics": "calls",
+    "ranx": "calls",
+    "spark": "calls",
+    "spark_graded": "calls",
+    "rectools": "recommenders",
+    "recbole": "recommenders",
 }
+
+
+class _Dialects(Mapping[str, "Dialect"]):
+    """The dialects by name; the module of one is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Dialect:
+        dialect: Dialect = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name.upper())
+        return dialect
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULE_OF)
+
+    def __len__(self) -> int:
+        return len(_MODULE_OF)
+
+
+DIALECTS = _Dialects()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +119,7 @@ def are_by_rank(texts: str | Iterable[str]) -> bool:
     (True, False)
     """
     names = (re.split(r"\W", text.strip())[0] for text in ([texts] if isinstance(texts, str) else texts))
-    return any(name in DIALECTS and DIALECTS[name].is_by_rank for name in names)
+    return any(name in _MODULE_OF and DIALECTS[name].is_by_rank for name in names)
 
 
 def dialect_of(metric: Metric) -> Dialect | None:
@@ -137,7 +148,7 @@ def familiar_name(text: str, requested_as: str = "") -> str:
     """
     if text.startswith(EXTERNAL):
         return text.partition("(")[0]
-    if len(requested_as) < len(text) and re.split(r"\W", requested_as)[0] in DIALECTS:
+    if len(requested_as) < len(text) and re.split(r"\W", requested_as)[0] in _MODULE_OF:
         return requested_as
     if len(text) <= LONG_NAME:
         return text
