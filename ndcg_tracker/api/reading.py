@@ -362,7 +362,7 @@ def names_in_read() -> list[str]:
 
 
 def read_as(given: str | Mapping[str, Any]) -> Reading:
-    """Return how to read files that stand where runs are named: what ``--read`` says.
+    """Return how to read files that are named in place of runs: what ``--read`` says.
 
     Parameters: ``given``: options of ``evaluate`` for reading, as ``NAME=VALUE`` with blanks between them and quotes
     as in a shell, or as a mapping. Raises: InputError for an unknown name, one that is there twice, and a value that
@@ -388,7 +388,7 @@ def read_as(given: str | Mapping[str, Any]) -> Reading:
     names = [name for name, _ in pairs]
     for name in names:
         if name not in options:
-            raise InputError(f"{argument('read')} has no {name!r}", advice=f"give one of {', '.join(options)}")
+            raise InputError(f"{argument('read')} does not know {name!r}", advice=f"give one of {', '.join(options)}")
         if names.count(name) > 1:
             raise InputError(f"{argument('read')} gives {name} twice", advice="keep one of the two")
     reading = Reading(**dict(pairs))

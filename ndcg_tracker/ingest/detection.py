@@ -9,6 +9,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import IO, Any, Protocol, cast
@@ -70,7 +71,8 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
         return "trec" if _is_trec(_first_line(first_bytes), b"\t") else "tsv"
     if reader is None or (reader == "trec" and _is_svmlight(_first_line(first_bytes))):
         reader = _by_content(first_bytes)
-    reader = reader or _of_package(path, first_bytes)
+    if reader is None and first_bytes:
+        reader = _of_package(path, first_bytes)
     if reader is None:
         raise InputError(
             "cannot tell the format",
@@ -88,7 +90,10 @@ def is_of_package(reader: str) -> bool:
 
 def _of_package(path: str, first_bytes: bytes) -> str | None:
     """Return the only reader of a package that has the ending of a file, or knows its beginning."""
-    own = {name: loaded(READERS_OF_PACKAGES, name) for name in installed(READERS_OF_PACKAGES)}
+    own: dict[str, Any] = {}
+    for name in installed(READERS_OF_PACKAGES):
+        with suppress(InputError):  # another package is broken
+            own[name] = loaded(READERS_OF_PACKAGES, name)
     ending = PurePath(without_compression(path)).suffix.lower()
     known = [name for name, reader in own.items() if ending in reader.endings]
     known = known or [name for name, reader in own.items() if reader.is_of(first_bytes)]

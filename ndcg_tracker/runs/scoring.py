@@ -240,7 +240,7 @@ def below_rel_notes(metrics: Iterable[Metric], highest: float) -> list[Note]:
     >>> below_rel_notes([parse_metric("R@5")], 1.0), below_rel_notes([parse_metric("R@5")], 0.0)
     ([], [])
     """
-    of_rel = (metric for metric in metrics if metric.measure in AXIS_OF["rel"].measures)
+    of_rel = (one for one in metrics if one.measure in AXIS_OF["rel"].measures and one["rel"] != "any")
     below = next((metric for metric in of_rel if 0 < highest < metric.least_relevant), None)
     if below is None:
         return []

@@ -377,3 +377,8 @@ def test_our_own_name_settles_what_is_ambiguous_where_it_is_given() -> None:
     assert (mean(both, group="group"), mean(both, group="qid")) == (pytest.approx(0.6309, abs=1e-4), 0.5)
     doubled = {"qid": ["q", "q"], "docno": [1, 2], "score": [1, 2], "label": [1, 0], "relevance": [0, 1]}
     assert (mean(doubled, label="label"), mean(doubled, label="relevance")) == (pytest.approx(0.6309, abs=1e-4), 1.0)
+
+
+def test_every_item_may_count_as_retrieved() -> None:
+    result = nt.evaluate({"q": {"a": 1.0, "b": 0.5}}, "NumRet(rel=any)", labels={"q": {"a": 0.5}})
+    assert result.mean.to_list() == [2.0]

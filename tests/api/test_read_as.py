@@ -46,7 +46,7 @@ def test_every_option_of_evaluate_for_reading_may_be_named() -> None:
     names = [one.name for one in declared(evaluate) if one.name not in others]
     for given in ("zzz=a", {"stream": True}):
         name = next(iter(given)) if isinstance(given, dict) else "zzz"
-        assert refusal_of(InputError, read_as, given) == f"read= has no {name!r}; give one of {', '.join(names)}"
+        assert refusal_of(InputError, read_as, given) == f"read= does not know {name!r}; give one of {', '.join(names)}"
 
 
 @pytest.mark.parametrize(
