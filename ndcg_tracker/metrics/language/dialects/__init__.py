@@ -8,14 +8,8 @@ from dataclasses import dataclass
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES
-from ndcg_tracker.metrics.language.dialects.boosting import CATBOOST, LIGHTGBM, XGBOOST
-from ndcg_tracker.metrics.language.dialects.calls import RANX, SKLEARN, SPARK, SPARK_GRADED, TORCHMETRICS
+from ndcg_tracker.metrics.language.dialects import boosting, calls, embeddings, ir_measures, recommenders, search, trec
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
-from ndcg_tracker.metrics.language.dialects.embeddings import BEIR, MTEB
-from ndcg_tracker.metrics.language.dialects.ir_measures import IR_MEASURES
-from ndcg_tracker.metrics.language.dialects.recommenders import RECBOLE, RECTOOLS
-from ndcg_tracker.metrics.language.dialects.search import ELASTICSEARCH, OPENSEARCH
-from ndcg_tracker.metrics.language.dialects.trec import PYTREC_EVAL, TREC_EVAL, TREC_EVAL10
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
 
@@ -23,26 +17,9 @@ DEFAULT_CUTOFF = 10
 LONG_NAME = 60
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
-    for dialect in (
-        TREC_EVAL,
-        TREC_EVAL10,
-        PYTREC_EVAL,
-        IR_MEASURES,
-        BEIR,
-        MTEB,
-        ELASTICSEARCH,
-        OPENSEARCH,
-        SKLEARN,
-        CATBOOST,
-        LIGHTGBM,
-        XGBOOST,
-        TORCHMETRICS,
-        RANX,
-        SPARK,
-        SPARK_GRADED,
-        RECTOOLS,
-        RECBOLE,
-    )
+    for module in (trec, ir_measures, embeddings, search, boosting, calls, recommenders)
+    for dialect in vars(module).values()
+    if isinstance(dialect, Dialect)
 }
 
 
