@@ -132,8 +132,8 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("xgbost:ndcg", "xgbost is not a dialect; did you mean xgboost:ndcg?"),
         ("?:ndcg", "'?:ndcg' is not a metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
         ("minitab:x", "minitab is not a dialect; the dialects are trec_eval, trec_eval10, pytrec_eval, ir_measures, "
-         "gdeval, beir, mteb, elasticsearch, opensearch, catboost, lightgbm, xgboost, sklearn, torchmetrics, tf_ranking, "
-         "ranx, spark, spark_graded, rectools, recbole, replay, lenskit, cornac, recommenders, implicit"),
+         "gdeval, beir, mteb, elasticsearch, opensearch, catboost, lightgbm, xgboost, sklearn, torchmetrics, "
+         "tf_ranking, ranx, spark, spark_graded, rectools, recbole, replay, lenskit, cornac, recommenders, implicit"),
         ("sklearn:ndcg_score(k=10, ignore_ties=True)", "sklearn: ignore_ties=True leaves ties to NumPy's unstable "
          "sort, whose order depends on the processor; write it like sklearn:ndcg_score(k=10, ignore_ties=False)"),
         ("sklearn:ndcg_score(k=0)", "sklearn: k=0 is not a cutoff; give a whole number from 1; write it like "
@@ -166,7 +166,7 @@ def test_native_texts(text: str, canonical: str) -> None:
          "alone; write it like xgboost:map"),
         ("xgboost:auc", "xgboost: metric 'auc' is not known; it is ndcg, map or pre; write it like xgboost:map"),
         ("catboost:PairLogit", "catboost: metric 'PairLogit' is not known; it is one of NDCG, DCG, MAP, MRR, "
-         "PrecisionAt, RecallAt, PFound, QueryAUC; write it like catboost:PrecisionAt:top=10"),
+         "PrecisionAt, RecallAt, PFound, QueryAUC; write it like catboost:MAP"),
         ("catboost:ERR:top=10", "catboost: ERR takes labels as probabilities; the nearest here is PFound@10"),
         ("catboost:MAP:type=Exp", "catboost: MAP has no option type; it has top, border, use_weights; write it like "
          "catboost:MAP:top=10"),
@@ -217,12 +217,13 @@ def test_native_texts(text: str, canonical: str) -> None:
          "elasticsearch:dcg(k=10)"),
         ('{"precision": {"k": 20}}', "'{\"precision\": {\"k\": 20}}' is a metric name of another tool; did you mean "
          'elasticsearch:{"precision": {"k": 20}}?'),
-        ("surprise:NDCG", "surprise is not a dialect; the dialects are trec_eval, trec_eval10, pytrec_eval, ir_measures, "
-         "gdeval, beir, mteb, elasticsearch, opensearch, catboost, lightgbm, xgboost, sklearn, torchmetrics, tf_ranking, "
-         "ranx, spark, spark_graded, rectools, recbole, replay, lenskit, cornac, recommenders, implicit"),
-        ("lenskit:AveragePrecision(n=10)", "lenskit: AveragePrecision divides by the length of the list if that is less "
-         "than the number of relevant items; the nearest here is AP(over=achievable)@10"),
-        ("cornac:NDCG@0", "cornac: '0' is not a cutoff; give a whole number from 1; write it like cornac:NDCG(k=10)"),
+        ("surprise:NDCG", "surprise is not a dialect; the dialects are trec_eval, trec_eval10, pytrec_eval, "
+         "ir_measures, gdeval, beir, mteb, elasticsearch, opensearch, catboost, lightgbm, xgboost, sklearn, "
+         "torchmetrics, tf_ranking, ranx, spark, spark_graded, rectools, recbole, replay, lenskit, cornac, "
+         "recommenders, implicit"),
+        ("lenskit:AveragePrecision(n=10)", "lenskit: AveragePrecision divides by the length of the list if that is "
+         "less than the number of relevant items; the nearest here is AP(over=achievable)@10"),
+        ("cornac:NDCG@0", "'cornac:NDCG@0' is not a metric of cornac; did you mean cornac:NDCG(k=10)?"),
         ("cornac:AUC@10", "cornac: AUC takes no cutoff; write it like cornac:AUC"),
         ("implicit:AUC_at_k", "implicit: AUC_at_k needs the number of items of the catalogue; the nearest here is AUC"),
         ("torchmetrics:RetrievalRecall()", "torchmetrics: RetrievalRecall needs top_k; write it like "

@@ -164,7 +164,7 @@ class Metric:
             low, _, high = dict(self.settings).get("range", "-inf..inf").partition("..")
             return float(low), float(high)
         if MEASURES[self.measure].is_share:
-            return 0.0, 1.0
+            return None if self["graded"] == "True" and self["negative"] == "keep" else (0.0, 1.0)
         ideal_is_best = self["ideal_order"] == "gain" or not self["gain"].startswith("{")
         is_share = (
             self.measure == "ndcg"

@@ -67,8 +67,8 @@ TORCHMETRICS = tabled(
     "arithmetic=f32",
     more="RetrievalNormalizedDCG(top_k=10, empty_target_action='skip'); RetrievalNormalizedDCG()",
     tolerance=1e-6,
-    agreement="1e-6: it computes in single precision; MRR, MAP, precision and recall if all scores are above 0; all "
-    "but NDCG and AUROC if no scores tie",
+    agreement="1e-6: it computes in single precision; AUROC if all scores are between 0 and 1; MRR, MAP, precision "
+    "and recall if all are above 0; all but NDCG and AUROC if no scores tie",
 )
 
 TF_RANKING = tabled(

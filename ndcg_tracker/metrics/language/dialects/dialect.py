@@ -190,12 +190,14 @@ class Row:
     """A metric of a tool, in our words.
 
     ``ours``: its measure and settings here, ``whole``: those without a cutoff, if they differ. ``options``: the options
-    by name; they may set the ``measure``. Settings that the measure does not have are ignored.
+    by name; they may set the ``measure``. Settings that the measure does not have are ignored. ``is_whole``: whether
+    the tool's metric is of whole lists.
     """
 
     ours: str
     whole: str = ""
     options: Mapping[str, Option] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,7 @@ class Table:
         measure = axes.pop("measure", measure)
         if cutoff is None and (self.is_cut or MEASURES[measure].cutoff == "required"):
             raise MetricError(f"{name} needs {self.cut or 'a cutoff'}")
-        if cutoff is not None and MEASURES[measure].cutoff == "none":
+        if cutoff is not None and (row.is_whole or MEASURES[measure].cutoff == "none"):
             raise MetricError(f"{name} takes no cutoff")
         if cutoff is not None and axes.get("ideal_cut") == "retrieved":
             axes["depth"] = str(cutoff)
@@ -260,8 +262,10 @@ def tabled(name: str, tool: str, rows: Mapping[str, str | Row], *, shared: str, 
     known = {text: Row(row) if isinstance(row, str) else row for text, row in rows.items()}
     table, plain = Table(known, shared, read, cut, default, is_cut), next(iter(known))
     form = written or ("{}(%s={})" % cut if cut else "{}@{}")  # noqa: UP031 - braces stay
-    is_whole = {text: MEASURES[row.ours.partition("(")[0]].cutoff == "none" for text, row in known.items()}
-    examples = [text if is_whole[text] else form.format(text, 10) for text in known]
+    cuts = {
+        text: not row.is_whole and MEASURES[row.ours.partition("(")[0]].cutoff != "none" for text, row in known.items()
+    }
+    examples = [form.format(text, 10) if cuts[text] else text for text in known]
     return Dialect(
         name,
         tool,
