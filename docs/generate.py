@@ -18,7 +18,8 @@ from ndcg_tracker.cli.app import command_line
 from ndcg_tracker.cli.options import as_option
 from ndcg_tracker.errors import worded
 from ndcg_tracker.metrics.language.axes import AXES
-from ndcg_tracker.metrics.language.dialects import DIALECTS, Dialect
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects.dialect import Dialect
 from ndcg_tracker.metrics.language.measures import MEASURES, Work
 from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.other_names import other_names

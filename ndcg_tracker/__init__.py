@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ndcg_tracker.api.checking import check
     from ndcg_tracker.api.evaluation import Evaluation
-    from ndcg_tracker.api.experiment import experiment, paired
+    from ndcg_tracker.api.in_memory import compare
     from ndcg_tracker.api.reading import evaluate
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.errors import (
@@ -40,9 +41,9 @@ __all__ = [
     "NotComparableError",
     "ReferenceNotFoundError",
     "Tracker",
+    "check",
+    "compare",
     "evaluate",
-    "experiment",
-    "paired",
     "parse_metric",
 ]
 
@@ -50,15 +51,27 @@ _MODULE_OF = {
     "Evaluation": "api.evaluation",
     "Metric": "metrics.language.metric",
     "Tracker": "api.tracker",
+    "check": "api.checking",
+    "compare": "api.in_memory",
     "evaluate": "api.reading",
-    "experiment": "api.experiment",
-    "paired": "api.experiment",
     "parse_metric": "metrics.language.text",
 }
 
 
+import_module(f"{__name__}.compare")  # a folder that is imported takes its name here: now, not from the function
+del globals()["compare"]
+
+_GONE = {
+    "experiment": "store rankings with Tracker.ingest, or compare them unstored with compare(a, b, labels=...)",
+    "paired": "compare rankings with compare(a, b, labels=...); store values per group with Tracker.log_results",
+}
+"""Names of earlier versions, and the way that remains."""
+
+
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, because every pytest session imports this package for the plugin."""
+    if name in _GONE:
+        raise AttributeError(f"ndcg_tracker.{name} is gone: {_GONE[name]}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULE_OF.get(name, 'errors')}"), name)

@@ -337,6 +337,16 @@ OnSuite = Annotated[
     str | None, Option("Use every dataset of this suite, and all together.", ("--suite",), metavar="NAME")
 ]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
+
+
+@dataclass(frozen=True)
+class OfSuite:
+    """The suite that a command is asked of, if any, and how its systems are named."""
+
+    suite: OnSuite = None
+    by_tag: ByTag = None
+
+
 Allow = Annotated[
     str | Sequence[str],
     Option(
@@ -346,7 +356,8 @@ Allow = Annotated[
     ),
 ]
 Run = Annotated[
-    str, Option("Name, id, @alias, latest, latest~2 or a unique prefix.", metavar="RUN", is_positional=True)
+    str,
+    Option("Name, id, @alias, latest, latest~2, before:DATE or a unique prefix.", metavar="RUN", is_positional=True),
 ]
 RboP = Annotated[float, Option("Weight of each rank relative to the one before it.", metavar="P")]
 Query = Annotated[str, Option("One SELECT.", is_positional=True)]
@@ -493,6 +504,15 @@ Collapsed = Annotated[
 ]
 ItemText = Annotated[str | None, Option("Store the texts of the items, from this column or key.", metavar="COLUMN")]
 ItemIsText = Annotated[bool, Option("The items have no ids: their column holds texts, which are stored.")]
+ReadAs = Annotated[
+    str | Mapping[str, object] | None,
+    Option(
+        "How to read files: options of evaluate, such as 'group=qid item=doc reader=csv'.",
+        ("--read",),
+        metavar="'NAME=VALUE ...'",
+        typed=str | None,
+    ),
+]
 GroupsShare = Annotated[
     str | float | None,
     Option(

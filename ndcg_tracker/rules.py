@@ -41,6 +41,7 @@ KINDS = {
     "two_versions": "two versions of the labels",
     "several_judges": "several judges",
     "frame": "a table in memory",
+    "file_runs": "files in the place of runs",
 }
 """What an argument may not go with that is not an argument."""
 
@@ -54,6 +55,13 @@ _NO_LISTS = "it holds values per group, not lists"
 _NO_VERSION = "answers to a design make no version of the labels"
 _EACH_A_LOOK = "each decision is a look that counts"
 _COMPARE = "leave it out, or see the difference with: ndcg-track compare"
+
+
+def _of_files(stored: str) -> tuple[Rule, ...]:
+    """Return the rules of a command in which files may stand for runs; ``stored``: what only stored runs have."""
+    read = Rule("read", "file_runs", "stored runs have been read", needs=True)
+    return Rule(stored, "file_runs", "it is about what is stored"), read
+
 
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "compare": (
@@ -71,7 +79,9 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("labels=all judge=*", "suite", _ONE_DATASET, "name one version or judge"),
         Rule("labels!=all|newest", "judge=*", "a version has one judge"),
         Rule("by tie_bounds format=latex", "labels=all judge=*", _ONE_OF_JUDGES),
+        *_of_files("dataset suite judge=* check_with fresh"),
     ),
+    "check": (Rule("accept", "against", "the results are written to that file", needs=True),),
     "gate": (
         Rule("margin=auto by cluster max_harm", "scope=set", "it compares two means without a test"),
         Rule("scope=set", "check_with", "drawn queries involve chance, but this is exact arithmetic"),
@@ -88,6 +98,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("by!=dataset", "suite", "its slices are its datasets", f"give {argument('by', 'dataset')}"),
         Rule("dataset check_with margin=auto repeats", "suite", _ONE_DATASET),
         Rule("scope=set", "suite", "a suite is decided by a test"),
+        *_of_files("dataset suite repeats acknowledge check_with fresh"),
     ),
     "complete gate": (
         Rule("repeats", "margin=auto", "it learns from these runs", needs=True),
@@ -101,11 +112,18 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         _BY_TAG,
         Rule("runs", "all", "all runs are ranked"),
         Rule("by", "paper", "it has no slices"),
+        *_of_files("dataset suite tags check_with"),
     ),
     "explain": (
         Rule("labels_baseline labels_candidate", "labels", "it is for both runs"),
         Rule("group", "by", "slices are of all groups"),
         Rule("by", "two_versions", "slices are under one version"),
+        *_of_files("dataset labels_baseline labels_candidate"),
+    ),
+    "show": (Rule("labels", "file_runs", "a stored run has its own", needs=True), *_of_files("dataset")),
+    "diff": (
+        Rule("labels", "file_runs", "stored lists are compared without labels", needs=True),
+        *_of_files("dataset"),
     ),
     "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
@@ -113,11 +131,16 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("by dataset check_with fresh", "suite", _ONE_DATASET),
         Rule("kind!=forest", "suite", "it shows the groups of one dataset"),
         _BY_TAG,
+        *_of_files("dataset suite check_with fresh"),
     ),
+    "plot slices": _of_files("dataset check_with fresh"),
+    "plot cutoffs": _of_files("dataset check_with fresh"),
+    "plot explain": _of_files("dataset labels_baseline labels_candidate"),
     "report": (
         Rule("dataset check_with all", "suite", _ONE_DATASET),
         _BY_TAG,
         Rule("candidates", "all", "all other runs are compared"),
+        *_of_files("dataset suite all check_with fresh texts"),
     ),
     "reproduce": (
         Rule("reproduced baseline_original baseline_reproduced", "published", "it stands for the original run alone"),

@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 import uvicorn
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.ui.judging import Judging
-from ndcg_tracker.ui.server import Access, application
+from ndcg_tracker.ui.judging import Batch, Judging
+from ndcg_tracker.ui.server import Access, Team, application
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e'\"&#"
 """A name that wants to be obeyed."""
@@ -94,18 +94,19 @@ class Served:
 
 
 @contextmanager
-def served(url: str, judge: str | None = None) -> Iterator[Served]:
-    """Yield the server over a database; ``judge``: who may grade items there."""
+def served(url: str, judge: str | None = None, team: Team | None = None) -> Iterator[Served]:
+    """Yield the server over a database; ``judge``: who may grade items there, of a team with commas between them."""
     listening = socket.create_server(("127.0.0.1", 0))
     access = Access(listening.getsockname()[1])
     with Tracker(url, read_only=True) as tracker:
-        judging = None if judge is None else Judging(judge, url)
-        app = application(tracker, access, judging)
+        people = [] if judge is None else judge.split(",")
+        judges = [Judging(name, url, Batch(place, len(people))) for place, name in enumerate(people)]
+        app = application(tracker, team or access, judges)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
-            yield Served(access, judging)
+            yield Served(access, judges[0] if judges else None)
         finally:
             server.should_exit = True
             thread.join()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -69,12 +69,14 @@ class Evaluation:
     """The values of some metrics for every group of a ranking and its labels.
 
     ``texts``: the metrics as they were given. ``results``: one ``GroupResults`` per text, all over the same groups.
-    ``notes``: other facts in words, for example that no item has a label.
+    ``notes``: other facts in words, for example that no item has a label. ``no_answer``: for each query of which the
+    labels say that nothing answers it 1 if the run has an empty list, 0 if it has items; it counts in no metric.
     """
 
     texts: tuple[str, ...]
     results: tuple[GroupResults, ...]
     notes: tuple[str, ...] = ()
+    no_answer: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def per_group(self) -> pd.DataFrame:
@@ -351,9 +353,15 @@ class _Match:
         if self.any_item:
             meeting = meeting_notes(*self.meeting.tolist(), metrics=metrics)
             of_ties = [*unordered_notes(self.unordered), *unstable_sort_notes(self.on_sort)]
-            return [*swapped, *self.spelling.notes(), *meeting, *of_ties, *below_rel_notes(metrics, self.highest)]
+            return [
+                *swapped,
+                *self.spelling.notes(metrics),
+                *meeting,
+                *of_ties,
+                *below_rel_notes(metrics, self.highest),
+            ]
         n_shared = int(self.meeting[1] - self.meeting[0])
-        return [doubts.none_met(self.spelling, n_shared, self.of_run, self.of_labels), *swapped]
+        return [doubts.none_met(self.spelling, n_shared, self.of_run, self.of_labels, metrics), *swapped]
 
 
 def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:

@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Self, Unpack
 
-from ndcg_tracker.api import storing
 from ndcg_tracker.asked import (
     DEFAULT_DATASET,
     SEALED_DATABASE,
@@ -26,25 +26,26 @@ from ndcg_tracker.asked import (
     made,
 )
 from ndcg_tracker.compare.options import Baseline, Candidates, CompareKeywords, CompareOptions, LabelView, ViewKeywords
-from ndcg_tracker.questions import diff as of_diff
-from ndcg_tracker.questions import explain as of_explain
-from ndcg_tracker.questions import gate as of_gate
-from ndcg_tracker.questions import history as of_history
-from ndcg_tracker.questions import labels as of_labels
-from ndcg_tracker.questions import leaderboard as of_leaderboard
-from ndcg_tracker.questions import report as of_report
-from ndcg_tracker.questions import reproduce as of_reproduce
-from ndcg_tracker.questions import show as of_show
-from ndcg_tracker.questions import suite as of_suite
-from ndcg_tracker.questions.labels import carry as of_carry
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ndcg_tracker.api import storing
     from ndcg_tracker.compare.chart import ComparisonChart
     from ndcg_tracker.compare.gather import ComparisonResult
     from ndcg_tracker.compare.report_facts import PairReports
     from ndcg_tracker.errors import NdcgTrackerError
+    from ndcg_tracker.questions import diff as of_diff
+    from ndcg_tracker.questions import explain as of_explain
+    from ndcg_tracker.questions import gate as of_gate
+    from ndcg_tracker.questions import history as of_history
+    from ndcg_tracker.questions import labels as of_labels
+    from ndcg_tracker.questions import leaderboard as of_leaderboard
+    from ndcg_tracker.questions import report as of_report
+    from ndcg_tracker.questions import reproduce as of_reproduce
+    from ndcg_tracker.questions import show as of_show
+    from ndcg_tracker.questions import suite as of_suite
+    from ndcg_tracker.questions.labels import carry as of_carry
     from ndcg_tracker.questions.show.gather import Convention
     from ndcg_tracker.runs.exchange import Exported
     from ndcg_tracker.runs.groups import GroupRecord, StoredText
@@ -52,8 +53,34 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import Store
+else:
+    # Modules are imported where a method needs them, because most of a small command's time is its start.
 
-# Modules are imported where a method needs them, because most of a small command's time is its start.
+    class _Method:
+        """A function of a module as a method of the tracker; the module is imported when the method is asked for."""
+
+        def __init__(self, module, name):
+            self.module, self.name = module, name
+
+        def __get__(self, tracker, owner):
+            function = getattr(import_module(f"ndcg_tracker.{self.module}"), self.name)
+            setattr(owner, self.name, function)
+            return getattr(owner if tracker is None else tracker, self.name)
+
+    class _Room:
+        """A module whose functions are methods of the tracker; type checkers see the module."""
+
+        def __init__(self, module):
+            self._module = module
+
+        def __getattr__(self, name):
+            return _Method(self._module, name)
+
+    storing, of_carry = _Room("api.storing"), _Room("questions.labels.carry")
+    of_diff, of_explain, of_gate = _Room("questions.diff"), _Room("questions.explain"), _Room("questions.gate")
+    of_history, of_labels, of_report = _Room("questions.history"), _Room("questions.labels"), _Room("questions.report")
+    of_leaderboard, of_reproduce = _Room("questions.leaderboard"), _Room("questions.reproduce")
+    of_show, of_suite = _Room("questions.show"), _Room("questions.suite")
 
 
 OlderThan = Annotated[
@@ -104,8 +131,8 @@ class Tracker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        with suppress(Exception):
+    def __del__(self, quietly: type[suppress] = suppress) -> None:  # at the very end, names of modules are gone
+        with quietly(Exception):
             self.close()
 
     def close(self) -> None:
@@ -226,9 +253,14 @@ class Tracker:
         that were answered before the later run was stored. Raises: ReferenceNotFoundError; InputError for
         methods that do not apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
+        return self.compared(baseline, candidates, made(CompareOptions, keywords))
+
+    def compared(
+        self, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+    ) -> ComparisonResult:
+        """Return what ``compare`` returns, for its options as one object."""
         from ndcg_tracker.compare.gather import ComparisonResult, compared
 
-        options = made(CompareOptions, keywords)
         with self.store().read() as tx:
             comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
         return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))

@@ -13,9 +13,11 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from copy import copy
 from importlib import import_module
+from inspect import Parameter
 from io import BufferedIOBase, TextIOWrapper
 from types import FrameType
 from typing import Annotated, Any, NoReturn
@@ -35,6 +37,7 @@ from ndcg_tracker.cli.options import (
     surroundings,
     warnings_as_notes,
 )
+from ndcg_tracker.cli.parameters import with_parameters
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, full_disk, worded
 from ndcg_tracker.words.texts import about
 
@@ -44,6 +47,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "ingest": ("cli.ingest:ingest", "Store runs and their metrics, overall and per group."),
         "compare": ("compare.command:compare", "Compare runs group by group, with tests and intervals."),
         "explain": ("questions.explain.command:explain", "Explain why two runs differ, item by item."),
+        "check": ("questions.check.command:check", "Check results on a golden set against the baseline in git."),
         "gate": ("questions.gate.command:gate", "Decide whether a candidate may replace the baseline."),
         "history": ("questions.history.command:history", "Show a metric from run to run, and where its mean stepped."),
         "leaderboard": (
@@ -59,7 +63,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "texts": ("cli.runs:texts", "Manage query texts, item titles and links: add, list, delete."),
         "datasets": ("cli.runs:datasets", "Seal a share of a dataset, so that only gates read it: split."),
         "import": ("cli.exchange:import_runs", "Import a copy of a database, or exported runs."),
-        "pull": ("cli.exchange:pulls", "Fetch runs from other trackers."),
+        "pull": ("cli.trackers:pulls", "Fetch runs from other trackers."),
     },
     "Decide": {
         "evaluate": ("cli.evaluate:evaluate", "Compute metrics of runs without storing anything."),
@@ -80,7 +84,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "db": ("cli.database:app", "Manage the database: upgrade, check, back up, restore, grant."),
         "doctor": ("cli.database:doctor", "Check a database; with conventions, show why NDCG values differ."),
         "export": ("cli.exchange:export_runs", "Export runs, or the whole database, as Parquet files."),
-        "push": ("cli.exchange:pushes", "Send runs to other trackers."),
+        "push": ("cli.trackers:pushes", "Send runs to other trackers."),
     },
 }
 """The commands by what they are for, those of every day first. Each has its module below the package with the function
@@ -223,7 +227,7 @@ def _database_after(context: Any, option: Any, value: str | None) -> None:
 
 
 _ANSWERS = (
-    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate"),
+    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate", "check"),
     *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample", "labels list", "runs show"),
     *("runs list", "alias list", "groups list", "texts list", "suite list"),
 )
@@ -288,31 +292,35 @@ def _before_command(
     ] = None,
     quiet: Annotated[bool, everyday("-q", "--quiet", help="Print the first line of a report.")] = False,
     verbose: Annotated[bool, everyday("-v", "--verbose", help="Print all of a report.")] = False,
-    brief: Annotated[
-        bool, typer.Option("-h", callback=_brief, is_eager=True, help="Show the everyday options.")
-    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback if an error occurs.")] = False,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-    install_completion: Annotated[
-        bool,
-        typer.Option(
-            "--install-completion",
-            callback=_install_completion,
-            is_eager=True,
-            help="Install completion for the current shell.",
-        ),
-    ] = False,
-    show_completion: Annotated[
-        bool,
-        typer.Option(
-            "--show-completion", callback=_show_completion, is_eager=True, help="Print the completion script."
-        ),
-    ] = False,
+    **done: bool,
 ) -> None:
-    surroundings.database, surroundings.debug, surroundings.detail, surroundings.n_asked = db, debug, "screen", 0
+    surroundings.database, surroundings.debug, surroundings.detail = db, debug, "screen"
+    surroundings.n_asked, surroundings.in_memory = 0, None
     _choose_detail(quiet=quiet, verbose=verbose)
+
+
+_AT_ONCE: Mapping[str, tuple[str, Callable[..., None], str]] = {
+    "brief": ("-h", _brief, "Show the everyday options."),
+    "version": ("--version", _version, "Show the version."),
+    "install_completion": ("--install-completion", _install_completion, "Install completion for the current shell."),
+    "show_completion": ("--show-completion", _show_completion, "Print the completion script."),
+}
+"""The options that do something and end the program."""
+
+
+with_parameters(
+    _before_command,
+    [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=False,
+            annotation=Annotated[bool, typer.Option(spelled, callback=callback, is_eager=True, help=help)],
+        )
+        for name, (spelled, callback, help) in _AT_ONCE.items()
+    ],
+)
 
 
 _NOW = {
@@ -351,7 +359,7 @@ def run(arguments: Sequence[str]) -> int:
             if former in _NOW:
                 raise InputError(f"there is no command {former!r}", advice=f"use: ndcg-track {_NOW[former]}")
             with about(), warnings_as_notes():
-                command_line()(words, prog_name="ndcg-track")
+                copy_context().run(command_line(), words, prog_name="ndcg-track")
         finally:
             sys.stdout.flush()
     except BrokenPipeError:

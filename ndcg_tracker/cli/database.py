@@ -308,19 +308,32 @@ def sql(
 
 def ui(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 means any free port.")] = 0,
-    host: Annotated[str, typer.Option(help="A name of this machine: 127.0.0.1, localhost or ::1.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="A name of this machine: 127.0.0.1, localhost or ::1; any address behind a proxy.")
+    ] = "127.0.0.1",
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser, if there is a display.")
     ] = True,
     judge: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Let one person grade items there, and store them as labels of this judge."),
+        typer.Option(
+            metavar="NAME",
+            help="Let one person grade items there, and store them as labels of this judge; of a team: A,B.",
+        ),
+    ] = None,
+    proxy_secret: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Serve a team behind a proxy, which sends the secret in this file."),
+    ] = None,
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="The name under which the team opens the page; repeatable.")
     ] = None,
 ) -> None:
     """Browse the database on a local web page.
 
     The page shows runs, history, comparisons, groups, labels and gates. It only reads; with --judge it also stores the
-    grades of one person. Only this machine can open it, with the address that the command prints. Ctrl-C ends it.
+    grades of one person. Only this machine can open it, with the address that the command prints. With --proxy-secret
+    and --allowed-host, a proxy that authenticates people serves it to a team. Ctrl-C ends it.
 
     Example: ndcg-track ui --db ndcg-track.db
     """
@@ -328,11 +341,15 @@ def ui(
 
     for name in ("starlette", "uvicorn"):
         library(name, "ui")
-    from ndcg_tracker.ui.server import serve
+    from ndcg_tracker.ui.server import Team, serve
 
+    if bool(proxy_secret) != bool(allowed_host):
+        missing = "--allowed-host NAME" if proxy_secret else "--proxy-secret FILE"
+        raise InputError("a proxy needs a secret and the name of its host", advice=f"give {missing}, too")
+    team = Team.of(proxy_secret, allowed_host) if proxy_secret and allowed_host else None
     with Tracker(options.surroundings.database, read_only=True) as tracker:
         tracker.store()  # refuses a sealed database
-        serve(tracker, options.say, host=host, port=port, browser=browser, judge=judge)
+        serve(tracker, options.say, host=host, port=port, browser=browser, judge=judge, team=team)
 
 
 def mcp(

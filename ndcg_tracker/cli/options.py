@@ -88,8 +88,6 @@ def told(declared: Any, spelled: str = "", default: object = None) -> Any:
 
 Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
-OnSuite = Annotated[str | None, told(asked.OnSuite)]
-ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
 AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
 OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
 Run = Annotated[str, told(asked.Run)]
@@ -98,26 +96,6 @@ EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, i
 Allow = Annotated[asked.Texts, told(asked.Allow, "--allow")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
-Names = Annotated[
-    list[str] | None, everyday("--name", help="Name of the run, one per file.", show_default="the file's name")
-]
-EngineName = Literal["here", "spark"]
-"""The engine that reads the rows of a run."""
-
-
-Engine = Annotated[
-    EngineName,
-    typer.Option(
-        "--engine",
-        help="spark: FILEs and labels are tables, or paths of Parquet, ORC or Delta files, that Spark reads.",
-    ),
-]
-MetricsJson = Annotated[
-    str | None,
-    typer.Option("--metrics-json", metavar="FILE", help="Write the run's means as JSON, for dvc metrics diff."),
-]
-
-
 ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
 """The variable by which a shell asks for completions instead of running a command."""
 
@@ -129,12 +107,17 @@ def or_the_only_one(dataset: str | None) -> str:
 
 @dataclass
 class Surroundings:
-    """The options that every command has, and the number of rows that it was asked for, 0 for none (``n_asked``)."""
+    """The options that every command has, and what else surrounds it.
+
+    ``n_asked``: the number of rows that it was asked for, 0 for none. ``in_memory``: the runs that it named, if they
+    are files.
+    """
 
     database: str | None = None
     debug: bool = False
     detail: Detail = "screen"
     n_asked: int = 0
+    in_memory: Tracker | None = None
 
 
 surroundings = Surroundings()
@@ -144,7 +127,7 @@ def tracker() -> Tracker:
     """Return the tracker on the requested database."""
     from ndcg_tracker.api.tracker import Tracker
 
-    return Tracker(surroundings.database)
+    return surroundings.in_memory or Tracker(surroundings.database)
 
 
 def show(text: str) -> None:
@@ -187,6 +170,22 @@ def command_group(help: str) -> typer.Typer:
 def show_answer(said: Said, format: str) -> None:
     """Print a result in a format."""
     show(answer_text(said, format))
+
+
+def is_for_screen(format: str) -> bool:
+    """Return whether a format shows no more than a screen, so that the rest need not be computed."""
+    return format == "text" and surroundings.detail != "all"
+
+
+def show_decision(text: str, code: int) -> None:
+    """Print a decision and exit with its exit code."""
+    try:
+        show(text)
+        sys.stdout.flush()
+    except BrokenPipeError:  # a build that reads only the first line must still fail
+        discard(sys.stdout)
+    if code:
+        raise typer.Exit(code)
 
 
 def answer_text(said: Said, format: str) -> str:

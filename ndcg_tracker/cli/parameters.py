@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
-from ndcg_tracker.asked import NOTHING, Declared, declared
+from ndcg_tracker.asked import NOTHING, Declared, Labels, OfSuite, ReadAs, declared
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.file_runs import files_among, held_in_memory
 from ndcg_tracker.rules import refuse
 
 READERS: Mapping[str, Callable[[Any], Any]] = {
@@ -18,6 +20,9 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 """The readers of arguments by name; a note says how a common name of a metric is read."""
 
 Answer = TypeVar("Answer")
+
+_OF_FILES = {"read": Annotated[str | None, options.told(ReadAs)], "labels": Annotated[str | None, options.told(Labels)]}
+"""The options for files in the place of runs, where a command has no others of these names."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +44,15 @@ class Asked:
         taken = inspect.signature(function).parameters
         return {name: value for name, value in self.named.items() if name in taken}
 
-    def on_suite(
-        self,
-        function: Callable[..., Answer],
-        suite: str,
-        **further: object,
-    ) -> Answer:
+    def apart(self, question: type[Answer]) -> tuple[Answer, Asked]:
+        """Return the question that some of the named arguments ask, and the other arguments."""
+        own = self.part(question)
+        others = {name: value for name, value in self.named.items() if name not in own}
+        return question(**own), replace(self, named=others)
+
+    def on_suite(self, function: Callable[..., Answer], suited: OfSuite, **further: object) -> Answer:
         """Call a function on a suite; the rules refuse the arguments that it does not take."""
-        return function(suite, *self.positional, **{**self.named, **further})
+        return function(suited.suite, *self.positional, by_tag=suited.by_tag, **{**self.named, **further})
 
 
 def _as_typer(argument: Declared) -> inspect.Parameter:
@@ -70,25 +76,47 @@ def _read(argument: Declared, value: Any) -> Any:
 
 
 def takes(
-    function: Callable[..., Any], *, but: Iterable[str] = (), rules: str | None = ""
+    function: Callable[..., Any],
+    *further: Callable[..., Any],
+    but: Iterable[str] = (),
+    rules: str | None = "",
+    runs: Sequence[str] = (),
+    needs_labels: bool = True,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the arguments and options of a function, as its first argument ``asked``, before its own ones.
 
-    ``but``: those that the command does not have. The command keeps an argument that it declares itself. ``rules``: the
-    name under which its rules are kept, if not its own; None if the command checks them itself.
+    ``further``: functions or classes whose arguments it has, too, all of them optional. ``but``: those that the command
+    does not have. The command keeps an argument that it declares itself. ``rules``: the name under which its rules are
+    kept, if not its own; None if the command checks them itself. ``runs``: the arguments that name runs, in whose place
+    files may stand; ``needs_labels``: whether these then need labels.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         _, *own = inspect.signature(command, eval_str=True).parameters.values()
         left_out = {*but, *(parameter.name for parameter in own)}
-        arguments = [argument for argument in declared(function) if argument.name not in left_out]
+        beside = [
+            replace(one, default=None) if one.default is NOTHING else one for of in further for one in declared(of)
+        ]
+        every = {one.name: one for one in declared(function)}
+        every |= {one.name: one for one in beside if one.name not in every}
+        arguments = [argument for argument in every.values() if argument.name not in left_out]
+        taken = {*left_out, *(argument.name for argument in arguments)}
+        of_files = {name: of for name, of in _OF_FILES.items() if name not in taken} if runs else {}
+        by_keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY, default=None)
+        own += [by_keyword(name, annotation=of) for name, of in of_files.items()]
 
         parameters = [*(_as_typer(argument) for argument in arguments), *own]
         defaults = {parameter.name: parameter.default for parameter in parameters}
 
         def called(**given: Any) -> None:
+            files = files_among(given, runs)
             if rules is not None:
-                refuse(rules or command.__name__, {name: of for name, of in given.items() if of != defaults[name]})
+                typed = {name: of for name, of in given.items() if of != defaults[name]}
+                refuse(rules or command.__name__, {**typed, "file_runs": bool(files)})
+            if files:
+                held_in_memory(given, runs, files, needs_labels=needs_labels)
+            for name in of_files:
+                given.pop(name)
             numbers = (given.get(argument.name) for argument in arguments if argument.says_how_many_rows)
             options.surroundings.n_asked = max(filter(None, numbers), default=0)
             positional: list[Any] = []

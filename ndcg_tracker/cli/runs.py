@@ -116,7 +116,10 @@ def prune_runs(asked: Asked, format: options.Output = "text") -> None:
 @app.command("delete")
 def delete_runs(
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Names, ids, @aliases, latest, latest~2 or unique prefixes.")
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Names, ids, @aliases, latest, latest~2, before:DATE or unique prefixes."
+        ),
     ],
     yes: options.Yes = False,
     dataset: options.AnyDataset = None,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.storage.references import ARM, is_pattern
@@ -68,6 +67,8 @@ class Arm:
         """The tags of its run, or of several runs the means of the tags that are numbers in all of them."""
         if len(self.runs) == 1:
             return self.runs[0].tags
+        from ndcg_tracker.compare.limits import number_of
+
         numbers = {name: [number_of(name, {}, run.tags) for run in self.runs] for name in self.runs[0].tags}
         numeric = {name: [number for number in of_runs if number is not None] for name, of_runs in numbers.items()}
         return {

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import EVERY_JUDGE
+from ndcg_tracker.asked import EVERY_JUDGE, OfSuite, made
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
-from ndcg_tracker.compare.options import labels_version
+from ndcg_tracker.compare.options import CompareOptions, labels_version
 
 NOTHING_COMPARABLE = 5
 
@@ -18,19 +18,17 @@ CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
 """How a comparison is printed; latex: a table for a paper."""
 
 
-@takes(Tracker.compare)
+@takes(Tracker.compare, OfSuite, runs=("baseline", "candidates"))
 def compare(
     asked: Asked,
     labels: Annotated[
         str | None,
         options.everyday(
-            metavar="VERSION",
-            help="Version of the labels: a number, or newest; all for a row per version.",
+            metavar="VERSION|FILE",
+            help="Version of the labels: a number, or newest; all for a row per version. Of files, a file.",
             show_default="the latest that the runs share",
         ),
     ] = None,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
     format: Annotated[CompareFormat, options.everyday("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
@@ -54,13 +52,14 @@ def compare(
 
     Example: ndcg-track compare @baseline dense --by product
     """
+    suited, asked = asked.apart(OfSuite)
     every = asked.named.get("judge") == EVERY_JUDGE
     version = None if labels in (None, "all") else labels_version(labels, or_all=True)
     with options.tracker() as tracker:
-        if suite is not None:
+        if suited.suite is not None:
             from ndcg_tracker.compare.say_suite import suite_comparison_said
 
-            found = asked.on_suite(tracker.compare_suite, suite, by_tag=by_tag, labels=version)
+            found = asked.on_suite(tracker.compare_suite, suited, labels=version)
             on_datasets = found.on_datasets
             said = suite_comparison_said(*found.comparisons, on_datasets=on_datasets, spelled=options.as_option)
             options.show_answer(said, format)
@@ -74,7 +73,9 @@ def compare(
         else:
             from ndcg_tracker.compare.say import comparison_said
 
-            comparisons = asked.of(tracker.compare, labels=version).comparisons
+            baseline, *candidates = asked.positional
+            told = made(CompareOptions, asked.named, labels=version, for_screen=options.is_for_screen(format))
+            comparisons = tracker.compared(baseline, candidates, told).comparisons
             said = comparison_said(*comparisons, spelled=options.as_option)
     options.show_answer(said, format)
     if not any(comparison.is_comparable for comparison in comparisons):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas, why_not_drawn
 from ndcg_tracker.compare.estimate import T_TEST, adjusted, at, estimate, sliced, without_inference
 from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.pair import Pairing
@@ -32,7 +32,6 @@ from ndcg_tracker.compare.results import (
     ties_note,
 )
 from ndcg_tracker.compare.sample import Sample
-from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
@@ -42,6 +41,10 @@ from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.t_test import checked_weights
 from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command, typed
 from ndcg_tracker.words.texts import sample_command
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas
+    from ndcg_tracker.compare.slices import Slicing
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -270,9 +273,12 @@ def closing_note(
     """
     labels = comparison.label_set
     facts: dict[str, Fact] = {"metric": metric, "n": n_items, "n_groups": n_groups}
-    if n_items and not labels.judge and not comparison.are_labels_asked and why_not_drawn(parse_metric(metric)) is None:
-        command = sample_command(names, "", comparison.dataset, metric=metric, budget=n_items)
-        return Note("unjudged_open", facts, command)
+    if n_items and not labels.judge and not comparison.are_labels_asked:
+        from ndcg_tracker.compare.drawn import why_not_drawn
+
+        if why_not_drawn(parse_metric(metric)) is None:
+            command = sample_command(names, "", comparison.dataset, metric=metric, budget=n_items)
+            return Note("unjudged_open", facts, command)
     chosen = ("--judge", labels.judge) if labels.judge else ()
     if comparison.are_labels_asked:
         chosen = (*chosen, "--labels", str(labels.version))

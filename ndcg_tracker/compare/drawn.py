@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -226,7 +226,7 @@ class DrawnCheck:
     n_graded: int
     decides: bool
     is_complete: bool
-    mean: DrawnMean | None = None
+    mean: DrawnMean | None = field(default=None, metadata={"only_in_python": True})
 
     @property
     def are_many_left_out(self) -> bool:

@@ -13,7 +13,6 @@ import numpy as np
 from ndcg_tracker.asked import words
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.gather_drawn import answers_of, checked_pair, judge_alone, old_designs_note, with_answers
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -21,7 +20,6 @@ from ndcg_tracker.compare.gather_results import (
     refuse_other_groups,
     shares_of_sides,
 )
-from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.reach import coverage as coverage_by_labels
 from ndcg_tracker.compare.results import (
@@ -35,19 +33,17 @@ from ndcg_tracker.compare.results import (
 )
 from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
-from ndcg_tracker.compare.slices import AttributeValues, attribute_values
 from ndcg_tracker.errors import (
     InputError,
     NdcgTrackerError,
     argument,
 )
-from ndcg_tracker.metrics.kernel.values import group_results, tie_bounds
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged, matching_rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.scoring import judged_share_notes, stored_weights
+from ndcg_tracker.runs.judges import judged_share_notes
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note, in_words
 from ndcg_tracker.words.texts import about, judge_words
@@ -58,6 +54,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.chart import ComparisonChart
     from ndcg_tracker.compare.gather_drawn import Answers
     from ndcg_tracker.compare.report_facts import PairReports
+    from ndcg_tracker.compare.slices import AttributeValues
     from ndcg_tracker.rankings import Index
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
@@ -172,6 +169,8 @@ def _changed(
 def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
     """Return two arms under the labels, and with the answers that check them, that were asked for."""
     if options.check_with is not None:
+        from ndcg_tracker.compare.gather_drawn import checked_pair
+
         return checked_pair(tx, baseline, candidate, options.metrics, options, options.check_with)
     return resolved_pair(tx, baseline, candidate, options.metrics, options)
 
@@ -217,12 +216,16 @@ def comparable_others(
     return comparable, left_out
 
 
-Attributes = tuple[AttributeValues | None, AttributeValues | None]
+Attributes = tuple["AttributeValues | None", "AttributeValues | None"]
 """The attribute to slice by, and the one that makes clusters, None where nobody asked."""
 
 
 def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOptions) -> Attributes:
     """Return the attributes of groups that a comparison needs (InputError where no group has one)."""
+    if options.by is None and options.cluster is None:
+        return None, None
+    from ndcg_tracker.compare.slices import attribute_values
+
     slices, clusters = (
         None if name is None else attribute_values(tx, run, name) for name in (options.by, options.cluster)
     )
@@ -241,6 +244,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         results = [clustered(of_metric, clusters) for of_metric in results]
     answers = _answers(tx, both, options, pruned)
     if answers is not None:
+        from ndcg_tracker.compare.gather_drawn import old_designs_note, with_answers
+
         each = zip(both.metrics, results, strict=True)
         answered = [with_answers(tx, both, metric, of, answers, fresh=options.fresh) for metric, of in each]
         results = [of_metric for of_metric, _ in answered]
@@ -249,9 +254,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     if not options.trust_judge and (alone := judge_alone(tx, both)):
         results = [replace(of, judge_alone=alone) for of in results]
     if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
-        results, of_labels, listed = coverage_by_labels(
-            tx, both, results, coverage, options.unjudged, is_stable=options.ids_are_stable
-        )
+        results, of_labels, listed = coverage_by_labels(tx, both, results, coverage, options)
         if any(note.kind == "other_ids" for note in of_labels):  # which says why far fewer are judged
             more = [note for note in more if note.kind != "far_fewer_judged"]
         more += of_labels
@@ -274,7 +277,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     )
     is_stored = results[0].check is None and results[0].graded is None  # moves are by stored labels alone
     if is_stored and not pruned and not both.is_repeated:
-        comparison = _with_moves(tx, comparison, both)
+        comparison = _with_moves(tx, comparison, both, with_items=not options.for_screen)
     runs, labels = [side.run for side in both.sides], both.baseline.label_set
     note = None if both.is_repeated else retraining_note(tx, runs, labels.id, comparison.metrics[0])
     if note is not None:
@@ -288,12 +291,23 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
 def _answers(tx: ReadTransaction, both: RunPair, options: CompareOptions, pruned: Sequence[Note]) -> Answers | None:
     """Return the answers that check the judge of two runs or fill the holes of their labels, None for none."""
     judge = both.baseline.label_set.judge
+    is_asked = options.fills_holes and options.labels is None and options.unjudged in (None, "range")
+    fills_holes = is_asked and not pruned and not both.is_repeated and judge not in NO_LABELS_HERE
+    if not (fills_holes or both.checked_by is not None) or not tx.designs.all(both.dataset_id):
+        return None
+    from ndcg_tracker.compare.gather_drawn import answers_of
+
     if both.checked_by is not None:
         return answers_of(tx, both.dataset_id, "judge", both.checked_by)
-    is_asked = options.fills_holes and options.labels is None and options.unjudged in (None, "range")
-    if not is_asked or pruned or both.is_repeated or judge in NO_LABELS_HERE:
-        return None
     return answers_of(tx, both.dataset_id, "holes", judge)
+
+
+def judge_alone(tx: ReadTransaction, both: RunPair) -> str:
+    """Return the named judge whose labels decide although nobody checks them, "" if there is none."""
+    judge = both.baseline.label_set.judge
+    if not judge or both.checked_by is not None or judge in NO_LABELS_HERE:
+        return ""
+    return "" if judge in {design.checked_by for design in tx.designs.all(both.dataset_id)} else judge
 
 
 def _stored(
@@ -383,7 +397,7 @@ def _requested_as(both: RunPair, metric: Metric) -> str:
     return baseline_text if candidate_text == str(metric) else candidate_text
 
 
-def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> Comparison:
+def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair, *, with_items: bool) -> Comparison:
     """Return the comparison with the texts of its worst and best groups, and the items that moved them.
 
     Only the lists of these groups are read.
@@ -393,6 +407,10 @@ def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> C
     key_of = dict(zip(ids.tolist(), (group.group for group in shown), strict=True))
     texts = {key_of[of.group_id]: of.text for of in tx.texts.of_groups(both.dataset_id, list(key_of)) if of.text}
     comparison = replace(comparison, texts=texts)
+    if not with_items:
+        return comparison
+    from ndcg_tracker.compare.item_changes import item_moves
+
     moves = item_moves(tx, both, ids, n=sys.maxsize)
     if not moves:
         return comparison
@@ -412,6 +430,9 @@ def _open_groups(tx: ReadTransaction, both: RunPair, top: int) -> tuple[tuple[Gr
 
     The widest come first, ``top`` at most; a group that is open in both runs counts twice.
     """
+    from ndcg_tracker.metrics.kernel.values import group_results, tie_bounds
+    from ndcg_tracker.runs.scoring import stored_weights
+
     labels, weights = tx.labels.lists(both.baseline.label_set.id), stored_weights(tx, both.dataset_id)
     bounds: list[GroupTieBounds] = []
     n_open = 0

@@ -36,10 +36,10 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.runs.labels import NO_LABELS, numbered_labels
+from ndcg_tracker.runs.judges import numbered_labels
+from ndcg_tracker.runs.labels import NO_LABELS
 from ndcg_tracker.statistics.drawn_queries import LEAST_APART, DrawnQueries, without_asking, worth_of_holes
 from ndcg_tracker.statistics.t_test import TTest
-from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import judge_words, sample_command
 
@@ -68,14 +68,6 @@ class Answers:
     seed: str
     grades: LabelLists
     after: LabelLists
-
-
-def judge_alone(tx: ReadTransaction, both: RunPair) -> str:
-    """Return the named judge whose labels decide although nobody checks them, "" if there is none."""
-    judge = both.baseline.label_set.judge
-    if not judge or both.checked_by is not None or judge in NO_LABELS_HERE:
-        return ""
-    return "" if judge in {design.checked_by for design in tx.designs.all(both.dataset_id)} else judge
 
 
 def answers_of(tx: ReadTransaction, dataset_id: int, aim: Aim, whose: str) -> Answers | None:

@@ -30,7 +30,7 @@ from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoun
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.labels import judge_option
+from ndcg_tracker.runs.judges import judge_option
 from ndcg_tracker.storage.references import ARM, is_pattern
 from ndcg_tracker.words.texts import about
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
 from ndcg_tracker.asked import AnyDataset, Everyday, Judge, Made, MetricTexts, Option, checked_margin
@@ -46,6 +48,10 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
     if labels == "newest":
         return "newest"
     if not (labels.isascii() and labels.isdecimal()):
+        if Path(labels).is_file():
+            add = shlex.join(["ndcg-track", "labels", "add", labels, "--rescore"])
+            what = f"{argument('labels')} is a version of the labels if the runs are stored, and {labels!r} is a file"
+            raise InputError(what, advice=f"store it first: {add}")
         advice = f"give a number, such as {argument('labels', 1)}, or newest{' or all' if or_all else ''}"
         raise InputError(f"{argument('labels')} {labels!r} is not a version", advice=advice)
     return int(labels)
@@ -53,7 +59,11 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
 
 Baseline = Annotated[
     str,
-    Option("A run: name, id, @alias, latest, latest~2 or a unique prefix.", metavar="BASELINE", is_positional=True),
+    Option(
+        "A run: name, id, @alias, latest, latest~2, before:DATE or a unique prefix; or a file.",
+        metavar="BASELINE",
+        is_positional=True,
+    ),
 ]
 Candidate = Annotated[str, Option("The run to compare with the baseline.", metavar="CANDIDATE", is_positional=True)]
 Candidates = Annotated[
@@ -74,8 +84,8 @@ ClusterBy = Annotated[
 LabelsVersion = Annotated[
     Version,
     Everyday(
-        "Version of the labels: a number, or newest.",
-        metavar="VERSION",
+        "Version of the labels: a number, or newest; of files in the place of runs, a file.",
+        metavar="VERSION|FILE",
         default="the latest that the runs share",
         typed=str | None,
         read=labels_version,
@@ -185,8 +195,9 @@ class CompareOptions(Methods, DataView):
     ``metrics``: empty for all metrics that a candidate shares with the baseline. ``tie_bounds``: also find the groups
     whose value depends on ties in scores, which reads the items of all runs. ``unjudged``: how much an unjudged item
     may be worth, None to look only where it may matter. ``reads_items``: whether to look how far labels reach both runs
-    (see ``coverage``). ``fills_holes``: whether answers may fill the holes of labels. ``trust_judge``: whether labels
-    of a judge decide whom nobody checked.
+    (see ``coverage``). ``for_screen``: whether to leave out what a screen does not show: the items that moved the worst
+    and best groups, and the shares of the labelled items that runs list. ``fills_holes``: whether answers may fill the
+    holes of labels. ``trust_judge``: whether labels of a judge decide whom nobody checked.
     """
 
     metrics: Metrics = ()
@@ -199,6 +210,7 @@ class CompareOptions(Methods, DataView):
     top: Top = 10
     unjudged: Unjudged | None = None
     reads_items: bool = True
+    for_screen: bool = False
     fills_holes: bool = True
     trust_judge: bool = False
 

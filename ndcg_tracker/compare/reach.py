@@ -21,6 +21,7 @@ from ndcg_tracker.words.notes import Fact, Note, carry_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
+    from ndcg_tracker.compare.options import CompareOptions
     from ndcg_tracker.compare.options import Unjudged as Worth
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.metrics.language.metric import Metric
@@ -49,26 +50,25 @@ def coverage(
     both: RunPair,
     results: Sequence[PairedResults],
     shares: Sequence[JudgedShare],
-    worth: Worth | None,
-    *,
-    is_stable: bool,
+    options: CompareOptions,
 ) -> tuple[list[PairedResults], list[Note], tuple[ListedShare, ...]]:
     """Return the results with what the labels of two runs or arms leave open, notes on the labels, and who lists them.
 
     Each metric is covered, open within a range (``PairedResults.ends``), or not reached by them
     (``PairedResults.unreached``): one run has other ids; or, for a gate, others labelled or were shown what one run
     ranks first.
-    ``shares``: the judged shares by cutoff. ``worth``: None for "range" if it may matter: up to 20,000
-    groups, and less than 95% judged, or clearly more judged in one run. ``is_stable``: vanished items are
-    only told. Items are read once, and only if they are needed.
+    ``shares``: the judged shares by cutoff. ``options.unjudged``: None for "range" if it may matter: up to 20,000
+    groups, and less than 95% judged, or clearly more judged in one run. Items are read once, and only if they are
+    needed.
     """
     sides = _Sides(tx, both, next((of.graded for of in results if of.graded is not None), None))
     own = [not (metric.is_external or metric.shown_only) for metric in both.metrics]
     ids = results[own.index(True)].pairing.group_ids if any(own) else None
-    told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=is_stable)
+    told = [] if ids is None else sides.other_ids_notes(ids, shares, is_stable=options.ids_are_stable)
     origin = sides.origin_notes(both.metric.cutoff) if ids is not None else []
     notes = [*origin, *told, *sides.spans_notes()]
     is_other = bool(told) and told[0].kind == "other_ids"
+    worth = options.unjudged
     if worth == "zero" and not is_other:
         return list(results), notes, sides.listed
     unreached = next(iter([*(told if is_other else []), *origin]), None)
@@ -79,7 +79,7 @@ def coverage(
             found.append(replace(of, unreached=unreached, unjudged=left, ends=ends))
         else:  # drawn answers settle what labels leave open
             found.append(of)
-    return found, notes, sides.listed
+    return found, notes, () if options.for_screen else sides.listed
 
 
 def _open(
@@ -167,7 +167,7 @@ class _Sides:
                 continue  # where all first items have a label, no new ids are there
             lists, names = self.some_judged(ids), (arms[place].name, arms[1 - place].name)
             each = (Vanished.between(*pair) for pair in product(lists[place], lists[1 - place]))
-            told = [_told(self, of, names, is_stable) for of in each if _is_many(of.n, of.n_labelled)]
+            told = [_told(self, of, names, is_stable) for of in each if is_many(of.n, of.n_labelled)]
             found += [notes for notes in told if notes and (place == 0 or notes[0].kind != "part_missing")]
         return min(found, key=lambda notes: notes[0].kind == "part_missing", default=[])
 
@@ -264,7 +264,7 @@ class Vanished:
         replaced = (is_new[np.minimum(near, is_new.size - 1)] & (near < ends[:, None])).any(axis=1)
         others = ~stays[unlabelled]
         counts = gone.size, int(had.sum())
-        if not _is_many(*counts):
+        if not is_many(*counts):
             return cls(*counts, 0.0, 0.0, [], [])
         new = [
             keys.take(start + np.flatnonzero(is_new[start:end])).to_list()
@@ -276,7 +276,7 @@ class Vanished:
     @property
     def are_many(self) -> bool:
         """Whether enough vanished to matter, as often as other items do."""
-        return _is_many(self.n, self.n_labelled) and self.n / self.n_labelled >= LIKE_OTHERS * self.others
+        return is_many(self.n, self.n_labelled) and self.n / self.n_labelled >= LIKE_OTHERS * self.others
 
     @property
     def is_replaced(self) -> bool:
@@ -307,7 +307,8 @@ def _is_unlabelled(run: JudgedRanking) -> Mask:
     return unlabelled
 
 
-def _is_many(n: int, n_labelled: int) -> bool:
+def is_many(n: int, n_labelled: int) -> bool:
+    """Return whether so many of the labelled items vanished that it matters."""
     return n >= FEWEST and n >= SMALLEST * n_labelled
 
 

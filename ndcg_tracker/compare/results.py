@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ndcg_tracker.compare.drawn import DrawnCheck
-from ndcg_tracker.compare.options import CiMethod, Missing, TestName
-from ndcg_tracker.metrics.language.measures import ShownOnly
-from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.statistics.repeats import VarianceParts
-from ndcg_tracker.statistics.t_test import Equivalence, TTest
 from ndcg_tracker.words.notes import Note
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.drawn import DrawnCheck
+    from ndcg_tracker.compare.options import CiMethod, Missing, TestName
+    from ndcg_tracker.metrics.language.measures import ShownOnly
+    from ndcg_tracker.metrics.language.metric import Direction
+    from ndcg_tracker.statistics.repeats import VarianceParts
+    from ndcg_tracker.statistics.t_test import Equivalence, TTest
 
 _ROUNDING = 1e-12
 

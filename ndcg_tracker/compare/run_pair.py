@@ -18,7 +18,8 @@ from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.rankings.groups_share import smallest_share
-from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.judges import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.no_answer import NO_ANSWER
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note
@@ -141,6 +142,9 @@ class RunPair:
             *ranked_notes(runs),
             *(note for arm in self.arms for note in arm.notes),
         ]
+        told = [side.run.tags.get(NO_ANSWER) for side in (self.baseline, self.candidate)]
+        if all(told) and not self.is_repeated:
+            ranked.append(Note("no_answer_of_both", {"baseline": told[0], "candidate": told[1]}))
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return ranked

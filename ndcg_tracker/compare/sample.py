@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.drawn import DrawnDeltas
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, settled
-from ndcg_tracker.statistics.repeats import RunVariance, VarianceParts, crossed_t, with_runs
-from ndcg_tracker.statistics.stratified import StratumMean, strata_information, stratified, stratum_mean
 from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import (
     Information,
@@ -24,6 +22,11 @@ from ndcg_tracker.statistics.t_test import (
     paired_t,
     weighted_t,
 )
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.drawn import DrawnDeltas
+    from ndcg_tracker.statistics.repeats import RunVariance, VarianceParts
+    from ndcg_tracker.statistics.stratified import StratumMean
 
 Span = tuple[float, float]
 Betting = tuple[float | None, float | None]
@@ -146,6 +149,8 @@ class Sample:
         if self.drawn is not None:
             return self.drawn.test(self.clusters, self.least_apart), None
         if self.repeats is not None:
+            from ndcg_tracker.statistics.repeats import crossed_t
+
             return crossed_t(*self.repeats, self.weights)
         if self.clusters is not None:
             return clustered_t(self.delta, self.clusters, self.weights), None
@@ -157,7 +162,11 @@ class Sample:
 
     def for_bounds(self) -> TTest:
         """Return the test whose one-sided bounds decide: it covers another training if trainings are known to vary."""
-        return self.test() if self.training is None else with_runs(self.test(), self.training)
+        if self.training is None:
+            return self.test()
+        from ndcg_tracker.statistics.repeats import with_runs
+
+        return with_runs(self.test(), self.training)
 
     def independent(self, delta: Floats | None = None) -> tuple[Floats, Floats | None]:
         """Return independent differences and their weights: those of clusters if there are any."""
@@ -274,6 +283,8 @@ class Strata:
     @property
     def strata(self) -> list[StratumMean]:
         """The mean of each stratum."""
+        from ndcg_tracker.statistics.stratified import stratum_mean
+
         tests = [(part.test(), part.is_same) for part in self.each]
         return [stratum_mean(of.n, of.mean or 0.0, of.standard_error, of.df, is_same=same) for of, same in tests]
 
@@ -284,6 +295,8 @@ class Strata:
 
     def test(self, *, by_size: bool = False) -> TTest:
         """Return the test of the mean over strata; ``by_size``: of the mean in which each group counts once."""
+        from ndcg_tracker.statistics.stratified import stratified
+
         strata = self.strata
         return stratified(strata, [float(of.n) if by_size else 1.0 for of in strata])
 
@@ -297,6 +310,8 @@ class Strata:
 
     def information(self) -> Information:
         """Return the information on the mean over strata."""
+        from ndcg_tracker.statistics.stratified import strata_information
+
         return strata_information([part.independent()[0] for part in self.each])
 
     def betting(self, pass_level: float, fail_alpha: float) -> Betting:

@@ -212,7 +212,7 @@ def _metric_shape(metric: Estimate) -> Mapping[str, object]:
         shape["unjudged"] = unjudged_shape(metric)
     if metric.about.check is not None:
         alone = {name: picked(paths("delta ci p_value"), metric.others.get(name)) for name in ("judge", "favour")}
-        shape["check"] = fields_of(metric.about.check, "mean") | alone
+        shape["check"] = fields_of(metric.about.check) | alone
     effect = metric.about.tie_effect
     shape["tie_bounds"] = effect and {
         "baseline": (effect.baseline.worst, effect.baseline.best),

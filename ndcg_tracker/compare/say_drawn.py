@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ndcg_tracker.compare.drawn import DrawnCheck, named
-from ndcg_tracker.compare.results import Comparison, Estimate
-from ndcg_tracker.render.formats import fields_of, shape_of
 from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, points
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.drawn import DrawnCheck
+    from ndcg_tracker.compare.results import Comparison, Estimate
 
 CHECK_LEGEND = (
     "delta: the mean difference; checked: by people's answers in drawn queries, the others estimated from these; its "
     "interval allows for one further query on the unfavourable side"
 )
-
-
-@shape_of(DrawnCheck)
-def _check_shape(check: DrawnCheck) -> Mapping[str, object]:
-    return fields_of(check, "mean")
 
 
 def checked_by(comparison: Comparison) -> str:
@@ -34,6 +30,7 @@ def is_drawn(comparison: Comparison) -> bool:
 def few_words(check: DrawnCheck | None) -> str:
     """Return why drawn answers do not decide, "" if they do.
 
+    >>> from ndcg_tracker.compare.drawn import DrawnCheck
     >>> few_words(DrawnCheck("judge", "ann", (1,), 60, 0, 12, 0, (), 18, 600, 150, False, False))
     '12 of 30 drawn queries answered'
     """
@@ -42,6 +39,8 @@ def few_words(check: DrawnCheck | None) -> str:
     if check.n_missing:
         return f"{check.n_answered:,} of {check.n_needed:,} drawn queries answered"
     if check.are_many_left_out:
+        from ndcg_tracker.compare.drawn import named
+
         n_drawn = check.n_answered + check.n_left_out
         return (
             f"{check.n_left_out:,} of the {n_drawn:,} drawn queries are not fully answered: {named(check.left_out)}; "

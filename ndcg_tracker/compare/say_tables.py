@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.compare.limits import LimitCheck
 from ndcg_tracker.compare.results import (
     ENDS,
     Comparison,
@@ -26,6 +25,9 @@ from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import few_differences, sentence
 from ndcg_tracker.words.texts import counted, percent, points, shown_margin, unit, units
 from ndcg_tracker.words.verdicts import MARKS
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.limits import LimitCheck
 
 SLICES_SHOWN = 10
 """A report shows this many of the worst slices, and this many of the best."""
@@ -359,6 +361,7 @@ def rare_loss_words(rare: RareLoss, *, of_clusters: bool, who: str = "") -> str:
 def limit_words(check: LimitCheck) -> str:
     """Return a number of both runs and its limit.
 
+    >>> from ndcg_tracker.compare.limits import LimitCheck
     >>> limit_words(LimitCheck("latency_ms", "+10%", 20.0, 23.0, 22.0, False))
     'latency_ms went from 20 to 23 (+15%), and the limit is +10%'
     """

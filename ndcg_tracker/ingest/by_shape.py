@@ -52,6 +52,8 @@ def known_or_recognised(
     except InputError as error:
         raise refusal or error from None
     warn(ColumnWarning(str(found)))
+    if wanted == "results" and columns.is_shared:  # the labels are in another file, which says it
+        found = replace(found, without_answer=[])
     if columns.recognised is not None:
         columns.recognised.append(found)
     plain = replace(columns, group=None, items=None, relevant=None)
@@ -63,6 +65,19 @@ def known_or_recognised(
         )
     text = "\n".join(map(json.dumps, document)) if is_one_table else json.dumps(document)
     return read("-", plain, {"reader": "jsonl" if is_one_table else "json", "stdin": BytesIO(text.encode())})
+
+
+def empty_lists(given: object, columns: Columns, queries: Collection[str] = ()) -> dict[str, list[str]]:
+    """Return an empty list for each query for which the results of a retriever hold one, for readers skip these.
+
+    ``queries``: names that help to recognise the results.
+    """
+    try:
+        name, value = _value(given)
+        found = _found(value, name, "results", columns, (), queries)
+    except InputError:
+        return {}
+    return {query: items for query, items in found.results.items() if not items}
 
 
 def _one_table(found: Recognised) -> list[dict[str, Any]]:

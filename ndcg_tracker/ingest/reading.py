@@ -17,6 +17,8 @@ import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.extensions import READERS as OF_PACKAGES
+from ndcg_tracker.extensions import installed
 from ndcg_tracker.ingest.ambiguous import other_meaning_of_qrels
 from ndcg_tracker.ingest.by_shape import known_or_recognised, plain_records
 from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
@@ -29,7 +31,7 @@ from ndcg_tracker.ingest.columns import (
     Wanted,
     conventional_names,
 )
-from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader
+from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader, is_of_package
 from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
@@ -39,8 +41,8 @@ from ndcg_tracker.ingest.formats.response_rows import ResponseLines
 from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans
-from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
+from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans, rows_of_table
+from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, text_group_blocks, whole_block
 from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
 from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, parquet_records, records_in
 from ndcg_tracker.ingest.rows import Rows
@@ -108,7 +110,7 @@ def ir_datasets_labels(name: str, columns: Columns = DEFAULT_COLUMNS) -> LabelLi
     return label_lists(rows.as_asked(columns), RowPlaces(where))
 
 
-SMALL = 1 << 21  # bytes up to which reading without Arrow is faster than importing it
+SMALL = 1 << 20  # bytes up to which reading without Arrow is about as fast as importing it
 BLOCK_ROWS = 1 << 20
 BYTES_PER_ROW = 32
 
@@ -238,7 +240,7 @@ def _by_judge(
             if what:
                 raise source.error(what, advice=advice)
         filled_in = unsure and name not in DOCUMENTS  # elsewhere the word is a value of its own
-        if name in WITH_COLUMNS and (chosen or filled_in or _may_be_judged(source, name, head, columns)):
+        if name not in ("trec", "svmlight") and (chosen or filled_in or _may_be_judged(source, name, head, columns)):
             records = records_in(source, name, "labels", header=columns.header)
             header = records.header
             if chosen or filled_in or JUDGE in header or are_spans(header, columns):
@@ -299,7 +301,7 @@ _UNSURE_VALUE = re.compile(rb'(?im)(:\s*)(?:"unsure"|unsure(?=\s*$))')
 
 def _may_be_judged(source: Source, name: str, head: bytes, columns: Columns) -> bool:
     """Return whether a file may have a column ``judge`` or gold spans, according to its beginning."""
-    if name in ("jsonl", *DOCUMENTS):
+    if name in ("jsonl", "json") or is_of_package(name):
         return f'"{JUDGE}"'.encode() in head or f"{JUDGE}:".encode() in head or f'"{SPAN[0]}"'.encode() in head
     if name == "parquet":
         return True
@@ -339,15 +341,18 @@ def _refuse_columns(source: Source, name: str, columns: Columns, *, has_reader: 
         what = f"{argument('items')} is for responses in JSON, but this file is read as {name}"
         raise source.error(what, advice="leave it out")
     role = columns.any_given()
-    if name.partition(":")[0] not in WITH_COLUMNS and role is not None:
+    if name in ("trec", "svmlight") and role is not None:
         advice = f"drop {argument(role)}" + (f", or choose another {argument('reader')}" if has_reader else "")
         raise source.error(f"a {name} file has no named columns", advice=advice)
 
 
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
     """Return the beginning of the content, one byte more than ``SMALL``, and the name of its reader."""
-    if reader is not None and reader not in READERS and not reader.startswith(("json:", "yaml:")):
-        raise InputError(f"no reader {reader!r}", advice=f"choose one of {' '.join(READERS)}")
+    if reader is not None and reader not in READERS and not (reader.startswith("json:") or is_of_package(reader)):
+        raise InputError(
+            f"no reader {reader!r}",
+            advice=f"choose one of {' '.join({**dict.fromkeys(READERS), **installed(OF_PACKAGES)})}",
+        )
     head = source.head(SMALL + 1)
     if not head:
         raise source.error("is empty", advice="give a file that has rows")
@@ -481,7 +486,13 @@ def _whole(path: str, **options: Unpack[RunFormat]) -> list[RankedTable]:
 
 
 def ids_of(given: object, role: Role) -> tuple[Collection[str], Collection[str]]:
-    """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read."""
+    """Return the ids of the items and of the groups of a run or of labels, none if these cannot be read.
+
+    A tuple is several inputs.
+    """
+    if isinstance(given, tuple):
+        each = [ids_of(one, role) for one in given]
+        return {one for items, _ in each for one in items}, {one for _, groups in each for one in groups}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is read again, and warns then
         try:
@@ -520,8 +531,13 @@ def _group_blocks(
         return [GroupBlock(*rows_of_spans(records, columns, wanted))]
     if reader == "parquet":
         return parquet_blocks(source, columns, wanted, n_rows)
-    if reader.startswith(("json:", "yaml")) or reader == "json":
-        return [GroupBlock(*json_documents.exact_rows(source, reader, columns, wanted))]
+    given = None
+    if is_of_package(reader):
+        given = json_documents.value_in(source, reader.partition(":")[0])
+        if json_documents.is_table(given[0]):
+            return [GroupBlock(*rows_of_table(given[0], columns, wanted, RowPlaces(source.name)))]
+    if given or reader.partition(":")[0] == "json":
+        return [GroupBlock(*json_documents.exact_rows(source, reader, columns, wanted, given))]
     new_table = partial(text_table, source, reader, columns, wanted)
     if n_rows is None:
         return [whole_block(source, new_table, is_small=is_small)]
@@ -564,7 +580,7 @@ def ranked_blocks(
 
     ``is_whole``: whether there is only one block, in which the rows of a group need not be contiguous.
     """
-    seen = SeenGroups()
+    seen = set[bytes]()
     n_rows = n_items = n_empty = n_failed = 0
     chunks: list[Chunks] = []
     with nullcontext(blocks) if is_whole else reading_ahead(blocks) as parsed:  # parsed by one thread, checked here
@@ -582,8 +598,6 @@ def ranked_blocks(
                 _checked, scores=block_scores, columns=columns, seen=None if is_whole else seen, n_failed=left_out
             )
             table = block.assembled(checked)
-            if not is_whole:
-                seen.add(block.rows.span_keys)
             n_items += table.run.n_items
             chunks += [] if table.chunks is None else [table.chunks]
             yield table
@@ -605,21 +619,28 @@ def ranked_blocks(
 
 
 def _checked(
-    rows: Rows, places: Places, *, scores: Floats | None, columns: Columns, seen: SeenGroups | None, n_failed: int
+    rows: Rows, places: Places, *, scores: Floats | None, columns: Columns, seen: set[bytes] | None, n_failed: int
 ) -> RankedTable:
     """Return the table of some rows; ``seen``: the groups of earlier rows, None if these are all rows."""
     rows = replace(rows, n_failed=n_failed, scores=rows.scores if scores is None else scores)
     rows = rows.as_asked(columns)
     table = ranked_table(rows, places, is_part=seen is not None)
-    again = -1 if seen is None else seen.first_repeat(rows.span_keys)
-    if again >= 0:
-        what = f"the rows of group {shown(rows.span_keys.bytes_at(again))} are not contiguous"
-        advice = "sort the file by group first, or read it whole instead of block by block"
-        error = places.error(int(rows.span_starts[again]), what, advice=advice)
-        if isinstance(error, InputError):  # a DoubtfulError has no place
-            raise ScatteredGroupError(what, where=error.where, advice=advice)
-        raise error
-    return table
+    if seen is None:
+        return table
+    here = set[bytes]()
+    for key in rows.span_keys.to_bytes_list():
+        if key in seen or key in here:
+            break
+        here.add(key)
+    else:
+        seen |= here
+        return table
+    what = f"the rows of group {shown(key)} are not contiguous"
+    advice = "sort the file by group first, or read it whole instead of block by block"
+    error = places.error(int(rows.span_starts[len(here)]), what, advice=advice)
+    if isinstance(error, InputError):  # a DoubtfulError has no place
+        raise ScatteredGroupError(what, where=error.where, advice=advice)
+    raise error
 
 
 def documents_given(rule: object, collapse: str | None = None, *, item_is_text: bool = False) -> Documents | None:

@@ -56,6 +56,8 @@ for _name, *_list in map(str.split, _WORDS.strip().splitlines()):
     _LISTED.setdefault(_name, []).extend(f"{word[:-1]}s?$" if word[-1] == "." else word for word in _list)
 _BEGINS = {name: re.compile("|".join(words)) for name, words in _LISTED.items()}
 _WORD = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+BASELINE = "ndcg-track check"
+"""The first key of the first line of a baseline, which the lines of its queries follow."""
 _FEW = 4  # blanks in a text that is not an id
 _OFTEN = 0.3  # the share of queries with labels in the results that admits a key without a word of relevance
 _NO_ANSWER = re.compile(r"(un|not[ _-]?)answerable|no[ _-]?answer|negative|out[ _-]of[ _-]scope|impossible")
@@ -126,6 +128,8 @@ def recognised(content: object, name: str, wanted: Role, known: Known = Known())
     except RecursionError:
         raise InputError("is nested too deeply", where=name, advice="give flat records") from None
     among = found[False] or found[True]  # lists without a word about what they hold count if nothing else is there
+    if len(among) > 1:  # a file is one record only if no list in it is one of queries
+        among = [(path, of) for path, of in among if path or len({*of.labels, *of.results}) > 1]
     if len(among) == 1:
         return among[0][1]
     if among:
@@ -154,7 +158,8 @@ def parsed(content: bytes, name: str) -> object:
                 raise InputError(f"there are {len(rules)} tables, where one is wanted")
             return _records([[_bare(cell) for cell in row] for row in [cells[0], *cells[2:]]])
         if len(lines) > 1 and lines[0].startswith("{") and lines[0].rstrip().endswith("}"):
-            return [json.loads(line, object_pairs_hook=_once) for line in lines]
+            first = int(lines[0].startswith(f'{{"{BASELINE}"'))
+            return [json.loads(line, object_pairs_hook=_once) for line in lines[first:]]
         if text.lstrip().startswith(("{", "[")):
             return json.loads(text, object_pairs_hook=_once)
         delimiter = "\t" if "\t" in lines[0] else ","
@@ -270,7 +275,9 @@ class _Column:
         except (ValueError, SyntaxError) as error:
             self.lists, self.why = list[list[str] | None](), error.args[0] if len(error.args) == 1 else "holds no ids"
         maps = [list(map(float, cell.values())) if isinstance(cell, dict) else [] for cell in self.cells]
-        if any(maps):
+        if any(maps) and list(map(len, maps)) != [len(ids or ()) for ids in self.lists]:
+            self.why = self.why or "holds ids, and ids with grades"
+        elif any(maps):
             self.grades, self.graded_by, self.is_never = maps, key, False
             told_by = self.is_relevant and _only(self.words, "grade relevant number")
             self.is_sure = self.is_sure or (told_by and (_has(self.words, "grade") or self.words == ["qrels"]))
@@ -385,6 +392,8 @@ class _Table:
                 names.append(column.key)
                 for key, value in values.items():
                     found.attributes.setdefault(key, {})[column.key] = value
+        found.without_answer[:] = [query for query in found.without_answer if query not in found.labels]
+        found.not_labelled[:] = [query for query in found.not_labelled if query not in found.labels]
         found.facts.append(f"attribute{'s' * (len(names) > 1)} {', '.join(names)}" if names else "")
         found.facts.append(_n(len(found.without_answer), "without an answer"))
         found.facts.append(_n(len(found.not_labelled), "not labelled, left out"))
@@ -475,6 +484,9 @@ class _Table:
         lists = [c for c in lists if not c.is_scalar or any(len(ids) > 1 for ids in c.held)]
         lists = [c for c in lists if c.parent != _VALUES or any(o.parent == _VALUES for o in orders)]
         told = [c for c in lists if c.is_result and (c.is_item or _are_texts(c.cells))]
+        hollow = [c for c in columns if c.is_result and c.cells and all(cell == [] for cell in c.cells)]
+        if is_wanted and not lists and len(hollow) == 1:
+            return hollow[0]
         items = [c for c in lists if is_wanted and (c.is_item or c.key == _VALUES) and not _is_label(c)]
         sure = _distinct(told or items, ranked=True)
         reached = [c for c in sure if c.reaches(self.known.item_ids) > 0]

@@ -15,11 +15,10 @@ from functools import cached_property
 import numpy as np
 
 from ndcg_tracker.metrics.contributions import items_with, matched_items, weight_of_rank, weights_of_rows
-from ndcg_tracker.metrics.kernel.cumulated import level_gains
-from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, level_counts
+from ndcg_tracker.metrics.kernel.cumulated import ideal_sums, level_gains
+from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, in_precision_of, level_counts
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
-from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.axes import gain_table
 from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
@@ -289,7 +288,7 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
 class _Expected:
     """The expected gains of the unjudged items of a run.
 
-    ``keys`` and ``ideal``: the divisor of the sum of each group, infinite for one with nothing to find, and for others.
+    ``ideal``: the divisor of the sum of each group, infinite for one with nothing to find; the last is for others.
     ``numbers``: float64, shape (n_items,), the number (from 1) of each unjudged row with a weight, else 0. ``chances``:
     float64, shape (n_items + 1,), by that number: the mean gain at its rank. ``hits``, ``weights``: float64, shape
     (n_items,), the worth of each judged row, and the weight of each. ``ranks``: of each row, with ties broken.
@@ -297,7 +296,6 @@ class _Expected:
 
     judged: JudgedRanking
     metric: Metric
-    keys: Keys
     ideal: Floats
     numbers: Floats
     chances: Floats
@@ -309,7 +307,8 @@ class _Expected:
     def of(cls, judged: JudgedRanking, metric: Metric) -> _Expected:
         ranks, weights = weights_of_rows(judged, metric)
         lists = Lists(judged, [metric])
-        worth = np.maximum(worth_of_levels(lists, metric)[lists.levels.codes], 0.0)
+        of_levels = worth_of_levels(lists, metric)
+        worth = np.maximum(of_levels[lists.levels.codes], 0.0)
         gains = worth[judged.label_rows]
         seen = weights[judged.rows] > 0
         mean_gain = _mean_by_rank(ranks[judged.rows][seen], gains[seen], int(ranks.max(initial=0)))
@@ -317,14 +316,13 @@ class _Expected:
         numbers[judged.rows], hits = 0.0, np.zeros(ranks.size)
         hits[judged.rows] = gains * seen
         weights = weights / np.maximum(ranks, 1) if metric.measure == "AP" else weights
-        keys, ideal = judged.group_keys, np.ones(judged.n_groups)
+        ideal = np.ones(judged.n_groups)
         if metric.measure == "ndcg":
-            (values,) = group_values(judged, [metric])
-            keys, ideal = values.group_keys, np.where(values.empty, 0.0, values.ideal_dcg)
+            ideal = in_precision_of(metric, ideal_sums(lists, metric, of_levels))
         elif metric.measure in ("R", "AP"):
             ideal = group_sums(group_codes(judged.labels.offsets), worth, judged.n_groups)
         ideal = np.append(np.where(ideal > 0, ideal, np.inf), np.inf)
-        return cls(judged, metric, keys, ideal, numbers, np.append(0.0, mean_gain[ranks]), hits, weights, ranks)
+        return cls(judged, metric, ideal, numbers, np.append(0.0, mean_gain[ranks]), hits, weights, ranks)
 
     @cached_property
     def gains(self) -> Floats:
@@ -333,7 +331,7 @@ class _Expected:
 
     def ideal_of(self, groups: Keys) -> Floats:
         """Return the divisor of the sum of each group, infinite for a group with nothing to find."""
-        return np.asarray(self.ideal[places_of(groups, self.keys)])
+        return np.asarray(self.ideal[places_of(groups, self.judged.group_keys)])
 
     def sums(self, groups: Keys, numbers: Index) -> Floats:
         """Return the expected sum of each group if some unjudged items (numbers, 0 for none) may be relevant."""

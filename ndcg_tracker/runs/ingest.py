@@ -17,16 +17,12 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.groups_share import in_share, stored_share
 from ndcg_tracker.rankings.join import judged
-from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.rankings.keys import Keys, joined_digest
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights, may_be_grades
 from ndcg_tracker.runs.groups import keep_texts
-from ndcg_tracker.runs.labels import (
-    JudgeNames,
-    RunLabels,
-    held_labels,
-    label_source,
-    numbered_labels,
-)
+from ndcg_tracker.runs.judges import JudgeNames, judged_share_notes, met_labels_notes, numbered_labels
+from ndcg_tracker.runs.labels import RunLabels, held_labels, label_source
+from ndcg_tracker.runs.no_answer import NO_ANSWER, no_answer
 from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.runs.samples import checked_sample, kept_as, sampled_note
 from ndcg_tracker.runs.scoring import (
@@ -34,9 +30,7 @@ from ndcg_tracker.runs.scoring import (
     StoredMetric,
     StoredMetrics,
     below_rel_notes,
-    judged_share_notes,
     meeting_notes,
-    met_labels_notes,
     n_on_sort,
     on_unstable_sort,
     restore,
@@ -49,12 +43,13 @@ from ndcg_tracker.runs.scoring import (
 )
 from ndcg_tracker.runs.spelling import SHOWN, Doubts
 from ndcg_tracker.storage.checks import checked_name, stored_time
+from ndcg_tracker.storage.records import WITHOUT_ANSWER, LabelOrigin, with_extended
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
+    from ndcg_tracker.ingest.shapes import Recognised
+    from ndcg_tracker.runs.question import RunTold
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.runs import RankedFacts
     from ndcg_tracker.storage.runs import RunDetails as StoredDetails
@@ -67,7 +62,9 @@ class RunDetails:
 
     ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
     None for the time of storing. ``allow``: the doubtful input that may pass. ``groups_share``: the share of the groups
-    that its blocks and labels were cut to, as "1/100", None for all. ``texts``: of its items.
+    that its blocks and labels were cut to, as "1/100", None for all. ``replace``: it replaces other content of its
+    name. ``texts``: of its items. ``recognised``: what was recognised in its files so far. ``empty_lists``: returns the
+    queries for which its file has an empty list.
     """
 
     name: str
@@ -81,37 +78,36 @@ class RunDetails:
     sampled: str | None = None
     allow: frozenset[str] = frozenset()
     groups_share: str | None = None
+    replace: bool = False
     texts: Mapping[str, str] = field(default_factory=dict)
+    recognised: Sequence[Recognised] = ()
+    empty_lists: Callable[[], Mapping[str, Sequence[str]]] = dict
 
     @classmethod
     def given(
         cls,
-        name: str,
-        dataset: str,
+        told: RunTold,
         paths: Sequence[str] = (),
         *,
-        git_commit: str | None = None,
-        parameters: Mapping[str, str] | None = None,
-        tags: Mapping[str, str] | None = None,
         labels: str | None = None,
-        created_at: str | datetime | None = None,
         sampled: str | None = None,
-        allow: str | Sequence[str] = (),
         groups_share: str | float | None = None,
+        allow: str | Sequence[str] = (),
     ) -> RunDetails:
         """Return the details of a run as a caller gives them, checked. Raises: InputError."""
         return cls(
-            checked_name("run", name),
-            checked_name("dataset", dataset),
+            checked_name("run", told.name or ""),
+            checked_name("dataset", told.dataset),
             ", ".join(map(source_name, paths)) or None,
-            git_commit,
-            dict(parameters or {}),
-            dict(tags or {}),
+            told.git_commit,
+            dict(told.parameters or {}),
+            dict(told.tags or {}),
             None if labels is None else source_name(labels),
-            None if created_at is None else stored_time(created_at),
+            None if told.created_at is None else stored_time(told.created_at),
             None if sampled is None else checked_sample(sampled),
             allowed(allow),
             None if groups_share is None else stored_share(groups_share),
+            told.replace,
         )
 
     @property
@@ -288,7 +284,6 @@ def store_run(
     details: RunDetails,
     metrics: Sequence[Metric],
     *,
-    replace: bool = False,
     scores: Scores | None = None,
     judges: JudgeNames = None,
 ) -> IngestResult:
@@ -319,19 +314,37 @@ def store_run(
         of_run = RunLabels(tx, dataset, labels, source, judges, doubts, extend=of_share)
         scores = None if of_share else scores  # the stored labels of its groups count, too
         coming = _Coming(blocks, of_run, is_sampled=details.sampled is not None)
-        ask = partial(_stored, tx, dataset, coming, details, metrics, replace, scores, doubts)
+        ask = partial(_stored, tx, dataset, coming, details, metrics, scores, doubts)
         if is_sealed:
             return _stored_alone(ask, dataset)
         result = ask()
-        _tell(tx, result, doubts)
+        tags = {"allowed": ",".join(sorted(doubts.let_pass))} if doubts.let_pass else {}
+        values, notes = _no_answer(tx, result, details)
+        if values:
+            tags[NO_ANSWER] = f"{sum(values.values()):.0f} of {len(values)}"
+        if tags:
+            tx.write.runs.set_tags(result.run_id, {**tx.runs.with_id(result.run_id).tags, **tags})
+        result = replace_fields(result, notes=(*result.notes, *in_words(notes)))
         return result if part is None else replace_fields(result, notes=(*result.notes, *part.notes()))
 
 
-def _tell(tx: WriteTransaction, result: IngestResult, doubts: Doubts) -> None:
-    """Store with a run which doubtful input was let pass."""
-    if doubts.let_pass:
-        tags = tx.runs.with_id(result.run_id).tags
-        tx.write.runs.set_tags(result.run_id, {**tags, "allowed": ",".join(sorted(doubts.let_pass))})
+def _no_answer(tx: WriteTransaction, result: IngestResult, details: RunDetails) -> tuple[dict[str, float], list[Note]]:
+    """Return what a run does with the queries that have no answer according to its labels, and store which these are
+    (see ``no_answer``)."""
+    run = tx.runs.with_id(result.run_id)
+    label_sets = tx.labels.sets(run.dataset_id, None)
+    own = next(label_set for label_set in label_sets if label_set.version == result.label_set_version)
+    queries = [query for found in details.recognised for query in found.without_answer]
+    if queries:
+        tx.write.labels.tell_origin(own, LabelOrigin(from_runs={WITHOUT_ANSWER: queries}))
+    told = [(of.from_runs or {}).get(WITHOUT_ANSWER, ()) for of in with_extended(label_sets, {own.id})]
+    queries = list(dict.fromkeys(chain(*told, queries)))
+    if not queries:
+        return {}, []
+    number_of = dict(zip(queries, tx.groups.ids(run.dataset_id, Keys.from_strings(queries)).tolist(), strict=True))
+    labelled, returned = (set(of.group_ids(owner).tolist()) for of, owner in ((tx.labels, own.id), (tx.runs, run.id)))
+    queries = [query for query in queries if number_of[query] not in labelled]
+    return no_answer(queries, [query for query in queries if number_of[query] in returned], details.empty_lists)
 
 
 def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> IngestResult:
@@ -357,12 +370,11 @@ def _stored(
     coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
-    replace: bool,
     scores: Scores | None,
     doubts: Doubts,
 ) -> IngestResult:
     wanted = list(dict.fromkeys(metrics))
-    run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace, scores)
+    run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, scores)
     label_set, is_new = coming.labels.settled()
     weights = settle_weights(tx, dataset, coming.weights)
     twins = [twin.name for twin in tx.runs.with_digest(dataset.id, run.digest) if twin.name != run.name]
@@ -382,11 +394,13 @@ def _stored(
         if not scores.n_judged and run.n_items:
             both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
             of_run, of_labels = (tx.groups.keys(dataset.id, ids[:SHOWN]).to_list() for ids in both)
-            notes.append(doubts.none_met(scores.spelling, n_labelled - n_missing, of_run, of_labels, dataset.name))
+            n_shared = n_labelled - n_missing
+            notes.append(doubts.none_met(scores.spelling, n_shared, of_run, of_labels, new, dataset.name))
         else:
-            notes += scores.spelling.notes(dataset.name)
+            notes += scores.spelling.notes(new, dataset.name)
+        n_labels = label_set.n_labels * n_labelled / max(label_set.n_groups, 1)
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
-            scores.n_judged, label_set.n_labels * n_labelled / label_set.n_groups, scores.coverage(), dataset.name
+            scores.n_judged, n_labels, scores.coverage(), dataset.name
         )
         notes += unordered_notes(scores.unordered)
         notes += unstable_sort_notes(n_on_sort(scores.groups(on_unstable_sort(new))))
@@ -438,7 +452,6 @@ def _settled_run(
     coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
-    replace: bool,
     ready_scores: Scores | None,
 ) -> tuple[RunRecord, str, list[str], Scores | None]:
     """Return the run that holds the content, the outcome, the aliases that moved to it, and its scores.
@@ -450,13 +463,13 @@ def _settled_run(
         run, scores = _written(tx, dataset, coming, details, metrics, ready_scores)
         return run, "stored", [], scores
     is_whole = "items" in tx.runs.holds(existing.id)
-    if not replace or coming.whole_digest() == existing.digest:
+    if not details.replace or coming.whole_digest() == existing.digest:
         for ranking, _ in coming.blocks():
             if not is_whole:
                 tx.write.runs.append_missing(existing.id, dataset.id, ranking)
         if coming.digest != existing.digest:
             raise _other_content(dataset, details)
-        existing = _sampled(tx, existing, coming.ranked, details, replace=replace)
+        existing = _sampled(tx, existing, coming.ranked, details)
         if is_whole:
             return existing, "already stored", [], None
         restore(tx, existing)
@@ -468,7 +481,7 @@ def _settled_run(
     run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, ready_scores)
     if run.digest == existing.digest and is_whole:
         tx.write.runs.delete(run.id)
-        return _sampled(tx, existing, coming.ranked, details, replace=replace), "already stored", [], None
+        return _sampled(tx, existing, coming.ranked, details), "already stored", [], None
     tx.keep_marks()
     moved = _taken_aliases(tx, dataset, existing)
     tx.write.runs.delete(existing.id)
@@ -478,16 +491,14 @@ def _settled_run(
     return run, "replaced", moved, scores
 
 
-def _sampled(
-    tx: WriteTransaction, run: RunRecord, ranked: RankedFacts, details: RunDetails, *, replace: bool
-) -> RunRecord:
+def _sampled(tx: WriteTransaction, run: RunRecord, ranked: RankedFacts, details: RunDetails) -> RunRecord:
     """Return a stored run that comes again, marked as a sample if it is one now and may be replaced.
 
     Raises: NameTakenError if it is stored as another sample.
     """
     if details.sampled is None or details.sampled == run.sampled:
         return run
-    if not replace:
+    if not details.replace:
         raise NameTakenError(
             f"run {run.name!r} is {kept_as(run.sampled)}, not as a sample of {details.sampled}",
             advice=f"correct it with {argument('replace', True)}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ndcg_tracker.asked import EVERY_JUDGE
-from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import ConflictError, InputError, argument
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import SPANS, LabelLists, labels_of_groups
+from ndcg_tracker.runs.judges import JudgeNames, chosen_judges, judge_option, numbered_labels
 from ndcg_tracker.runs.spelling import SHOWN, Doubts
 from ndcg_tracker.storage.records import NO_LABELS_HERE, LabelOrigin
 from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.texts import counted, judge_words
+from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
-JudgeNames = str | Sequence[str] | None
-"""One judge or several; none: the one that counts."""
-
 GROUPS_AT_ONCE = 1 << 16
 """How many of the groups that were not requested are looked up at a time."""
 
@@ -37,89 +35,8 @@ HELD_LABELS = 1 << 22
 """Up to this many stored labels are read at once and held in memory; more are read for some groups at a time."""
 
 
-def numbered_labels(
-    tx: ReadTransaction, dataset_id: int, dataset: str, version: int | None = None, judge: str | None = None
-) -> LabelSetRecord:
-    """Return a version of a dataset's labels, by default the latest of the judge that counts (``counting_judge``).
-
-    Raises: InputError for a dataset or judge without labels; ReferenceNotFoundError for an unknown version, or one that
-    is not of this judge.
-    """
-    every = [label_set for label_set in tx.labels.sets(dataset_id, None) if label_set.judge not in NO_LABELS_HERE]
-    if not every:
-        raise InputError(f"dataset {dataset!r} has no labels", advice="add them with ndcg-track labels add FILE")
-    if version is None:
-        counting = counting_judge(tx, dataset_id, dataset, judge)
-        of_judge = [label_set for label_set in every if label_set.judge == counting]
-        if not of_judge:
-            judges = judges_of(tx, dataset_id)
-            raise InputError(
-                f"dataset {dataset!r} has no labels of {judge_words(counting)}, only those of "
-                f"{', '.join(map(judge_words, judges))}",
-                advice=f"choose with {argument('judge')}" if any(judges) else f"leave out {argument('judge')}",
-            )
-        return of_judge[-1]
-    label_set = next((label_set for label_set in every if label_set.version == version), None)
-    what = f"version {version} of the labels of dataset {dataset!r}"
-    if label_set is None:
-        what = f"no {what} ({'it only has version 1' if len(every) == 1 else f'it has 1 to {every[-1].version}'})"
-    elif judge is None or label_set.judge == judge:
-        return label_set
-    else:
-        what += f" is of {judge_words(label_set.judge)}, not of {judge_words(judge)}"
-    see = shlex.join(["ndcg-track", "labels", "list", "--dataset", dataset])
-    raise ReferenceNotFoundError(what, advice=f"see: {see}")
-
-
-def judges_of(tx: ReadTransaction, dataset_id: int) -> list[str]:
-    """Return the judges whose labels a dataset has, in the order of their first labels; "" is the unnamed judge."""
-    every = dict.fromkeys(label_set.judge for label_set in tx.labels.sets(dataset_id, None))
-    return [judge for judge in every if judge not in NO_LABELS_HERE]
-
-
-def counting_judge(tx: ReadTransaction, dataset_id: int, dataset: str, judge: str | None = None) -> str:
-    """Return the judge whose labels count: ``judge``, by default the unnamed judge, or else the only one.
-
-    Raises: InputError if there are several and none is named.
-    """
-    judges = judges_of(tx, dataset_id)
-    if judge == EVERY_JUDGE:
-        raise InputError(
-            f"{argument('judge', EVERY_JUDGE)} means every judge, but here only one can count",
-            advice="name one; only compare, ingest and rescore accept all",
-        )
-    if judge is not None or "" in judges or not judges:
-        return judge or ""
-    if len(judges) > 1:
-        named = ", ".join(map(repr, judges[:-1]))
-        raise InputError(
-            f"dataset {dataset!r} has labels of judges {named} and {judges[-1]!r}, but none without a judge",
-            advice=f"choose with {argument('judge', judges[0])}",
-        )
-    return judges[0]
-
-
-def chosen_judges(tx: ReadTransaction, dataset_id: int, dataset: str, judges: JudgeNames) -> list[str]:
-    """Return the judges that are named, each once, all of a dataset for ``EVERY_JUDGE``, else the one that counts."""
-    names = [judges] if isinstance(judges, str) else list(judges or ())
-    if EVERY_JUDGE in names:
-        return judges_of(tx, dataset_id)
-    return list(dict.fromkeys(names)) or [counting_judge(tx, dataset_id, dataset)]
-
-
-def judge_option(judge: str) -> tuple[str, ...]:
-    """Return how a command names a judge, if there is one to name.
-
-    >>> judge_option(""), judge_option("gpt")
-    ((), ('--judge', 'gpt'))
-    """
-    return ("--judge", judge) if judge and judge not in NO_LABELS_HERE else ()
-
-
 NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
-FAR_BELOW = 0.6
-"""A run whose judged share is at most this part of that of other runs may have other ids than the labels."""
 _DATASETS_NAMED = 5
 _MOST_CHANGED = 0.1
 """New labels may contradict this share of the grades they replace, or leave this share of the groups without any."""
@@ -498,7 +415,8 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
         facts["may_extend"], command = False, ()
     gone = [Note("labels_gone", facts, command)] if n_labels else []
     *earlier, given = [
-        {name: told[0] for name, told in (of.from_runs or {}).items() if name != "runs"} for of in (*before, own)
+        {name: told[0] for name, told in (of.from_runs or {}).items() if name in ("model", "prompt")}
+        for of in (*before, own)
     ]
     for name, now in given.items():
         was = [of[name] for of in earlier if name in of]

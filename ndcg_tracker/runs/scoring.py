@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
@@ -25,9 +24,9 @@ from ndcg_tracker.rankings.groups_share import in_share
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Run, labels_of_groups
-from ndcg_tracker.runs.labels import FAR_BELOW, label_source
+from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.spelling import Spelling
-from ndcg_tracker.words.notes import Fact, Note, carry_command
+from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
@@ -185,49 +184,6 @@ class ScoredGroups:
     n_judged: int
     n_unordered: int | None = None
     spelling: Spelling | None = None
-
-
-_FEWEST_RUNS = 3
-_FEW_MET = 0.1
-
-
-def judged_share_notes(
-    tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord, beside: RunRecord | None = None
-) -> list[Note]:
-    """Return a note if far less of a run's first ranks is judged than of three other runs under these labels.
-
-    ``beside``: a run that suffices alone, unless all labels are of relevant items, which a better run has more of.
-    """
-    own: dict[int | None, float] = {}
-    others: dict[int | None, list[float]] = {}
-    other: dict[int | None, float] = {}
-    has_other = beside is not None and tx.labels.has_judged_zero(label_set.id)
-    for coverage in tx.evaluations.coverages_under(label_set.id):
-        if coverage.run_id == run.id:
-            own[coverage.cutoff] = coverage.judged_share
-        else:
-            others.setdefault(coverage.cutoff, []).append(coverage.judged_share)
-            if beside is not None and has_other and coverage.run_id == beside.id:
-                other[coverage.cutoff] = coverage.judged_share
-    for cutoff, share in own.items():
-        usual = others.get(cutoff, [])
-        if len(usual) >= _FEWEST_RUNS and 0 < share <= FAR_BELOW * median(usual):
-            facts: dict[str, Fact] = {"run": run.name, "cutoff": cutoff, "share": share, "usual": median(usual)}
-            return [Note("far_fewer_judged", facts, carry_command(run.dataset))]
-        if beside is not None and 0 < share <= FAR_BELOW * other.get(cutoff, 0.0):
-            facts = {"run": run.name, "cutoff": cutoff, "share": share, "usual": other[cutoff], "other": beside.name}
-            return [Note("far_fewer_judged", facts, carry_command(run.dataset))]
-    return []
-
-
-def met_labels_notes(n_met: int, n_labels: float, shares: Mapping[int | None, float], dataset: str) -> list[Note]:
-    """Return a note if a run lists few of the labelled items, and few of its first items are judged.
-
-    Parameters: ``n_met``: how many labels are of items that it lists, of ``n_labels``. ``shares``: its judged shares.
-    """
-    if not n_met or n_met > _FEW_MET * n_labels or min(shares.values(), default=1.0) >= 0.5:
-        return []
-    return [Note("few_labels_met", {"n": n_met, "n_labels": round(n_labels)}, carry_command(dataset))]
 
 
 def n_unordered(run: Run) -> int | None:

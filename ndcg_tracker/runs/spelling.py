@@ -7,12 +7,17 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.rankings.join import Judged
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.rankings import Floats
+from ndcg_tracker.rankings.join import Judged, judged
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
 from ndcg_tracker.words.notes import Fact, Note, carry_command, note_text
 
 DOUBTED = 20
@@ -26,16 +31,22 @@ _PAIRED = 20  # labels of a group, and ten times as many items: all pairs are co
 _LEAST_MET = 0.1
 _WHOLE = re.compile(r"(-?[0-9]+)\.0")
 
+if TYPE_CHECKING:
+    from ndcg_tracker.metrics.language.metric import Metric
+
 Pair = tuple[str, str]
 _LEAST_CUT = 8
 _FORMS: dict[str, Callable[[str], str]] = {
     "case": lambda text: " ".join(text.casefold().split()),
     "decimals": lambda text: _WHOLE.sub(r"\1", text),
     "padding": lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text),
-    "unicode": lambda text: unicodedata.normalize("NFKC", text),
+    "NFC": lambda text: unicodedata.normalize("NFC", text),
+    "NFKC": lambda text: unicodedata.normalize("NFKC", text),
     "separators": lambda text: re.sub(r"[/_\\: -]", "_", unquote(text)),
 }
 """Ways to write ids, each with a function that makes them the same."""
+_PATTERNS = {"padding": "^0+", "decimals": r"\.0$"}
+_KEPT = 200_000  # items and labels of a run whose value is computed again, with ids that match
 
 
 @dataclass(slots=True)
@@ -46,7 +57,7 @@ class Spelling:
     ``n``: how many labels match no item. ``met``: how many of these would match an item if the ids were written the
     same way, with an example for each difference. Differences are those of ``_FORMS``, "cut" (to some characters), or a
     prefix of either side. "chunks" counts labels of which some item is a part. ``n_met`` and ``n_labels``: how many
-    labels match in all groups that both have, and how many there are.
+    labels match in all groups that both have, and how many there are. ``parts``: all groups, unless they are too many.
     """
 
     n: int = 0
@@ -55,6 +66,7 @@ class Spelling:
     examples: dict[str, Pair] = field(default_factory=dict)
     n_met: int = 0
     n_labels: int = 0
+    parts: list[Judged] = field(default_factory=list)
 
     @classmethod
     def of(cls, both: Judged) -> Spelling:
@@ -70,7 +82,7 @@ class Spelling:
         [{'how': 'case', 'of_run': 'SKU-1', 'of_labels': 'sku-1', 'n': 2, 'of': 2, 'n_met': 1, 'n_labels': 3}]
         """
         shared = both.label_groups[(both.run_groups >= 0) & (both.label_groups >= 0)]
-        found = cls(n_met=both.rows.size, n_labels=int(np.diff(both.labels.offsets)[shared].sum()))
+        found = cls(n_met=both.rows.size, n_labels=int(np.diff(both.labels.offsets)[shared].sum()), parts=[both])
         if both.rows.size < min(both.labels.n_items, both.ranking.n_items):
             for items, labels in _unmet(both):
                 found._take(items, labels)
@@ -111,16 +123,18 @@ class Spelling:
         self.n_met, self.n_labels = self.n_met + other.n_met, self.n_labels + other.n_labels
         self.met += other.met
         self.examples = other.examples | self.examples
+        parts = [*self.parts, *other.parts]
+        self.parts = parts if sum(both.ranking.n_items + both.labels.n_items for both in parts) <= _KEPT else []
 
     def _likely(self, least: int) -> str | None:
         """Return how most ids differ, None if hardly any do."""
         how, n = max(self.met.items(), key=lambda pair: (pair[1], pair[0] != "chunks"), default=("", 0))
         return how if n >= max(least, _LEAST_MET * self.n) else None
 
-    def notes(self, dataset: str = "") -> list[Note]:
+    def notes(self, metrics: Sequence[Metric] = (), dataset: str = "") -> list[Note]:
         """Return a note if ids of the run are written differently than in the labels, although some match.
 
-        ``dataset``: of stored labels, which can be carried.
+        ``metrics``: the note has the value that the first would have. ``dataset``: of stored labels.
         """
         how = self._likely(2) or next((how for how in _FORMS if self.n_met and self.met[how] == self.n > 0), None)
         if how is None or how == "chunks":  # a document may be labelled along with its parts
@@ -128,10 +142,10 @@ class Spelling:
         of_run, of_labels = self.examples[how]
         facts: dict[str, Fact] = {"how": how, "of_run": of_run, "of_labels": of_labels}
         facts |= {"n": self.met[how], "of": self.n, "n_met": self.n_met, "n_labels": self.n_labels}
-        may_carry, command = _carrying(how, dataset)
-        return [Note("spelled_otherwise", facts | may_carry, command)]
+        more, command = self._mapped(how, metrics, dataset)
+        return [Note("spelled_otherwise", facts | more, command)]
 
-    def none_met(self, dataset: str = "") -> Note:
+    def none_met(self, metrics: Sequence[Metric] = (), dataset: str = "") -> Note:
         """Return the note that no item has a label, with an example of either side if they share a group."""
         if self.example is None:
             return Note("no_label")
@@ -139,24 +153,46 @@ class Spelling:
         of_run, of_labels = self.example if how is None else self.examples[how]
         facts: dict[str, Fact] = {"of_run": of_run, "of_labels": of_labels}
         if how != "chunks":
-            may_carry, command = _carrying(how or "", dataset)
-            return Note("no_label", (facts if how is None else facts | {"how": how}) | may_carry, command)
+            more, command = self._mapped(how or "", metrics, dataset)
+            return Note("no_label", (facts if how is None else facts | {"how": how}) | more, command)
         mark = of_run[len(of_labels)]
         if mark in of_labels:  # a pattern would also cut the labels
             return Note("no_label", facts | {"how": "parts"})
         pattern = f"{mark}.*" if mark in "#_:/-@~ " else f"\\{mark}.*"
         return Note("no_label", facts | {"how": how}, ("--item-to-document", pattern))
 
+    def _mapped(self, how: str, metrics: Sequence[Metric], dataset: str) -> tuple[dict[str, Fact], tuple[str, ...]]:
+        """Return further facts, and the command that maps the ids of stored labels or of files, if there is one."""
+        _, _, prefix = how.partition(":")
+        n = min(map(len, self.examples.get(how, self.example or ())))
+        cut: Callable[[str], str] = (lambda text: text[:n]) if how == "cut" else lambda text: text.removeprefix(prefix)
+        value = self._value(_FORMS.get(how, cut), metrics) if how else None
+        facts: dict[str, Fact] = {} if value is None else {"metric": metrics[0].requested_as, "value": value}
+        pattern = _PATTERNS.get(how) or (prefix and f"^{re.escape(prefix)}".replace("\\-", "-"))
+        if pattern and len({re.sub(pattern, "", text) for text in self.examples[how]}) > 1:
+            pattern = ""  # the zeros are inside
+        if dataset:
+            return facts | {"may_map": True}, carry_command(dataset, *(("--pattern", pattern) if pattern else ()))
+        items = [item for both in self.parts for item in both.ranking.item_keys.to_list()] if pattern else []
+        left = [re.sub(pattern, "", item) for item in items]
+        if not all(left) or left == items:  # the option refuses these
+            return facts, ()
+        return facts | {"may_map": True}, ("--item-to-document", pattern)
 
-def _carrying(how: str, dataset: str) -> tuple[dict[str, Fact], tuple[str, ...]]:
-    """Return a fact and a command for ids that have a prefix on one side, or are other ones, of stored labels."""
-    _, is_prefix, prefix = how.partition(":")
-    if dataset and how == "padding":
-        return {"may_carry": True}, carry_command(dataset, "--pattern", "^0+")
-    if not dataset or (how and not is_prefix):
-        return {}, ()
-    by = ("--pattern", f"^{re.escape(prefix)}".replace("\\-", "-")) if prefix else ()
-    return {"may_carry": True}, carry_command(dataset, *by)
+    def _value(self, rewritten: Callable[[str], str], metrics: Sequence[Metric]) -> float | None:
+        """Return the mean of the first metric if all ids were rewritten, None if that is not known."""
+        if not metrics or not self.parts or metrics[0]["weights"] != "none" or self.parts[0].ranking.tie_order:
+            return None
+        sides: list[tuple[Keys, Keys, Floats]] = []
+        for name in ("ranking", "labels"):
+            lists: list[GroupedItems] = [getattr(both, name) for both in self.parts]
+            groups, items = zip(*(of.keys_of(np.arange(of.n_items)) for of in lists), strict=True)
+            written = Keys.from_strings(map(rewritten, Keys.joined(items).to_list()))
+            sides.append((Keys.joined(groups), written, np.concatenate([of.numbers for of in lists])))
+        run, labels = Ranking.from_rows(*sides[0]), LabelLists.from_rows(*sides[1])
+        if run.has_duplicates() or labels.has_duplicates():
+            return None
+        return group_results(judged(run, labels), metrics[:1])[0].mean
 
 
 @dataclass(frozen=True)
@@ -179,7 +215,13 @@ class Doubts:
         return note
 
     def none_met(
-        self, spelling: Spelling, n_shared: int, of_run: Sequence[str], of_labels: Sequence[str], dataset: str = ""
+        self,
+        spelling: Spelling,
+        n_shared: int,
+        of_run: Sequence[str],
+        of_labels: Sequence[str],
+        metrics: Sequence[Metric],
+        dataset: str = "",
     ) -> Note:
         """Return the note that no item of a run has a label.
 
@@ -188,7 +230,7 @@ class Doubts:
         """
         if not n_shared:
             return self.passed(Note("no_group_label", {"of_run": of_run, "of_labels": of_labels}), "no-overlap")
-        note = spelling.none_met(dataset)
+        note = spelling.none_met(metrics, dataset)
         return note if n_shared < DOUBTED else self.passed(note, "no-overlap")
 
 

@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ndcg_tracker.errors import DatabaseError, argument
 from ndcg_tracker.storage import locks
-from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.database_url import MEMORY, Location
 from ndcg_tracker.storage.locks import TURNS, Holder, Lock, LockedError, WriterLocks
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ def reading_connection(path: Path) -> sqlite3.Connection:
 
 
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    uri = f"file:{quote(str(path.absolute()))}?mode={mode}" if str(path) != MEMORY else "file::memory:"
     connection = sqlite3.connect(
         uri, uri=True, timeout=locks.WAIT_SECONDS, isolation_level=None, check_same_thread=False
     )
@@ -291,10 +291,11 @@ def database_engine(location: Location, *, create: bool = False, read_only: bool
     path = location.path
     if path is None:
         raise ValueError("a location has a path or a URL")
+    in_memory = str(path) == MEMORY  # the database lives as long as its one connection
     engine = sa.create_engine(
         "sqlite://",
-        creator=lambda: reading_connection(path) if read_only else sqlite_connection(path, create=create),
-        poolclass=sa.NullPool,
+        creator=lambda: reading_connection(path) if read_only else sqlite_connection(path, create=create or in_memory),
+        poolclass=sa.StaticPool if in_memory else sa.NullPool,
         hide_parameters=True,
     )
     event.listen(engine, "begin", partial(_begin_sqlite, location))

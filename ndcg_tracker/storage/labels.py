@@ -24,6 +24,7 @@ from ndcg_tracker.storage.checks import (
 from ndcg_tracker.storage.datasets import GroupReads, GroupWrites
 from ndcg_tracker.storage.records import (
     UNKNOWN_ORIGIN,
+    WITHOUT_ANSWER,
     DesignRecord,
     DesignRunRecord,
     DrawnItemRecord,
@@ -163,17 +164,17 @@ class LabelWrites:
 
         Raises: ConflictError if a stored fact differs.
         """
-        told = {"added_by": origin.added_by, "from_runs": origin.from_runs}
-        new: dict[str, Any] = {
-            name: value for name, value in told.items() if value not in (None, getattr(label_set, name))
-        }
-        for name in new:
-            if getattr(label_set, name) is not None:
-                named = "model" if name == "from_runs" and "runs" not in new[name] else name
-                raise ConflictError(
-                    f"these labels are stored as version {label_set.version}, with a different {argument(named)}",
-                    advice="see it with: ndcg-track labels list",
-                )
+        stored, given = label_set.from_runs or {}, origin.from_runs or {}
+        differs = [name for name in given if name != WITHOUT_ANSWER and stored.get(name, given[name]) != given[name]]
+        differs += ["added_by"] if None not in (own := {label_set.added_by, origin.added_by}) and len(own) > 1 else []
+        if differs:
+            named = "from_runs" if differs[0] == "runs" else differs[0]
+            raise ConflictError(
+                f"these labels are stored as version {label_set.version}, with a different {argument(named)}",
+                advice="see it with: ndcg-track labels list",
+            )
+        new: dict[str, Any] = {"added_by": origin.added_by} if label_set.added_by != origin.added_by is not None else {}
+        new |= {"from_runs": {**stored, **given}} if {**stored, **given} != stored else {}
         if not new:
             return label_set
         table = schema.label_sets

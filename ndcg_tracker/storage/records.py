@@ -60,6 +60,10 @@ class DatasetCounts:
     n_label_sets: int = 0
 
 
+WITHOUT_ANSWER = "without_answer"
+"""In ``from_runs``: the queries of which the labels say that nothing answers them."""
+
+
 @dataclass(frozen=True, slots=True)
 class LabelSetRecord:
     """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``.
@@ -67,7 +71,7 @@ class LabelSetRecord:
     ``by_row_number``: whether items are identified by row numbers, None if unknown. ``judge``: who gave them, "" for
     the default, unnamed judge. ``extends``: the version whose labels this one contains, together with the labels that
     ``added_by`` gave (None: the judge). ``from_runs``: what the labels come from, as far as it is said: {"runs": names}
-    of the runs whose logs gave them, {"model": [name], "prompt": [text]} of a model that did.
+    of the runs whose logs gave them, {"model": [name], "prompt": [text]} of a model that did, and ``WITHOUT_ANSWER``.
     """
 
     id: int

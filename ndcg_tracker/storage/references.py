@@ -1,4 +1,4 @@
-"""References to a run: its name, its id, an alias, latest, or a prefix of its name."""
+"""References to a run: its name, its id, an alias, latest, before a day, or a prefix of its name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from ndcg_tracker.errors import ReferenceNotFoundError, argument
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.storage.checks import stored_time
 from ndcg_tracker.storage.records import AliasRecord
 from ndcg_tracker.words.texts import did_you_mean
 
@@ -16,16 +17,19 @@ ARM = "tag:"
 DEFAULT_DATASET = "default"
 """The dataset of a run or label that names none."""
 _MAX_SHOWN = 8
+BEFORE = "before:"
+"""The beginning of a reference to the last run that was stored before a day or time."""
 _LATEST = re.compile(r"latest(?:~([0-9]{1,9}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class RunName:
-    """The id, name and dataset of a run."""
+    """The id, name and dataset of a run, and when it was stored."""
 
     id: int
     name: str
     dataset: str
+    created_at_utc: str = ""
 
 
 def referenced_run(
@@ -33,8 +37,8 @@ def referenced_run(
 ) -> int:
     """Return the id of the run that a reference names.
 
-    It tries in this order: exact name, id, ``@alias``, ``latest`` or ``latest~N``, a pattern or prefix of only one
-    name.
+    It tries in this order: exact name, id, ``@alias``, ``latest`` or ``latest~N``, ``before:2026-09-01`` (the
+    last run before that day in UTC, or before a time), a pattern or prefix of only one name.
 
     Parameters: ``runs``, oldest first, and ``aliases``, read only if they matter: those of ``dataset``, or of all
     datasets if it is None. Raises: ReferenceNotFoundError for an unknown or ambiguous reference, with the candidates.
@@ -55,6 +59,8 @@ def referenced_run(
         )
     if latest := _LATEST.fullmatch(reference):
         return _latest(reference, int(latest[1] or 0), runs, dataset)
+    if reference.startswith(BEFORE):
+        return _before(reference, runs, dataset)
     fitting = [run for run in runs if is_pattern(reference) and fnmatchcase(run.name, reference)]
     starting = [run for run in runs if reference and run.name.startswith(reference)]
     if fitting or starting:
@@ -103,6 +109,18 @@ def _latest(reference: str, steps_back: int, runs: Sequence[RunName], dataset: s
         )
     n_runs = "there is only 1 run" if len(runs) == 1 else f"there are only {len(runs)} runs"
     raise ReferenceNotFoundError(f"no run {reference!r}: {n_runs}{_within(dataset)}", advice="go back fewer steps")
+
+
+def _before(reference: str, runs: Sequence[RunName], dataset: str | None) -> int:
+    try:
+        time = stored_time(reference.removeprefix(BEFORE))
+    except InputError:
+        raise ReferenceNotFoundError(f"{reference!r} has no date", advice="write it as before:2026-09-01") from None
+    earlier = [run for run in runs if run.created_at_utc < time]
+    if not earlier:
+        first = f"the first one is of {runs[0].created_at_utc[:10]}" if runs else "there are none yet"
+        raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}", advice=first)
+    return earlier[-1].id
 
 
 def _advice(reference: str, runs: Sequence[RunName], dataset: str | None) -> str:

@@ -38,7 +38,7 @@ from ndcg_tracker.storage.records import (
     RunRecord,
     RunSize,
 )
-from ndcg_tracker.storage.references import RunName, is_pattern, referenced_run
+from ndcg_tracker.storage.references import BEFORE, RunName, is_pattern, referenced_run
 from ndcg_tracker.storage.session import FEW, Session
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
@@ -121,7 +121,7 @@ class RunReads:
         return by_id
 
     def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
-        """Return the run that a reference names: exact name, id, ``@alias``, ``latest~N`` or unique prefix.
+        """Return the run that a reference names (see ``referenced_run``).
 
         Parameters: ``dataset`` limits the search. Raises: ReferenceNotFoundError for an unknown or ambiguous reference
         or an unknown dataset, with the candidates.
@@ -136,19 +136,19 @@ class RunReads:
     def _referenced(self, reference: str, dataset: str | None) -> int:
         if dataset is not None:
             self._datasets.known(dataset)
-        names = self._session.once(("names of runs", dataset), partial(self._names, dataset))
-        if reference.startswith("latest"):  # the checkpoints of a training come before its final run
+        names = self._session.once(("names of runs", dataset), partial(self.names, dataset))
+        if reference.startswith(("latest", BEFORE)):  # the checkpoints of a training come before its final run
             checkpoints = {run.id for run in self.all(dataset) if run.is_checkpoint and run.name != reference}
             names = [run for run in names if run.id not in checkpoints] or names
         run_id = referenced_run(reference, names, partial(self._aliases.all, dataset), dataset)
         self._session.named_runs.append(run_id)
         return run_id
 
-    def _names(self, dataset: str | None) -> list[RunName]:
+    def names(self, dataset: str | None = None) -> list[RunName]:
         """Return the names of all runs, oldest first, and keep their aliases, which the query returns too."""
         runs, aliases = schema.runs, schema.aliases
         query = (
-            sa.select(runs.c.id, runs.c.name, runs.c.dataset, *_apart(aliases))
+            sa.select(runs.c.id, runs.c.name, runs.c.dataset, runs.c.created_at_utc, *_apart(aliases))
             .join_from(runs, aliases, aliases.c.run_id == runs.c.id, isouter=True)
             .order_by(*IN_TIME, aliases.c.name)
         )

@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import sqlalchemy as sa
@@ -25,7 +26,7 @@ from ndcg_tracker.storage.connection import (
     writer_locks,
 )
 from ndcg_tracker.storage.copying import CopyReads, CopyWrites
-from ndcg_tracker.storage.database_url import Location, parsed_location
+from ndcg_tracker.storage.database_url import MEMORY, Location, parsed_location
 from ndcg_tracker.storage.datasets import (
     DatasetReads,
     DatasetWrites,
@@ -199,6 +200,16 @@ class Store:
             engine.dispose()
             raise
         return cls(engine, where, read_only=read_only)
+
+    @classmethod
+    def in_memory(cls) -> Store:
+        """Return a new store with nothing in it and nothing on disk, which is gone when it is closed."""
+        from ndcg_tracker.storage.upkeep.migrate import filled
+
+        where = Location("sqlite", Path(MEMORY), None, "the database in memory")
+        engine = database_engine(where)
+        filled(engine, where)
+        return cls(engine, where)
 
     @property
     def location(self) -> Location:

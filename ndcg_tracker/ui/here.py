@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.runs.labels import judges_of
+from ndcg_tracker.runs.judges import judges_of
 from ndcg_tracker.ui.overviews import shown_judge, usual_metric
 from ndcg_tracker.ui.rendering import Question, link, metric_name
 from ndcg_tracker.words.texts import judge_words, now_about

@@ -13,7 +13,7 @@ import secrets
 import shlex
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -33,7 +33,7 @@ from ndcg_tracker.render.report import query_cell, text_cell
 from ndcg_tracker.render.whole_file import whole_file
 from ndcg_tracker.runs.designs import Scale, numbered_design, open_items
 from ndcg_tracker.runs.groups import group_id, texts_of
-from ndcg_tracker.runs.labels import judges_of
+from ndcg_tracker.runs.judges import judges_of
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -166,20 +166,39 @@ class Task:
         return grade
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The share of all items that one of several people is asked for: the same one whatever others store.
+
+    >>> pairs = [("q1", f"d{number}") for number in range(6)]
+    >>> [[item for _, item in pairs if Batch(place, 2).has(("q1", item))] for place in (0, 1)]
+    [['d0'], ['d1']]
+    """
+
+    place: int = 0
+    n_people: int = 1
+
+    def has(self, pair: GroupItem) -> bool:
+        """Return whether an item belongs to this person."""
+        return int(_mark(pair), 16) % self.n_people == self.place
+
+
 class Judging:
     """The person who judges, the drafts, and the only code by which these pages write to the database.
 
-    ``location``: the database, which is opened for writing only while something is stored. ``form``: a secret in every
-    form that writes, which only these pages have. Raises: InputError for an invalid name, DatabaseError for a database
-    that cannot be written to.
+    ``location``: the database, which is opened for writing only while something is stored. ``batch``: which items this
+    person is asked for. ``form``: a secret in every form that writes, which only this person's pages have.
+
+    Raises: InputError for an invalid name, DatabaseError for a database that cannot be written to.
     """
 
-    def __init__(self, person: str, location: str) -> None:
+    def __init__(self, person: str, location: str, batch: Batch = Batch()) -> None:
         if not person.strip() or person == EVERY_JUDGE:
             raise InputError(f"{argument('judge', person)} is not a name", advice="give the name of the person")
         self.person = checked_name("judge", person)
         self.form = secrets.token_urlsafe(32)
         self._location = location
+        self._batch = batch
         self._lock = threading.RLock()
         self._tasks: dict[tuple[object, ...], Task] = {}
         self._stored: dict[Path, Next] = {}
@@ -346,9 +365,8 @@ class Judging:
         key = (newest, n_open, json.dumps(given))
         if key not in self._tasks:
             address = {name: values for name, values in given.items() if values}
-            self._tasks[key] = (
-                self._needed(tx, dataset, ask, address) if design is None else self._of_design(tx, dataset, design)
-            )
+            task = self._needed(tx, dataset, ask, address) if design is None else self._of_design(tx, dataset, design)
+            self._tasks[key] = replace(task, items=list(filter(self._batch.has, task.items)))
         return self._tasks[key]
 
     def _is_own(self, design: DesignRecord) -> bool:

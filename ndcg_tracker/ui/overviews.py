@@ -21,7 +21,7 @@ from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import judged_shares_of, stored_interval
 from ndcg_tracker.runs.groups import texts_of
-from ndcg_tracker.runs.labels import judges_of
+from ndcg_tracker.runs.judges import judges_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric

@@ -1,21 +1,25 @@
 """The server of ``ui``: which address shows which page, who may see it, and on which port of this machine.
 
-It answers GET requests, and POST requests from the forms of the person who judges. It answers only under the names of
-this machine, because a web page could get in through another name that resolves to it. And it answers only requests
-with the token of the printed address, or with the cookie that it gave for the token.
+It answers GET requests, and POST requests from the forms of people who judge. For one person it answers only under the
+names of this machine, because a web page could get in through another name that resolves to it, and only requests with
+the token of the printed address, or with the cookie that it gave for the token. For a team it answers only requests
+that a proxy sends, which proves itself by a secret and names the person (``Team``).
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hmac import compare_digest
+from pathlib import Path
+from typing import ClassVar
 from urllib.parse import parse_qsl, urlencode
 
 import uvicorn
@@ -35,11 +39,11 @@ from ndcg_tracker.ui import comparisons, pages, runs
 from ndcg_tracker.ui.downloads import rows_of
 from ndcg_tracker.ui.faults import fault_page
 from ndcg_tracker.ui.here import Answer, Next, Rows
-from ndcg_tracker.ui.judging import Judging
+from ndcg_tracker.ui.judging import Batch, Judging
 from ndcg_tracker.ui.leaderboards import leaderboard
 from ndcg_tracker.ui.rendering import Question, own_asset
 from ndcg_tracker.ui.warming import warm
-from ndcg_tracker.words.texts import about
+from ndcg_tracker.words.texts import about, in_a_row
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """The names of this machine; pages are served only under these."""
@@ -95,6 +99,10 @@ SENT = ("form", "number", "item", "grade")
 MOST_BYTES = 1 << 20
 """The largest size of a form in bytes."""
 TOKEN = "token"
+SECRET = "X-Proxy-Secret"
+USER = "X-Forwarded-User"
+LEAST_SECRET = 32
+_ONLY_READS = "403: you may read these pages; who may judge is said where the server is started"
 _NO_ACCESS = (
     "403: this page is only for the person who started it. Open the full address that ndcg-track ui printed, with its "
     "token, in this browser."
@@ -126,40 +134,113 @@ class Access:
             self.once = ""
         return _same(given, self.token) or is_once
 
+    hosts_told: ClassVar[str] = "open this page under 127.0.0.1, as it was printed"
+
     def is_host(self, host: str) -> bool:
         """Return whether a Host header names this machine and this port."""
         names = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
         hosts = {f"{name}:{self.port}" for name in names} | (set(names) if self.port == 80 else set())
         return host.lower() in hosts
 
+    def person(self, headers: Headers, judges: Sequence[str]) -> str:
+        """Return who asks: the one person who judges, if there is one."""
+        return judges[0] if judges else ""
+
+    def refusal(self, request: Request, *, is_form: bool) -> Response | None:
+        """Return the response to who may not see a page, or to who opens the printed address."""
+        given = None if is_form else request.query_params.get(TOKEN)
+        if given is not None and self.is_token(given):
+            further = [(name, value) for name, value in request.query_params.multi_items() if name != TOKEN]
+            path = "/" + request.scope["path"].lstrip("/\\")  # "//host" would lead to another machine
+            answer = RedirectResponse(path + ("?" + urlencode(further) if further else ""), 303)
+            answer.set_cookie(self.cookie, self.session, httponly=True, samesite="strict", path="/")
+            return answer
+        if not _same(request.cookies.get(self.cookie, ""), self.session):
+            return PlainTextResponse(_NO_ACCESS, 403)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """Who may see the pages behind a proxy that authenticates people.
+
+    ``secret``: what the proxy sends as ``X-Proxy-Secret``. ``hosts``: the names under which people open the pages. The
+    proxy names the person in ``X-Forwarded-User``. Each header must be there exactly once, so that a value from the
+    person's browser next to the proxy's own is refused.
+    """
+
+    secret: str
+    hosts: frozenset[str]
+    hosts_told: ClassVar[str] = "open this page under the name that your team uses"
+
+    @classmethod
+    def of(cls, secret_file: str, hosts: Sequence[str]) -> Team:
+        """Return the team of a file with the secret (InputError for a file without one that is long enough)."""
+        try:
+            secret = Path(secret_file).read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            what = (getattr(error, "strerror", None) or "is not text").lower()
+            raise InputError(what, where=secret_file, advice="give a file with the secret") from None
+        if len(secret) < LEAST_SECRET:
+            advice = f"write one with: openssl rand -hex 32 > {shlex.quote(secret_file)}"
+            raise InputError(f"needs a secret of at least {LEAST_SECRET} characters", where=secret_file, advice=advice)
+        return cls(secret, frozenset(host.lower() for host in hosts))
+
+    def is_host(self, host: str) -> bool:
+        """Return whether a Host header has one of the allowed names."""
+        return host.lower() in self.hosts
+
+    def person(self, headers: Headers, judges: Sequence[str]) -> str:
+        """Return who asks, as the proxy says."""
+        return headers[USER]
+
+    def refusal(self, request: Request, *, is_form: bool) -> Response | None:
+        """Return the response to a request that the proxy did not send, or in which it names nobody."""
+        secrets_sent, people = request.headers.getlist(SECRET), request.headers.getlist(USER)
+        if len(secrets_sent) != 1 or not _same(secrets_sent[0], self.secret):
+            return PlainTextResponse("403: only the proxy may ask for this page", 403)
+        if len(people) != 1 or not people[0].strip():
+            return PlainTextResponse(f"403: the proxy must send who asks, once, as {USER}", 403)
+        return None
+
 
 def _same(given: str, expected: str) -> bool:
     return compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8", "surrogatepass"))
 
 
-def application(tracker: Tracker, access: Access, judging: Judging | None = None) -> ASGIApp:
-    """Return the application over a tracker that was opened for reading only; ``judging``: of who may judge."""
+def application(tracker: Tracker, access: Access | Team, judges: Sequence[Judging] = ()) -> ASGIApp:
+    """Return the application over a tracker opened for reading only; ``judges``: one for each person who may judge."""
 
     tracker.store()  # opened now, because requests come at the same time
-    person = "" if judging is None else judging.person
+    named = {judging.person: judging for judging in judges}
+
+    def judge_of(request: Request) -> Judging | None:
+        return named.get(access.person(request.headers, tuple(named)))
 
     def answering(path: str, page: Callable[..., Answer]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            question = Question(request.query_params.multi_items(), person)
+            judging = judge_of(request)
+            if path in JUDGING and judging is None:
+                return PlainTextResponse(_ONLY_READS, 403)
+            shown = partial(page, judging) if path in JUDGING else page
+            question = Question(request.query_params.multi_items(), "" if judging is None else judging.person)
             return await run_in_threadpool(
-                _answer, tracker, path, partial(_read, tracker, path, page, question), question
+                _answer, tracker, path, partial(_read, tracker, path, shown, question), question
             )
 
         return answer
 
-    def taking(form: Callable[..., Next], judging: Judging) -> Callable[[Request], Awaitable[Response]]:
+    def taking(form: Callable[..., Next]) -> Callable[[Request], Awaitable[Response]]:
         async def take(request: Request) -> Response:
+            judging = judge_of(request)
+            if judging is None:
+                return PlainTextResponse(_ONLY_READS, 403)
             given = await _form_of(request)
             if isinstance(given, Response):
                 return given
             if not _same(dict(given).get("form", ""), judging.form):
                 return PlainTextResponse("403: this form does not come from these pages; load the page again", 403)
-            question = Question(given, person)
+            question = Question(given, judging.person)
             content_of = partial(form, judging, tracker.store(), question)
             return await run_in_threadpool(_answer, tracker, "/judge", content_of, question.without(*SENT))
 
@@ -167,16 +248,17 @@ def application(tracker: Tracker, access: Access, judging: Judging | None = None
 
     async def not_found(request: Request, error: Exception) -> Response:
         none = ReferenceNotFoundError("there is no such page")
+        judging = judge_of(request)
+        person = "" if judging is None else judging.person
         return await run_in_threadpool(_fault, tracker, "/runs", Question([], person), none)
 
     routes = [Route(path, answering(path, page), methods=["GET"]) for path, page in PAGES.items()]
-    if judging is not None:
-        further = {path: partial(page, judging) for path, page in JUDGING.items()}
-        routes += [Route(path, answering(path, page), methods=["GET"]) for path, page in further.items()]
-        routes += [Route(path, taking(form, judging), methods=["POST"]) for path, form in FORMS.items()]
+    if judges:
+        routes += [Route(path, answering(path, page), methods=["GET"]) for path, page in JUDGING.items()]
+        routes += [Route(path, taking(form), methods=["POST"]) for path, form in FORMS.items()]
     routes.append(Route("/static/{name}", _asset, methods=["GET"]))
     app = Starlette(routes=routes, exception_handlers={404: not_found})
-    return Guard(app, access, frozenset() if judging is None else frozenset(FORMS))
+    return Guard(app, access, frozenset(FORMS) if judges else frozenset())
 
 
 def _read(tracker: Tracker, path: str, page: Callable[..., Answer], question: Question) -> Answer:
@@ -247,7 +329,7 @@ async def _asset(request: Request) -> Response:
 class Guard:
     """Lets in only people who may see the pages, and adds the headers to every response."""
 
-    def __init__(self, app: ASGIApp, access: Access, forms: frozenset[str] = frozenset()) -> None:
+    def __init__(self, app: ASGIApp, access: Access | Team, forms: frozenset[str] = frozenset()) -> None:
         self._app = app
         self._access = access
         self._forms = forms
@@ -269,7 +351,7 @@ class Guard:
         """Return the response that replaces a page, None if the page may be seen."""
         hosts = Headers(scope=scope).getlist("host")
         if len(hosts) != 1 or not self._access.is_host(hosts[0]):
-            return PlainTextResponse("400: open this page under 127.0.0.1, as it was printed", 400)
+            return PlainTextResponse(f"400: {self._access.hosts_told}", 400)
         is_form = scope["path"] in self._forms
         if scope["method"] != ("POST" if is_form else "GET"):
             only = "405: this address takes a form" if is_form else "405: these pages are read-only"
@@ -277,16 +359,7 @@ class Guard:
         request = Request(scope)
         if is_form and not _is_own(request.headers, hosts[0]):
             return PlainTextResponse("403: only these pages may send this", 403)
-        given = None if is_form else request.query_params.get(TOKEN)
-        if given is not None and self._access.is_token(given):
-            further = [(name, value) for name, value in request.query_params.multi_items() if name != TOKEN]
-            path = "/" + scope["path"].lstrip("/\\")  # "//host" would lead to another machine
-            answer = RedirectResponse(path + ("?" + urlencode(further) if further else ""), 303)
-            answer.set_cookie(self._access.cookie, self._access.session, httponly=True, samesite="strict", path="/")
-            return answer
-        if not _same(request.cookies.get(self._access.cookie, ""), self._access.session):
-            return PlainTextResponse(_NO_ACCESS, 403)
-        return None
+        return self._access.refusal(request, is_form=is_form)
 
 
 def _is_own(headers: Headers, host: str) -> bool:
@@ -295,7 +368,7 @@ def _is_own(headers: Headers, host: str) -> bool:
     Pages that send no referrer send forms with the origin "null". The secret in the form is checked in any case.
     """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-    return site in (None, "same-origin") and origin in (None, "null", f"http://{host}")
+    return site in (None, "same-origin") and origin in (None, "null", f"http://{host}", f"https://{host}")
 
 
 def serve(
@@ -306,51 +379,65 @@ def serve(
     port: int = 0,
     browser: bool,
     judge: str | None = None,
+    team: Team | None = None,
 ) -> None:
     """Serve the pages until the process ends.
 
     Parameters: ``tracker``: opened for reading only. ``say``: prints a line. ``port``: 0 for any free port.
-    ``browser``: open one if there is a display. ``judge``: who may grade items there, None for nobody. Raises:
-    InputError for a host that is not this machine, a port that is taken and a judge without a name; DatabaseError for
-    a database that cannot be read, or cannot be written to although somebody judges.
+    ``browser``: open one if there is a display. ``judge``: who may grade items there, None for nobody; of a team,
+    several names with commas between them. ``team``: who else than this machine may see the pages. Raises: InputError
+    for a host that is not this machine, a port that is taken and a judge without a name; DatabaseError for a database
+    that cannot be read, or cannot be written to although somebody judges.
     """
-    with listener(host, port) as listening:
+    with listener(host, port, team) as listening:
         tracker.store()  # report errors before serving anything
-        judging = None if judge is None else Judging(judge, tracker.location)
-        access = Access(listening.getsockname()[1])
+        people = [] if judge is None else [judge] if team is None else [name.strip() for name in judge.split(",")]
+        judges = [Judging(name, tracker.location, Batch(place, len(people))) for place, name in enumerate(people)]
+        port = listening.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{access.port}/?"
+        access = Access(port) if team is None else team
         config = uvicorn.Config(
-            application(tracker, access, judging),
+            application(tracker, access, judges),
             log_level="error",
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             lifespan="off",
             ws="none",
         )
         server = uvicorn.Server(config)
-        say(f"the page is at {address}{urlencode({TOKEN: access.token})}")
-        does = "reads and never writes" if judging is None else f"writes only the grades that {judging.person} stores"
-        say(f"only this machine can open it, and only with that address; it {does}; Ctrl-C ends it")
+        verb = "stores" if len(people) == 1 else "store"
+        does = f"writes only the grades that {in_a_row(people)} {verb}" if people else "reads and never writes"
+        if isinstance(access, Team):
+            say(
+                f"the proxy reaches the page at http://{shown}:{port}/, under the name {in_a_row(sorted(access.hosts))}"
+            )
+            say(f"only requests with the proxy's secret are answered; it {does}; Ctrl-C ends it")
+        else:
+            address = f"http://{shown}:{port}/?"
+            say(f"the page is at {address}{urlencode({TOKEN: access.token})}")
+            say(f"only this machine can open it, and only with that address; it {does}; Ctrl-C ends it")
+            if browser and has_display():
+                # a connection that comes before the server runs waits for it
+                once = address + urlencode({TOKEN: access.once})
+                threading.Thread(target=_open_browser, args=(once,), daemon=True).start()
         threading.Thread(target=warm, args=(tracker,), daemon=True).start()
-        if browser and has_display():
-            # a connection that comes before the server runs waits for it
-            threading.Thread(
-                target=_open_browser, args=(address + urlencode({TOKEN: access.once}),), daemon=True
-            ).start()
         server.run(sockets=[listening])
 
 
-def listener(host: str, port: int) -> socket.socket:
-    """Return a listening socket that only this machine can reach.
+def listener(host: str, port: int, team: Team | None = None) -> socket.socket:
+    """Return a listening socket, which only this machine can reach unless a proxy serves a team.
 
-    >>> listener("example.org", 0)
+    >>> listener("example.org", 0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ndcg_tracker.errors.InputError: host='example.org' is not this machine alone; give 127.0.0.1, localhost or ::1
+    ndcg_tracker.errors.InputError: host='example.org' is not this machine alone; give 127.0.0.1, localhost or ::1...
     """
-    if host not in LOOPBACK:
-        choices = f"{', '.join(LOOPBACK[:-1])} or {LOOPBACK[-1]}"
-        raise InputError(f"{argument('host', host)} is not this machine alone", advice=f"give {choices}")
+    if host not in LOOPBACK and team is None:
+        team_needs = f"{argument('proxy_secret', 'FILE')} and {argument('allowed_host', 'NAME')}"
+        raise InputError(
+            f"{argument('host', host)} is not this machine alone",
+            advice=f"give {', '.join(LOOPBACK[:-1])} or {LOOPBACK[-1]}, or serve a team with {team_needs}",
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server(("127.0.0.1" if host == "localhost" else host, port), family=family)

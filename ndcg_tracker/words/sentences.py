@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, queries, short, shown, unit, units
 
@@ -20,30 +21,23 @@ _OF_GATE = {
 
 
 def low_information(
-    n: int,
-    n_nonzero: int | None = None,
-    enough: int = 0,
-    skewness: float = 0.0,
-    of_clusters: bool = False,
-    as_equal: bool = False,
-    of_labels: bool = False,
-    decides: str = "",
-    interval: str = T_INTERVAL,
+    n: int, n_nonzero: int | None = None, *, decides: str = "", interval: str = T_INTERVAL, **facts: Any
 ) -> str:
     """Return a warning of low information; ``interval``: the one that may be too narrow, "" for none."""
     warned = _OF_GATE.get(decides, f"{interval} may be too narrow")
+    of_labels, of_clusters = facts.get("of_labels"), facts.get("of_clusters")
     if of_labels and decides:
         warned = "the gate does not trust a t bound, and no other bound applies"
     if n_nonzero is not None:
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
         if of_labels:
             reason = f"{counted(n_nonzero, 'answer')} that differ{'s' if n_nonzero == 1 else ''} from the judge"
-        if as_equal:
+        if facts.get("as_equal"):
             reason = f"the clusters that differ (of {n:,}) count as much as {n_nonzero:,} equal ones"
-        narrow = f"; below {enough}, {warned}"
+        narrow = f"; below {facts['enough']}, {warned}"
     else:
         of_what = "clusters" if of_clusters else units()
-        reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {of_what})"
+        reason = f"the differences are very skewed (skewness {facts['skewness']:.1f} over {n:,} {of_what})"
         narrow = f", so {warned}"
     return f"low information: {reason}" + (narrow if interval else "")
 
@@ -134,41 +128,51 @@ def _rank_gaps(n: int, first: str, why: str, are_positions: bool) -> str:
     return f"the ranks of {where} are not 1, 2, 3 and so on ({what}); {taken}"
 
 
-def _difference(how: str, *, may_carry: bool = False) -> str:
-    """Return how ids of the run and of the labels differ, and what to do about it."""
-    whose, is_prefix, prefix = how.partition(":")
-    if is_prefix:
-        carry = "; or carry the labels to the ids without it" if may_carry else ""
-        return f"the ids of the {whose} start with {shown(prefix)}; write both the same way{carry}"
-    return {
-        "case": "they differ only in capitals or spaces; write both the same way",
-        "padding": "they differ only in leading zeros; pad both to one length",
-        "unicode": "they are the same in Unicode form NFKC; write both in it",
-        "separators": "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way",
-        "cut": "one side is cut to fewer characters; write both in full",
-        "decimals": "whole numbers became floats, as happens in a join with empty cells; write whole numbers (in "
-        "pandas, .astype('Int64') before to_csv)",
-        "chunks": "to rank documents instead of their chunks",
-        "parts": "if these are chunks, name their documents in a column or a file (item_to_document)",
-    }[how]
+_FORMS = {
+    "case": ("they differ only in capitals or spaces; write both the same way", "in one case"),
+    "padding": ("they differ only in leading zeros; pad both to one length", "padded alike"),
+    "NFC": ("they are the same in Unicode form NFC; write both in it", "in Unicode form NFC"),
+    "NFKC": ("they are the same in Unicode form NFKC; write both in it", "in Unicode form NFKC"),
+    "separators": (
+        "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way",
+        "these are the same",
+    ),
+    "cut": ("one side is cut to fewer characters; write both in full", "cut to one length"),
+    "decimals": (
+        "whole numbers became floats, as happens in a join with empty cells; write whole numbers (in pandas, "
+        ".astype('Int64') before to_csv)",
+        "written as whole numbers",
+    ),
+    "chunks": ("to rank documents instead of their chunks", ""),
+    "parts": ("if these are chunks, name their documents in a column or a file (item_to_document)", ""),
+}
 
 
-def _spelled_otherwise(
-    how: str, of_run: str, of_labels: str, n: int, of: int, n_met: int, n_labels: int, may_carry: bool = False
-) -> str:
+def _difference(how: str, metric: str = "", value: float = 0, *, may_map: bool = False) -> str:
+    """Return how ids of the run and of the labels differ, what to do about it, and the value of a metric then."""
+    whose, _, prefix = how.partition(":")
+    start = f"the ids of the {whose} start with {shown(prefix)}; write both the same way"
+    told, alike = _FORMS.get(how, (start, f"{shown(prefix)} is left out"))
+    differ, mark, advice = told.partition("; ")
+    then = f" ({metric} is {value:.4f} if {alike})" if metric else ""
+    return f"{differ}{then}{mark}{advice}{', or map the ids with' if may_map else ''}"
+
+
+def _spelled_otherwise(how: str, of_run: str, of_labels: str, **facts: Any) -> str:
+    n, of, n_met, n_labels = (facts.pop(name) for name in ("n", "of", "n_met", "n_labels"))
     return (
         f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n_met:,} of {n_labels:,} labels "
         f"match as written; {n:,} of the {of:,} unmatched labels that were checked differ like this: "
-        f"{_difference(how, may_carry=may_carry)}"
+        f"{_difference(how, **facts)}"
     )
 
 
-def _no_label(of_run: str = "", of_labels: str = "", how: str = "", may_carry: bool = False) -> str:
+def _no_label(of_run: str = "", of_labels: str = "", how: str = "", may_map: bool = False, **then: Any) -> str:
     told = "none of its items has a label, so every result is 0 or undefined"
     if not of_run:
         return f"{told}; do the ids match?"
-    asked = "were ids renamed? Then carry the labels to them with" if may_carry else "do the ids match?"
-    more = f"; {_difference(how, may_carry=may_carry) if how else asked}"
+    asked = "were ids renamed? Then carry the labels to them with" if may_map else "do the ids match?"
+    more = f"; {_difference(how, **then, may_map=may_map) if how else asked}"
     return f"{told}: the run has {shown(of_run)}, but the labels have {shown(of_labels)}{more}"
 
 
@@ -548,6 +552,16 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{n:,} of {counted(n_known, 'labelled item')} {'has' if n == 1 else 'have'} another text than when labelled"
     ),
     "nothing_found": "all its lists are empty",
+    "no_answer_of_both": (
+        "no answer: of the queries without an answer, the baseline returns nothing for {baseline}, the candidate for "
+        "{candidate}"
+    ).format,
+    "no_answer": lambda n_empty, n, n_absent: (
+        f"no answer: {n_empty:,} of {n:,} queries without an answer return nothing"
+        + (f"; {n_absent:,} more {'is' if n_absent == 1 else 'are'} not in the run" if n_absent else "")
+        if n
+        else f"no answer: none of the {n_absent:,} queries without an answer is in the run"
+    ),
     "some_groups_missing": _some_groups_missing,
     "one_score": "the scores of each list are all equal, so ties decide the order, not a model",
     "all_one": (

@@ -18,9 +18,9 @@ NAMES = [
     "NotComparableError",
     "ReferenceNotFoundError",
     "Tracker",
+    "check",
+    "compare",
     "evaluate",
-    "experiment",
-    "paired",
     "parse_metric",
 ]
 
@@ -42,6 +42,27 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     name = "Trackr"
     with pytest.raises(AttributeError, match=r"^module 'ndcg_tracker' has no attribute 'Trackr'$"):
         getattr(nt, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "experiment",
+            "ndcg_tracker.experiment is gone: store rankings with Tracker.ingest, or compare them unstored with "
+            "compare(a, b, labels=...)",
+        ),
+        (
+            "paired",
+            "ndcg_tracker.paired is gone: compare rankings with compare(a, b, labels=...); store values per group with "
+            "Tracker.log_results",
+        ),
+    ],
+)
+def test_a_name_that_is_gone_names_the_new_way(name: str, said: str) -> None:
+    with pytest.raises(AttributeError) as refused:
+        getattr(nt, name)
+    assert str(refused.value) == said
 
 
 @pytest.mark.parametrize(

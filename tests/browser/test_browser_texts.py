@@ -46,7 +46,7 @@ def part(page: Page, name: str) -> Locator:
     return page.locator(f"[data-part={name}]").first
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly
 def test_the_query_stands_under_the_heading_of_its_group(page: Page) -> None:
     link = part(page, "query").locator("a")
     assert link.inner_text() == "light tent"

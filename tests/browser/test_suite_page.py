@@ -33,7 +33,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[nt.Tracker]:
         yield tracker
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly
 def test_the_verdict_and_all_datasets_come_first_and_each_has_a_tab(
     reader: Reader, suite: nt.Tracker, tmp_path: Path
 ) -> None:

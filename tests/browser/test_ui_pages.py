@@ -288,6 +288,7 @@ def test_what_one_came_for_is_seen_first_on_a_phone(reader: Reader, work: Served
         assert (path, bool(right), max(right, default=0) <= edge + 1) == (path, True, True)
 
 
+@pytest.mark.nightly
 def test_judge_and_groups_are_chosen_at_once(reader: Reader, work: Served) -> None:
     origin = f"http://127.0.0.1:{work.access.port}/"
     reader.own = (*reader.own, origin)

@@ -179,6 +179,7 @@ def _told(words: list[str]) -> tuple[int, str, str]:
 
 @settings(max_examples=examples(25))
 @given(_FILES, st.booleans())
+@pytest.mark.nightly
 def test_any_files_come_to_the_same(runs: list[Any], has_labels: bool) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)

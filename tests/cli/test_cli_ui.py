@@ -43,7 +43,21 @@ def test_the_page_is_served_until_the_program_is_told_to_end(sqlite_command: Com
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org"])
 def test_other_hosts_are_refused_in_a_line(shop: CommandLine, host: str) -> None:
     assert shop.refused("ui", "--host", host) == (
-        f"--host {host} is not this machine alone; give 127.0.0.1, localhost or ::1"
+        f"--host {host} is not this machine alone; give 127.0.0.1, localhost or ::1, "
+        "or serve a team with --proxy-secret FILE and --allowed-host NAME"
+    )
+
+
+def test_a_team_needs_a_secret_and_a_name(shop: CommandLine, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    needed = "a proxy needs a secret and the name of its host"
+    assert shop.refused("ui", "--proxy-secret", str(secret)) == f"{needed}; give --allowed-host NAME, too"
+    assert shop.refused("ui", "--allowed-host", "ndcg.example.org") == f"{needed}; give --proxy-secret FILE, too"
+    both = ("ui", "--host", "0.0.0.0", "--proxy-secret", str(secret), "--allowed-host", "ndcg.example.org")
+    assert shop.refused(*both) == f"{secret}: no such file or directory; give a file with the secret"
+    secret.write_text("short\n")
+    assert shop.refused(*both) == (
+        f"{secret}: needs a secret of at least 32 characters; write one with: openssl rand -hex 32 > {secret}"
     )
 
 

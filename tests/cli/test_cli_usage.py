@@ -61,7 +61,7 @@ Options:
   --judge NAME            The judge whose labels count.
   --by ATTRIBUTE          Also compare the slices of this attribute of groups.
   --top N                 How many of the worst and best groups to show.
-  --labels VERSION        Version of the labels: a number, or newest.
+  --labels VERSION|FILE   Version of the labels: a number, or newest.
   --format text|json|...  How to print the result. (default: text)
   -q, --quiet             Print the first line of a report.
   -v, --verbose           Print all of a report.
@@ -186,9 +186,9 @@ def test_the_short_help_fits_a_screen(
 
 
 def test_the_help_of_the_program_begins_with_the_commands_of_every_day(capsys: pytest.CaptureFixture[str]) -> None:
-    everyday = ["demo", "ingest", "compare", "explain", "gate", "history", "leaderboard", "report", "ui"]
+    everyday = ["demo", "ingest", "compare", "explain", "check", "gate", "history", "leaderboard", "report", "ui"]
     assert run(["--help"]) == 0
-    assert [line.split()[0] for line in above_options(capsys.readouterr().out)][:9] == everyday
+    assert [line.split()[0] for line in above_options(capsys.readouterr().out)][:10] == everyday
     assert run(["-h"]) == 0
     lines = capsys.readouterr().out.partition("\nEveryday:\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split()[0] for line in lines] == everyday

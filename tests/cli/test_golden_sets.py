@@ -116,3 +116,62 @@ def test_the_argument_is_named_in_python() -> None:
         nt.evaluate(BY_ID, "ndcg@10", labels=[{**record, "other_ids": record["kb_ids"][:1]} for record in kept])
     with pytest.warns(ColumnWarning, match="^the table: read 3 queries from 'question'"):
         assert nt.evaluate(BY_TEXT, "ndcg@10", labels=kept, relevant="kb_ids").mean.round(4).to_list() == [NDCG]
+
+
+SILENT: list[dict[str, Any]] = [
+    *({"query": golden["question"], "relevant_doc_ids": golden["expected_doc_ids"]} for golden in GOLDEN),
+    *({"query": f"{of} tax", "relevant_doc_ids": [], "answerable": False} for of in ("moon", "sun", "star")),
+    {"query": "nobody looked", "relevant_doc_ids": []},
+]
+
+
+def _asked(*answered: str, silent: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """Results of the labelled queries, and of others with an item or with an empty list."""
+    others = [*((query, ["d1"]) for query in answered), *((query, []) for query in silent)]
+    lists = [*zip(QUESTIONS, RANKED, strict=True), *others]
+    return [{"question": query, "retrieved": items} for query, items in lists]
+
+
+TOLD = "no answer: 1 of 2 queries without an answer return nothing; 1 more is not in the run"
+
+
+def test_queries_without_an_answer_are_counted_apart(command: CommandLine, folder: Path) -> None:
+    (folder / "silent.jsonl").write_text("\n".join(map(json.dumps, SILENT)))
+    for name, results in (
+        ("a", _asked("sun tax", "nobody looked", silent=("moon tax",))),
+        ("b", _asked(silent=("moon tax", "sun tax", "star tax"))),
+    ):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, results)))
+    evaluated = command("evaluate", "a.jsonl", "--labels", "silent.jsonl", "--format", "csv")
+    assert f"note: a: {TOLD}" in evaluated.err.splitlines()
+    assert evaluated.out.splitlines()[1].startswith(f"a,ndcg@10,{NDCG}")
+    command("labels", "add", "silent.jsonl", "--dataset", "kb")
+    stored = command("ingest", "a.jsonl", "b.jsonl", "--dataset", "kb")
+    assert f"note: a: {TOLD}" in stored.err.splitlines()
+    assert "note: b: no answer: 3 of 3 queries without an answer return nothing" in stored.err.splitlines()
+    assert [row["tags"] for row in command.rows("runs", "list", "--dataset", "kb")] == [
+        {"no_answer": "1 of 2"},
+        {"no_answer": "3 of 3"},
+    ]
+    said = " ".join(command("compare", "a", "b", "--dataset", "kb").out.split())
+    both = "of the queries without an answer, the baseline returns nothing for 1 of 2, the candidate for 3 of 3"
+    assert f"note: no answer: {both}" in said
+
+
+@pytest.mark.filterwarnings("ignore:the table")
+def test_labels_that_come_with_a_run_say_which_queries_have_no_answer(tmp_path: Path) -> None:
+    tracker = nt.Tracker(tmp_path / "runs.db")
+    assert TOLD in tracker.ingest(_asked("sun tax", silent=("moon tax",)), name="a", labels=SILENT).notes
+    assert TOLD in tracker.ingest(_asked("star tax", silent=("moon tax",)), name="b").notes
+    tracker.add_labels([*SILENT, {"query": "sky tax", "relevant_doc_ids": [], "answerable": False}])
+    third = tracker.ingest(_asked("star tax", "sky tax", silent=("moon tax",)), name="c")
+    assert TOLD.replace("1 of 2", "1 of 3") in third.notes
+    in_a_run = {query: dict.fromkeys(items, 1.0) for query, items in zip(QUESTIONS, RANKED, strict=True)}
+    absent = "no answer: none of the 4 queries without an answer is in the run"
+    assert absent in tracker.ingest(in_a_run, name="d").notes
+
+
+@pytest.mark.filterwarnings("ignore:the")
+def test_the_values_of_queries_without_an_answer() -> None:
+    found = nt.evaluate(_asked("sun tax", silent=("moon tax",)), "ndcg@10", labels=SILENT)
+    assert (found.no_answer, round(found["ndcg@10"] or 0, 4)) == ({"moon tax": 1.0, "sun tax": 0.0}, NDCG)

@@ -279,6 +279,7 @@ def losing(kind: str) -> Population:
     return population
 
 
+@pytest.mark.nightly
 def test_no_judge_turns_the_verdict(tracker: nt.Tracker, record_property: Record) -> None:
     """A judge that misses relevant items, also all that the candidate loses: of 40 worlds at most 2 say improved."""
     population = losing("misses")

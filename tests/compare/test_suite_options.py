@@ -88,6 +88,7 @@ def test_each_dataset_is_compared_as_it_is_alone(beir: nt.Tracker, options: dict
     assert found.comparison.macro.standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 2)
 
 
+@pytest.mark.nightly
 def test_arms_and_aliases_stand_for_what_they_are_on_each_dataset(beir: nt.Tracker) -> None:
     arms = beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new").comparison
     alone = [beir.compare("tag:recipe=old", "tag:recipe=new", dataset=d).comparisons[0].metrics for d in DATASETS]

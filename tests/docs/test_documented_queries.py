@@ -42,7 +42,6 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize("page", PARAMETERS)
-@pytest.mark.nightly(but=3)
 def test_postgres_prints_the_same_and_a_relabelling_changes_no_row(
     page: Path,
     postgres_server: PostgresServer,

@@ -159,6 +159,7 @@ def unbroken(rows: Rows, value: str) -> Rows:
     return [row for row in rows if row[value] is not None]
 
 
+@pytest.mark.nightly
 def test_mean_over_time(team: tuple[nt.Tracker, str]) -> None:
     tracker, conninfo = team
     history = tracker.history("RR", dataset=DATASET, since=FROM[:10])
@@ -170,6 +171,7 @@ def test_mean_over_time(team: tuple[nt.Tracker, str]) -> None:
         assert numbers == pytest.approx([expected["mean"], expected["ci_low"], expected["ci_high"]], abs=1e-8)
 
 
+@pytest.mark.nightly
 def test_regressions_since_the_baseline(team: tuple[nt.Tracker, str]) -> None:
     tracker, conninfo = team
     rows = by_grafana(conninfo, "Regressions since the baseline, run by run")

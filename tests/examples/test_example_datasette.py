@@ -76,6 +76,7 @@ def route(get: Callable[..., Any]) -> str:
     return "/" + found["route"].replace(" ", "~20").replace(".", "~2E")
 
 
+@pytest.mark.nightly
 def test_the_tables_are_hidden_and_the_views_are_not(get: Callable[..., Any], route: str) -> None:
     shown = get(f"{route}.json")
     assert [table["name"] for table in shown["tables"] if not table["hidden"]] == []

@@ -47,6 +47,7 @@ def answer(tracker: nt.Tracker, name: str, **values: str) -> list[dict[str, Any]
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
 
+@pytest.mark.nightly
 def test_history(tracker: nt.Tracker) -> None:
     found = answer(tracker, "history", dataset="shop", metric="ndcg@10")
     expected = tracker.history("ndcg@10", dataset="shop")

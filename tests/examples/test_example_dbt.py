@@ -5,11 +5,13 @@ import sys
 from pathlib import Path
 
 import duckdb
+import pytest
 from jinja2 import Environment
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "dbt_macro.py"
 
 
+@pytest.mark.nightly
 def test_the_macro_computes_the_metric() -> None:
     done = subprocess.run([sys.executable, EXAMPLE, "ndcg@10", "duckdb"], capture_output=True, text=True, check=True)
     model = done.stdout + "{{ ndcg_at_10('nightly', 'judgements') }}"

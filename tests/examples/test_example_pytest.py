@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "pytest_gate.py"
 
 
+@pytest.mark.nightly
 def test_the_gate_as_a_test_says_what_it_decided(tmp_path: Path) -> None:
     assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 40
     others = ("NDCG_TRACK", "PYTEST", "GITHUB")

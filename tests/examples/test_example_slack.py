@@ -51,6 +51,7 @@ def hook() -> Iterator[Hook]:
     server.server_close()
 
 
+@pytest.mark.nightly
 def test_what_is_posted(tmp_path: Path, hook: Hook, preloaded_programs: Path) -> None:
     url = f"sqlite:///{tmp_path / 'ndcg-track.db'}"
     with nt.Tracker(url) as tracker:

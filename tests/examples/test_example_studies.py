@@ -15,6 +15,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.integrations.lightgbm import TrainingRuns
 
 
+@pytest.mark.nightly
 def test_optuna(tmp_path: Path, printed: Callable[..., str]) -> None:
     text = printed("optuna_study.py")
     with nt.Tracker(tmp_path / "ndcg-track.db") as tracker:
@@ -39,6 +40,7 @@ def scalars(folder: Path) -> Iterator[tuple[str, int, float]]:
         data = data[16 + length :]
 
 
+@pytest.mark.nightly
 def test_tensorboard(tmp_path: Path, printed: Callable[..., str]) -> None:
     runs = TrainingRuns(
         VALID.features, VALID.labels, group=VALID.group, name="ranker", every=2, database=tmp_path / "ndcg-track.db"

@@ -57,6 +57,7 @@ def test_duckdb_reads_the_export(tmp_path: Path) -> None:
     assert views == "[['new', 0.9532395666173991, 6], ['old', 1.0, 6]]"
 
 
+@pytest.mark.nightly
 def test_the_notebook_shows_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NDCG_TRACK_DB", raising=False)

@@ -201,30 +201,77 @@ def test_items_without_ids_have_positions_too() -> None:
         assert nt.evaluate(run, "rectools:MRR(k=3)", score="-rank").mean.to_list() == [0.5]
 
 
+MARKS = "only the marks between their parts differ, such as '/', '_' and '%2F'"
+ZEROS = "they differ only in leading zeros (ndcg@10 is 1.0000 if padded alike); pad both to one length"
+SAME_MARKS = f"{MARKS} (ndcg@10 is 1.0000 if these are the same); write both the same way"
 FORMS = [
-    ("7", "0000007", "they differ only in leading zeros; pad both to one length"),
-    ("D0007", "D7", "they differ only in leading zeros; pad both to one length"),
-    ("A-1 ", "a-1", "they differ only in capitals or spaces; write both the same way"),
-    ("e\u0301t\u00e9", "\u00e9te\u0301", "they are the same in Unicode form NFKC; write both in it"),
-    ("a/b", "a%2Fb", "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way"),
-    ("a_b", "a/b", "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way"),
+    ("007", "0000007", f"{ZEROS}, or map the ids with: --item-to-document '^0+'"),
+    ("7", "0000007", ZEROS),
+    ("D0007", "D7", ZEROS),
+    (
+        "A-1 ",
+        "a-1",
+        "they differ only in capitals or spaces (ndcg@10 is 1.0000 if in one case); write both the same way",
+    ),
+    (
+        "e\u0301t\u00e9",
+        "\u00e9te\u0301",
+        "they are the same in Unicode form NFC (ndcg@10 is 1.0000 if in Unicode form NFC); write both in it",
+    ),
+    (
+        "d\uff12",
+        "d2",
+        "they are the same in Unicode form NFKC (ndcg@10 is 1.0000 if in Unicode form NFKC); write both in it",
+    ),
+    ("a/b", "a%2Fb", SAME_MARKS),
+    ("a_b", "a/b", SAME_MARKS),
+    (
+        "7.0",
+        "7",
+        "whole numbers became floats, as happens in a join with empty cells (ndcg@10 is 1.0000 if written as whole "
+        "numbers); write whole numbers (in pandas, .astype('Int64') before to_csv), or map the ids with: "
+        "--item-to-document '\\.0$'",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("of_run", "of_labels", "said"), FORMS)
 def test_ids_that_match_in_part_are_told(of_run: str, of_labels: str, said: str) -> None:
+    given = {"u": {of_run: 3.0, "42": 2.0}}, {"u": {of_labels: 3, "42": 1}}
     with pytest.warns(NdcgTrackerWarning) as told:
-        nt.evaluate({"u": {of_run: 3.0, "42": 2.0}}, labels={"u": {of_labels: 3, "42": 1}})
+        nt.evaluate(given[0], labels=given[1])
     written = (
         f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; 1 of 2 labels match as written"
     )
     checked = "1 of the 1 unmatched labels that were checked differ like this"
     assert [str(warning.message) for warning in told] == [f"the run: {written}; {checked}: {said}"]
+    if "--item-to-document" in said:
+        pattern = said.rpartition("'")[0].rpartition("'")[2]
+        assert nt.evaluate(given[0], labels=given[1], item_to_document=pattern)["ndcg@10"] == 1.0
+
+
+PADDED = {"u": {"7": 0.9, "42": 0.5, "0000012": 0.1}}, {"u": {"0000007": 3, "42": 1, "0000012": 0}}
+
+
+def test_the_value_if_all_ids_were_written_alike(tmp_path: Path) -> None:
+    tracker = nt.Tracker(tmp_path / "runs.db")
+    stored = tracker.ingest(PADDED[0], labels=PADDED[1], name="a", dataset="shop")
+    told = f"{ZEROS}, or map the ids with: ndcg-track labels carry --pattern '^0+' --dataset shop"
+    assert (round(stored.metrics[0].mean, 4), stored.notes[0].partition(": ")[2]) == (0.1738, told)
+    tracker.carry_labels(pattern="^0+", dataset="shop", rescore=True)
+    means = tracker.sql("select mean from run_summary order by label_set_version")["mean"]
+    assert means.round(4).to_list() == [0.1738, 1.0]
+    with pytest.warns(NdcgTrackerWarning, match=r"\(RR is 0.5000 if padded alike\)"):  # a group is missing
+        nt.evaluate({"u": PADDED[0]["u"]}, "RR", labels={**PADDED[1], "v": {"1": 1}})
+    with pytest.warns(NdcgTrackerWarning, match="zeros; pad both"):  # two would become one
+        nt.evaluate({"u": {"7": 1.0, "07": 0.5, "42": 0.5}}, labels={"u": {"007": 1, "42": 1}})
 
 
 def test_ids_that_are_cut_are_told() -> None:
     long = [f"document-number-{place:04}" for place in range(4)]
-    with pytest.warns(NdcgTrackerWarning, match=r"one side is cut to fewer characters; write both in full$"):
+    with pytest.warns(
+        NdcgTrackerWarning, match=r"one side is cut .* \(ndcg@10 is .* if cut to one length\); write both in full$"
+    ):
         nt.evaluate(
             {"u": {"42": 2.0, **dict.fromkeys([f"{place}-{name}"[:15] for place, name in enumerate(long)], 1.0)}},
             labels={"u": {"42": 1, **{f"{place}-{name}": 1 for place, name in enumerate(long)}}},

@@ -392,6 +392,7 @@ def test_true_is_no_score_in_any_order(scores: list[object] | tuple[object, ...]
 
 @pytest.mark.parametrize("name", ["group", "item", "score"])
 @pytest.mark.parametrize("kind", ["list", "dict"])
+@pytest.mark.nightly(but=2)
 def test_values_nested_without_end_are_refused(name: str, kind: str) -> None:
     deep: object = 0
     for _ in range(100_000):

@@ -67,7 +67,7 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path)
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 def test_metrics_diff_shows_the_delta_between_commits_whichever_command_wrote_them(repository: Repository) -> None:
     (repository.folder / "dvc.yaml").write_text("metrics: [by-ingest.json, by-evaluate.json]\n")
     metrics = "--metric ndcg@10 --metric 'ndcg(gain=exp2)@3'"

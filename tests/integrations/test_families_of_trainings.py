@@ -55,6 +55,7 @@ def fill_with_recipes(url: str) -> None:
             runs.store(model)
 
 
+@pytest.mark.nightly
 def test_a_gate_does_not_learn_from_the_recipe_of_the_candidate(ready_url: str) -> None:
     """A real drop of .013 is a FAIL; by the runs of both recipes, which were one before, it was INCONCLUSIVE."""
     fill_with_recipes(ready_url)

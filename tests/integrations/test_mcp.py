@@ -235,7 +235,7 @@ def hostile_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 def test_no_pattern_or_file_holds_the_server(hostile_folder: Path, forked: str) -> None:
     agent = Agent(forked, "none.db", hostile_folder, IMPATIENT)
     try:
@@ -260,7 +260,7 @@ def test_a_call_ends_after_65_seconds(hostile_folder: Path, forked: str) -> None
         agent.close()
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 def test_a_gate_that_waits_too_long_decides_nothing(hostile_folder: Path, forked: str) -> None:
     url = str(hostile_folder / "runs.db")
     _fill(url)

@@ -71,7 +71,7 @@ def pushed(shop: Path, environment: dict[str, str], *arguments: str) -> subproce
     )
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 def test_what_is_written_offline(shop: Path, environment: dict[str, str]) -> None:
     done = pushed(shop, environment, "dense", "--offline", "--format", "json")
     assert done.returncode == 0, done.stderr

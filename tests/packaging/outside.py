@@ -14,8 +14,8 @@ def unstored(shop: pd.DataFrame) -> None:
     per_group: pd.DataFrame = found.per_group
     slices: pd.DataFrame = found.by("device", {"group": ["q1"], "device": ["tv"]})
     metric: nt.Metric = nt.parse_metric("ndcg@10")
-    paired = nt.paired({"q1": 0.5}, {"q1": 0.7}, metric="ndcg@10")
-    verdict: str | None = paired.comparisons[0].metrics[0].verdict
+    compared = nt.compare(shop, {"q1": ["a", "b"]}, labels={"q1": {"a": 1}}, metrics=["ndcg@10", "RR"], missing="zero")
+    verdict: str | None = compared.comparisons[0].metrics[0].verdict
     del mean, per_group, slices, metric, verdict
 
 
@@ -38,6 +38,7 @@ def misspelled(tracker: nt.Tracker) -> None:
     """Write keywords and values that no question has: mypy refuses each, or tells that its comment is unused."""
     tracker.compare("bm25", "dense", metric="ndcg@10")  # type: ignore[call-arg]
     tracker.compare("bm25", "dense", test="z")  # type: ignore[arg-type]
+    nt.compare("bm25.run", "dense.run", metric="ndcg@10")  # type: ignore[call-arg]
     tracker.report("bm25", "dense", judges="gpt")  # type: ignore[call-arg]
     tracker.compare_suite("all", "bm25", "dense", missing="none")  # type: ignore[arg-type]
 

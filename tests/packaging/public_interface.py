@@ -66,6 +66,7 @@ SAMPLES = [
     "gate dense --baseline @prod --margin 0.5",
     "gate bm25 --baseline @owned",
     "gate bm25 --baseline bm25 --scope set",
+    "check bm25.csv --labels golden.csv --against base.jsonl",
     "history --dataset shop",
     "leaderboard --dataset shop --by device",
     "diff bm25 dense",
@@ -147,6 +148,7 @@ def _members(one: type) -> Iterator[tuple[str, str]]:
     for field in fields(one) if is_dataclass(one) else ():
         if not field.name.startswith("_"):
             yield f"{one.__name__}.{field.name}: {field.type}", str(field.type)
+    inspect.getmembers(one)  # a method of ``Tracker`` is imported when it is asked for
     for name, value in inspect.getmembers_static(one):
         if name.startswith("_") or (is_dataclass(one) and name in {field.name for field in fields(one)}):
             continue
@@ -278,6 +280,11 @@ def _shop() -> None:
         tracker.create_suite("both", ["shop"])
         tracker.tag_run("bm25", {"branch": "main"}, dataset="shop")
         tracker.export_runs("out", dataset="shop")
+    write_csv(
+        Path("golden.csv"), labels_frame({group: LABELS[group] for group in DENSE if group in BM25 and group in LABELS})
+    )
+    os.environ.pop("CI", None)
+    nt.check("dense.csv", labels="golden.csv", against="base.jsonl", accept=True)
     newer = {**LABELS, "q1": {"a": 3, "b": 2}, "q2": {"a": 3, "d": 1, "x": 2}}
     write_csv(Path("newer.csv"), labels_frame(newer))
     _done("labels", "add", "newer.csv", "--dataset", "shop")

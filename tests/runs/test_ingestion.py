@@ -559,17 +559,9 @@ def test_a_value_that_is_left_to_a_tools_sort_is_told_once(tracker: nt.Tracker) 
 @pytest.mark.parametrize(
     ("spelled", "told"),
     [
-        (str.upper, "they differ only in capitals or spaces; write both the same way"),
-        (
-            "shop:{}".format,
-            "the ids of the run start with 'shop:'; write both the same way; or carry the labels to the ids "
-            "without it: ndcg-track labels carry --pattern '^shop:' --dataset default",
-        ),
-        (
-            lambda item: item[2:],
-            "the ids of the labels start with 'd-'; write both the same way; or carry the labels "
-            "to the ids without it: ndcg-track labels carry --pattern '^d-' --dataset default",
-        ),
+        (str.upper, "they differ only in capitals or spaces ({} if in one case); {}MAPPING.csv"),
+        ("shop:{}".format, "the ids of the run start with 'shop:' ({} if 'shop:' is left out); {}--pattern '^shop:'"),
+        (lambda item: item[2:], "the ids of the labels start with 'd-' ({} if 'd-' is left out); {}--pattern '^d-'"),
     ],
 )
 def test_ids_that_half_the_rows_write_otherwise_are_told(
@@ -585,9 +577,10 @@ def test_ids_that_half_the_rows_write_otherwise_are_told(
     }
     assert tracker.ingest(good, name="good", labels=labels).notes == ()
     (note,) = tracker.ingest(other, name="other").notes
+    then = told.format("ndcg@10 is 0.6711", "write both the same way, or map the ids with: ndcg-track labels carry ")
     assert note == (
         f"the run has item {spelled('d-1')!r}, but the labels have 'd-1'; 20 of 40 labels match as written; 20 of the "
-        f"20 unmatched labels that were checked differ like this: {told}"
+        f"20 unmatched labels that were checked differ like this: {then} --dataset default"
     )
     renamed = "never occur in other, and ids that good never had stand in their places"
     assert any(renamed in note for note in tracker.compare("good", "other").notes)

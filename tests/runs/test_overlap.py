@@ -22,9 +22,9 @@ ELSEWHERE = (
 )
 NO_ITEM = (
     "none of its items has a label, so every result is 0 or undefined: the run has '10', but the labels have 'u10'; "
-    "the ids of the labels start with 'u'; write both the same way"
+    "the ids of the labels start with 'u' (ndcg@10 is 1.0000 if 'u' is left out); write both the same way"
 )
-CARRY = "; or carry the labels to the ids without it: ndcg-track labels carry --pattern '^u' --dataset "
+CARRY = ", or map the ids with: ndcg-track labels carry --pattern '^u' --dataset "
 N = 25
 
 

@@ -73,7 +73,7 @@ def test_order_is_irrelevant_and_swapping_mirrors(differences: list[float], rand
     assert one[0] <= one[1]
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "n"), [("normal", 100), ("graded", 200), ("asymmetric", 1000)])
 def test_coverage(name: str, n: int, record_property: Record) -> None:
     samples = repeats(300)

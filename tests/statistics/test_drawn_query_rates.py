@@ -142,7 +142,7 @@ PASSES = {  # PASS at a margin of .02 by the number of answers, 150 / 300 querie
 }
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "budget"), PASSES)
 def test_a_gate_passes_as_often_as_the_docs_say(name: str, budget: int, record_property: Record) -> None:
     facts = with_holes(name).facts()

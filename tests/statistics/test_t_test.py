@@ -230,6 +230,7 @@ def ndcgs(rng: np.random.Generator, shape: tuple[int, int], signal: float) -> ND
 @pytest.mark.parametrize(
     ("n", "signals", "least", "most"), [(20, (3.0, 4.0), 0.86, 0.93), (30, (1.0, 2.0), 0.93, 0.97)]
 )
+@pytest.mark.nightly
 def test_ndcg_on_a_coarse_grid(
     n: int, signals: tuple[float, float], least: float, most: float, record_property: Record
 ) -> None:

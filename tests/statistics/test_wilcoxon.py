@@ -26,6 +26,7 @@ def test_without_inference_and_never_zero() -> None:
         wilcoxon_p_value(np.array([0.5, math.nan]))
 
 
+@pytest.mark.nightly
 def test_pratt_and_wilcoxon_reject_an_asymmetric_null_nearly_always(record_property: Record) -> None:
     """Known to be bad, and pinned: mean 0, yet both reject. The t-test does not."""
     samples = repeats(5000)

@@ -192,6 +192,7 @@ def test_options_that_the_pooler_refuses(url: str) -> None:
 
 
 @pytest.mark.parametrize("is_set", [False, True])
+@pytest.mark.nightly(but=2)
 def test_options_that_the_pooler_drops(
     lenient_pooler: Path, postgres_schema: None, postgres_url: str, is_set: bool
 ) -> None:

@@ -34,6 +34,7 @@ def test_the_database_is_dropped_even_while_someone_is_connected(postgres_server
             holder.execute("SELECT 1")
 
 
+@pytest.mark.nightly
 def test_what_was_committed_survives_a_crash_of_the_server() -> None:
     server = PostgresServer()
     try:

@@ -47,6 +47,31 @@ def test_references(reference: str, run_id: int) -> None:
     assert referenced_run(reference, RUNS, lambda: ALIASES) == run_id
 
 
+NIGHTS = [RunName(n, f"night-{n}", "shop", f"2026-09-0{n}T02:00:00.000000Z") for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("reference", "run_id"),
+    [
+        ("before:2026-09-03", 2),
+        ("before:2026-09-03T02:00:00Z", 2),
+        ("before:2026-09-03T04:00:01+02:00", 3),
+        ("before:2027-01-01", 3),
+    ],
+)
+def test_the_last_run_before_a_day(reference: str, run_id: int) -> None:
+    assert referenced_run(reference, NIGHTS, list) == run_id
+
+
+def test_nothing_before_a_day_and_no_day() -> None:
+    with pytest.raises(ReferenceNotFoundError) as told:
+        referenced_run("before:2026-09-01", NIGHTS, list, "shop")
+    assert str(told.value) == "no run 'before:2026-09-01' in dataset 'shop'; the first one is of 2026-09-01"
+    with pytest.raises(ReferenceNotFoundError) as told_of_time:
+        referenced_run("before:yesterday", NIGHTS, list)
+    assert str(told_of_time.value) == "'before:yesterday' has no date; write it as before:2026-09-01"
+
+
 def test_a_dataset_narrows() -> None:
     assert referenced_run("bm25", SHOP, lambda: ALIASES[:2], "shop") == 1
     assert referenced_run("latest", SHOP, lambda: ALIASES[:2], "shop") == 7

@@ -76,7 +76,7 @@ def same(one: object, other: object) -> bool:
     return one == other
 
 
-@pytest.mark.nightly(but=12)
+@pytest.mark.nightly
 @pytest.mark.parametrize("question", questions(), ids=lambda question: question.name)
 def test_both_engines_give_the_same_answer(urls: dict[str, str], question: Question) -> None:
     one, other = (rows_of(urls[engine], question.query) for engine in ENGINES)

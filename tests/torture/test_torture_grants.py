@@ -416,6 +416,7 @@ def test_only_the_writer_renews_the_statistics(team: Team) -> None:
     assert found == {OWNER: (True,), WRITER: (True,), READER: (False,), DASHBOARDS: (False,)}
 
 
+@pytest.mark.nightly
 def test_a_schema_of_its_own_beside_other_tables(team: Team) -> None:
     """The owner of the schema needs nobody else; another program's tables there and elsewhere keep their rights."""
     own = Team(team.server, team.folder, "team_schema")
@@ -568,7 +569,7 @@ def test_predicates_that_leak_tell_a_role_only_what_it_may_read(team: Team, role
     assert bool(hidden) == (role == DASHBOARDS)
 
 
-@pytest.mark.nightly(but=6)
+@pytest.mark.nightly
 @pytest.mark.parametrize("role", [DASHBOARDS, READER, WRITER, OWNER])
 def test_errors_of_sql_tell_no_value(team: Team, role: str) -> None:
     for view in VIEWS:

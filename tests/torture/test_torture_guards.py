@@ -29,6 +29,7 @@ def test_a_trace_is_found(tmp_path: Path) -> None:
     assert escapes.files_in(tmp_path) != before
 
 
+@pytest.mark.nightly
 def test_no_command_prints_a_secret(tmp_path: Path, postgres_server: PostgresServer) -> None:
     (one,) = secrets.outcomes(Setting("quick", tmp_path, postgres_server, ()))
     assert one.met, one.figure

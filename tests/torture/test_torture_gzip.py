@@ -3,12 +3,14 @@
 import gzip
 from pathlib import Path
 
+import pytest
 from postgres_server import PostgresServer
 
 from .gzip_damage import Tally, judge, outcomes, plain_text, unpacked
 from .report import Setting
 
 
+@pytest.mark.nightly
 def test_damaged_gzip_files(tmp_path: Path, postgres_server: PostgresServer) -> None:
     found = list(outcomes(Setting("quick", tmp_path, postgres_server, ())))
     assert [(one.what, one.figure) for one in found if not one.met] == []

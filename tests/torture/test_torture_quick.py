@@ -56,7 +56,6 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "engine"), CASES)
-@pytest.mark.nightly(but=3)
 def test_a_row_in_its_quick_size(tmp_path: Path, postgres_server: PostgresServer, name: str, engine: str) -> None:
     module = importlib.import_module(f"{__package__}.{name}")
     found = list(module.outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))

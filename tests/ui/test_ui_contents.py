@@ -31,7 +31,7 @@ def links(page: str) -> list[str]:
     return [html.unescape(one) for one in re.findall(r'href="([^"#]*)"', page)]
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly
 def test_all_that_is_linked_is_there_and_no_id_is_markup(pages: Served) -> None:
     waiting, seen = deque(["/", "/compare?run=1&run=2&run=3", "/group?group=q1&dataset=shop"]), set[str]()
     of_kind: Counter[str] = Counter()

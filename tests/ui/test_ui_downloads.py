@@ -40,7 +40,7 @@ def printed(url: str, *words: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize(("path", "words"), SAME, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_page_gives_the_rows_of_its_command(filled_url: str, pages: Served, path: str, words: list[str]) -> None:
     for format in ("csv", "json"):

@@ -423,6 +423,15 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "its labels have no group in common with version 3 of the dataset's labels: they have '1', '2', version 3 has "
         "'q1'",
     ),
+    "no_answer": (
+        {"n_empty": 4, "n": 5, "n_absent": 1},
+        "no answer: 4 of 5 queries without an answer return nothing; 1 more is not in the run",
+    ),
+    "no_answer_of_both": (
+        {"baseline": "4 of 5", "candidate": "3 of 5"},
+        "no answer: of the queries without an answer, the baseline returns nothing for 4 of 5, the candidate for 3 of "
+        "5",
+    ),
     "nothing_found": ({}, "all its lists are empty"),
     "unstable_sort": (
         {"tool": "ranx", "metric": "ranx:ndcg@10", "from_items": 16, "n": 2},
@@ -518,7 +527,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     [
         ({"of_run": "a", "of_labels": "b"}, "the run has 'a', but the labels have 'b'; do the ids match?"),
         (
-            {"of_run": "a", "of_labels": "b", "may_carry": True},
+            {"of_run": "a", "of_labels": "b", "may_map": True},
             "the run has 'a', but the labels have 'b'; were ids renamed? Then carry the labels to them with",
         ),
         (

@@ -6,23 +6,24 @@ The keys of a document show what it holds. ``docs/formats.md`` lists the shapes,
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.errors import argument
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.extensions import READERS, loaded
 from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
-from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
+from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.formats.response_rows import document_rows
 from ndcg_tracker.ingest.formats.response_shapes import is_by_group, is_response
 from ndcg_tracker.ingest.formats.responses import is_lists, response_columns
+from ndcg_tracker.ingest.plain import checked, json_id, json_integer, json_kind
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
-from ndcg_tracker.rankings import Floats
-from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import BY_INPUT
 from ndcg_tracker.words.texts import shown
 
@@ -33,17 +34,23 @@ _AS_LABELS = f"give it with {argument('labels', 'FILE')}"
 _Lists = Iterator[tuple[object, Sequence[object], Sequence[object]]]
 
 
-def exact_rows(source: Source, reader: str, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
-    """Return the rows of a JSON or YAML document and their places.
+def exact_rows(
+    source: Source,
+    reader: str,
+    columns: Columns,
+    wanted: Wanted,
+    given: tuple[Any, Sequence[int]] | None = None,
+) -> tuple[Rows, Places]:
+    """Return the rows of a JSON document, or of what the reader of a package returns, and their places.
 
-    Parameters: ``reader``: json or yaml; ``json:NAME`` reads one of several runs or judgment lists, as the error lists
-    them. ``columns``: for arrays of records; no other shape has named columns. Raises: InputError naming the line for
-    invalid JSON, and naming the group and the item for a key that appears twice and for a value that is not a finite
-    number.
+    Parameters: ``given``: see ``value_in``. ``reader``: json, yaml or another; ``json:NAME`` reads one of several runs
+    or judgment lists, as the error lists them. ``columns``: for arrays of records; no other shape has named columns.
+    Raises: InputError naming the line for invalid JSON, and naming the group and the item for a key that appears twice
+    and for a value that is not a finite number.
     """
     reader, _, chosen = reader.partition(":")
+    document, lines = value_in(source, reader) if given is None else given
     try:
-        document = document_in(source, reader)
         first = document[0] if isinstance(document, list) and document else document
         if _are_responses(document, first, columns, wanted):
             if chosen:
@@ -53,12 +60,12 @@ def exact_rows(source: Source, reader: str, columns: Columns, wanted: Wanted) ->
         if isinstance(document, list):
             if chosen:
                 raise _nothing_to_choose("is an array of records", chosen)
-            return JsonLines(columns, wanted).of_records(source, document)
+            return JsonLines(columns, wanted).of_records(source, document, lines)
         role = "score" if "score" in wanted.roles else "label"
         named = columns.any_given()
         if named is not None and role == "score":
             raise WrongValueError("this JSON has no named columns", advice=f"drop {argument(named)}")
-        rows, places = _Gathered(source.name, role).rows(_lists_of(document, role, chosen))
+        rows, places = _rows_of_lists(_lists_of(document, role, chosen), source.name, role)
         return replace(rows, tie_order=BY_INPUT) if _is_rank_eval(document) else rows, places
     except RecursionError:
         raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
@@ -83,27 +90,52 @@ def _are_responses(document: Any, first: object, columns: Columns, wanted: Wante
     return not holds_judgments and not (is_of_labels and _is_search_response(document))
 
 
-# JSON itself, and YAML
+# JSON itself, and the formats of packages
 
 
-def document_in(source: Source, reader: str) -> Any:
-    """Return the one JSON or YAML value of a source.
+def value_in(source: Source, reader: str) -> tuple[Any, Sequence[int]]:
+    """Return the value that a file of JSON or of the format of a package holds, and the lines of its records, if known.
 
-    Raises: InputError naming the line, WrongValueError for a key that is there twice.
+    Raises: InputError, of the reader naming the line, and for a key that is there twice.
     """
-    content = source.content().removeprefix(BOM)
+    lines, value = array("q"), None
     try:
-        text = content.decode()
+        if reader == "json":
+            value = _json_value(source.content())
+        else:
+            with source.copy() as file:
+                value = loaded(READERS, reader).read(file)
+                if isinstance(value, Iterator):
+                    pairs = list(value)
+                    lines, value = array("q", [line for line, _ in pairs]), [record for _, record in pairs]
+    except RecursionError:
+        raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
+    except InputError as error:
+        if error.where.isdecimal():
+            raise source.error(**error.told, line=int(error.where)) from None
+        raise error.at(source.name) from None
+    except Exception as error:  # any code of another package
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise source.error(f"cannot be read as {reader} ({reason})", advice="correct the file") from None
+    return value, lines
+
+
+def is_table(value: object) -> bool:
+    """Return whether the reader of a package returned a table, and not what JSON can hold."""
+    return value is not None and not isinstance(value, dict | list | str | int | float)
+
+
+def text_of(content: bytes) -> str:
+    """Return the text of a file (InputError at the line of what is not UTF-8)."""
+    try:
+        return content.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise source.error(
-            f"byte 0x{content[error.start]:02x} is not UTF-8", line, advice="save the file as UTF-8"
-        ) from None
-    del content
-    if reader == "yaml":
-        from ndcg_tracker.ingest.formats.yaml_documents import yaml_value
+        what = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
+        raise InputError(what, where=line, advice="save the file as UTF-8") from None
 
-        return yaml_value(text, source.error)
+
+def _json_value(content: bytes) -> Any:
     doubled: list[tuple[dict[str, Any], str]] = []
 
     def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -115,14 +147,15 @@ def document_in(source: Source, reader: str) -> Any:
 
     try:
         # NaN and Infinity are accepted here and refused later, when group and item are known
-        document = json.JSONDecoder(object_pairs_hook=as_dict, parse_int=json_integer).decode(text)
+        decoder = json.JSONDecoder(object_pairs_hook=as_dict, parse_int=json_integer)
+        document = decoder.decode(text_of(content))
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             advice = f"are these JSON lines? Then use {argument('reader', 'jsonl')}"
-            raise source.error("there is more text after the first JSON value", error.lineno, advice=advice) from None
-        raise source.error(
-            f"not valid JSON ({error.msg}, column {error.colno})", error.lineno, advice="correct the file"
-        ) from None
+            what = "there is more text after the first JSON value"
+            raise InputError(what, where=error.lineno, advice=advice) from None
+        what = f"not valid JSON ({error.msg}, column {error.colno})"
+        raise InputError(what, where=error.lineno, advice="correct the file") from None
     if doubled:
         record, key = doubled[0]
         what, where = f"key {shown(key)} is there twice", _where(document, record)
@@ -384,55 +417,25 @@ def _from_text(value: object) -> object:
 # Lists to rows
 
 
-class _Gathered:
-    """Lists gathered group by group; ``role``: the role of their values, score or label."""
+def _rows_of_lists(lists: _Lists, name: str, role: str) -> tuple[Rows, Places]:
+    """Return all lists as one table; ``role``: of their values (InputError naming group and item)."""
+    groups, lengths, items, numbers = list[bytes](), list[int](), list[object](), list[object]()
 
-    def __init__(self, name: str, role: str) -> None:
-        self._name = name
-        self._role = role
+    def rows() -> tuple[Rows, Places]:
+        ends = np.cumsum(lengths)
+        places = ItemPlaces(name, [group.decode() for group in groups], ends, items.__getitem__)
+        return checked(
+            {"group": groups, "item": items, role: numbers}, places, np.array(lengths, dtype=np.int64)
+        ), places
 
-    def rows(self, lists: _Lists) -> tuple[Rows, Places]:
-        """Return all lists as one table. Raises: WrongValueError naming group and item."""
-        groups: list[bytes] = []
-        lengths: list[int] = []
-        items: list[bytes] = []
-        numbers: list[Floats] = []
+    try:
         for group, names, values in lists:
-            if not names:
-                continue
-            groups.append(json_id(group, "group"))
-            lengths.append(len(names))
-            items += self._ids(group, names)
-            numbers.append(self._numbers(group, names, values))
-        n_rows = np.array(lengths, dtype=np.int64)
-        column = np.concatenate(numbers) if numbers else np.zeros(0)
-        group_keys, item_keys = Keys.from_bytes(groups), Keys.from_bytes(items)
-        is_score = self._role == "score"
-        rows = Rows(group_keys, n_rows, item_keys, column if is_score else None, None if is_score else column)
-        return rows, ItemPlaces(self._name, group_keys.to_list(), np.cumsum(n_rows), item_keys.__getitem__)
-
-    def _ids(self, group: object, names: Sequence[object]) -> list[bytes]:
-        try:
-            return [name.encode() if type(name) is str else json_id(name, "item") for name in names]
-        except ValueError:
-            return [self._value_of(group, name, json_id, name, "item") for name in names]
-
-    def _numbers(self, group: object, names: Sequence[object], values: Sequence[object]) -> Floats:
-        try:
-            doubles = np.array(values, dtype=np.float64) if set(map(type, values)) <= {int, float} else None
-        except OverflowError:
-            doubles = None
-        if doubles is not None and np.isfinite(doubles).all():
-            return doubles
-        return np.array(
-            [
-                self._value_of(group, name, json_number, value, self._role)
-                for name, value in zip(names, values, strict=True)
-            ]
-        )
-
-    def _value_of(self, group: object, item: object, read: Any, value: object, role: str) -> Any:
-        try:
-            return read(value, role)
-        except WrongValueError as error:
-            raise error.at(f"group {shown(str(group))}, item {shown(str(item))}") from None
+            if names:
+                groups.append(json_id(group, "group"))
+                lengths.append(len(names))
+                items += names
+                numbers += values
+    except WrongValueError:
+        rows()  # refuses a wrong value above
+        raise
+    return rows()

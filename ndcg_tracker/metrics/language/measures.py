@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+
+from ndcg_tracker import extensions
 
 Summary = Literal["mean", "sum", "geometric_mean"]
 Work = Literal["search", "recommendations", "rankers", "trec"]
@@ -433,6 +436,15 @@ _ALL = (
 MEASURES = {measure.name: measure for measure in _ALL}
 
 
+def is_measure(name: str) -> bool:
+    """Return whether a measure has this name: one of ours, or of an installed package (see ``conformance.Measure``)."""
+    if name not in MEASURES and name in extensions.installed(extensions.MEASURES):
+        told = extensions.loaded(extensions.MEASURES, name)
+        formula = "as its package defines it"
+        MEASURES[name] = Measure(name, told.meaning, formula, axes=(), cutoff="optional", is_share=told.is_share)
+    return name in MEASURES
+
+
 def measure_of(name: str) -> Measure:
     """Return the record of a measure, including one that another engine computed.
 
@@ -449,3 +461,8 @@ def measures_with(axis: str) -> tuple[str, ...]:
     (('RBP',), True)
     """
     return tuple(name for name, measure in MEASURES.items() if measure.has(axis)) or tuple(MEASURES)
+
+
+def squeezed(name: str) -> str:
+    """Return a name in lower case without separators, because people write both in several ways."""
+    return re.sub("[-_ ]", "", name).lower()

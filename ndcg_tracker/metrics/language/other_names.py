@@ -9,7 +9,7 @@ from typing import get_args
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES, Work
+from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES, Work, squeezed
 from ndcg_tracker.metrics.language.metric import parse_canonical
 
 _TOOLS: dict[Work, tuple[str, ...]] = {
@@ -154,8 +154,3 @@ def _with_cutoff(text: str) -> tuple[str, str]:
     given = _CUTOFF.match(options)
     cutoff = rest.strip() or (given[1] if given else "")
     return name.strip(), f"@{cutoff}" if cutoff else ""
-
-
-def squeezed(name: str) -> str:
-    """Return a name in lower case without separators, because people write both in several ways."""
-    return re.sub("[-_ ]", "", name).lower()

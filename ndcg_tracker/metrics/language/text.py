@@ -7,14 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.metrics.language.dialects.dialect import Dialect, name_of
-from ndcg_tracker.metrics.language.dialects.trec import all_trec
-from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES
+from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES, squeezed
 from ndcg_tracker.metrics.language.metric import Metric, external_metric, parse_canonical
-from ndcg_tracker.metrics.language.other_names import not_computed, not_ours, squeezed
+
+if TYPE_CHECKING:
+    from ndcg_tracker.metrics.language.dialects.dialect import Dialect
 
 NAMES = {typed: name for name, measure in MEASURES.items() for typed in measure.names} | {
     "num_rel_ret": "NumRet(rel=1)",
@@ -142,6 +143,8 @@ def _unprefixed(text: str) -> Metric:
             raise MetricError(f"{text!r} is not a metric", advice=commas) from None
         if squeezed(text) in _measures_by_name():  # one of our names, without a cutoff or recall that it needs
             raise
+        from ndcg_tracker.metrics.language.other_names import not_ours  # only errors need it
+
         other = not_ours(text)
         if other is not None:
             raise other from None
@@ -161,6 +164,9 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
         try:
             return dialect.metric((form["options"] or "").strip(), form["native"])
         except MetricError:
+            from ndcg_tracker.metrics.language.dialects.dialect import name_of
+            from ndcg_tracker.metrics.language.other_names import not_computed
+
             if name_of(form["native"]) in dialect.refused:
                 raise
             meant = _in_dialect(dialect, form["native"].strip())
@@ -207,6 +213,8 @@ def _in_dialect(dialect: Dialect, native: str) -> str | None:
         return None
     measure = ours.partition("(")[0]
     if dialect.name in TREC:
+        from ndcg_tracker.metrics.language.dialects.trec import all_trec
+
         texts = [*dialect.examples, *all_trec(dialect.name)]
         return next((text for text in texts if parse_metric(text).measure == measure), None)
     forms = [form for text in dialect.examples for form in _plain_forms(text)]

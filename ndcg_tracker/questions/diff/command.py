@@ -13,7 +13,7 @@ from ndcg_tracker.questions.diff import diff as ask_diff
 DIFFERENT = 6
 
 
-@takes(ask_diff)
+@takes(ask_diff, runs=("a", "b"), needs_labels=False)
 def diff(
     asked: Asked,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 6 if any list differs.")] = False,

@@ -11,7 +11,7 @@ from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.explain import explain as ask_explain
 
 
-@takes(ask_explain)
+@takes(ask_explain, runs=("baseline", "candidate"))
 def explain(
     asked: Asked,
     all_items: Annotated[

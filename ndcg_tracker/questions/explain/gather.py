@@ -50,7 +50,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.groups import group_id, texts_of
-from ndcg_tracker.runs.labels import counting_judge, numbered_labels
+from ndcg_tracker.runs.judges import counting_judge, numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
 from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import GroupTexts, unit

@@ -30,7 +30,7 @@ from ndcg_tracker.questions.explain.decide import (
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
-from ndcg_tracker.runs.labels import judge_option
+from ndcg_tracker.runs.judges import judge_option
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import unit

@@ -22,8 +22,7 @@ from ndcg_tracker.compare.arms import (
     unlike,
     without_checkpoints,
 )
-from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair
-from ndcg_tracker.compare.gather_drawn import judge_alone
+from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair, judge_alone
 from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids

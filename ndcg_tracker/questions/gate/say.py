@@ -701,7 +701,7 @@ def _margin(gated: Gated) -> str:
 def recorded_as(gated: Gated | SuiteGated) -> str:
     """Return where the decision is recorded, and who overrode it."""
     if gated.decision_id is None:
-        told = "not recorded (dry run)"
+        told = "not recorded"
     else:
         told = f"{'decided before' if gated.decided_before else 'recorded'} as decision {gated.decision_id}"
     by = gated.acknowledgement

@@ -38,7 +38,7 @@ from ndcg_tracker.questions.history.steps import (
     side_by_side,
     study_notes,
 )
-from ndcg_tracker.runs.labels import FAR_BELOW, counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.judges import FAR_BELOW, counting_judge, judge_option, numbered_labels
 from ndcg_tracker.statistics.repeats import scatter_of_repeats
 from ndcg_tracker.statistics.steps import steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.results import COVERAGE_GAP
-from ndcg_tracker.runs.labels import judge_option
+from ndcg_tracker.runs.judges import judge_option
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.statistics.repeats import FEWEST_CHANGES
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter

@@ -22,7 +22,7 @@ from ndcg_tracker.rankings import Mask
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import judged, matching_rows
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.runs.labels import judges_of, numbered_labels
+from ndcg_tracker.runs.judges import judges_of, numbered_labels
 from ndcg_tracker.statistics.similarity import signed_error, weighted_kappa
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import sample_command

@@ -56,7 +56,8 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.designs import LARGEST_BUDGET, design_of, person_of
 from ndcg_tracker.runs.groups import texts_of
-from ndcg_tracker.runs.labels import NO_LABELS, chosen_judges, judges_of, label_source, numbered_labels
+from ndcg_tracker.runs.judges import chosen_judges, judges_of, numbered_labels
+from ndcg_tracker.runs.labels import NO_LABELS, label_source
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.statistics.drawn_queries import LEAST_DRAWN
 from ndcg_tracker.storage.records import NO_LABELS_HERE

@@ -46,7 +46,7 @@ from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import given_of, refuse
-from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.judges import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, OfSuite
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
 from ndcg_tracker.questions.explain import explain as ask_explain
@@ -45,8 +45,10 @@ Theme = Annotated[ThemeName, options.everyday(help="The colours; an .html pictur
 By = Annotated[str | None, options.everyday(metavar="ATTRIBUTE", help="Attribute of groups, such as product.")]
 
 
-def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[[Callable[..., Chart]], None]:
-    """Make a command from a function that returns a chart; its options are those of ``function`` (see ``takes``).
+def drawn(
+    *functions: Callable[..., Any], but: Iterable[str] = (), runs: Sequence[str] = ()
+) -> Callable[[Callable[..., Chart]], None]:
+    """Make a command from a function that returns a chart; its options are those of ``functions`` (see ``takes``).
 
     The command refuses a picture that it cannot write before it reads anything.
     """
@@ -76,7 +78,7 @@ def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[
             option("width", default=None, annotation=Width),
             option("theme", default="light", annotation=Theme),
         ]
-        with_options = takes(function, but=but, rules=f"plot {chart_of.__name__}")(
+        with_options = takes(*functions, but=but, rules=f"plot {chart_of.__name__}", runs=runs)(
             with_parameters(command, parameters, chart_of)
         )
         app.command(chart_of.__name__, help=inspect.getdoc(chart_of))(with_options)
@@ -86,9 +88,11 @@ def drawn(function: Callable[..., Any], *, but: Iterable[str] = ()) -> Callable[
 
 OF_REPORTS = ("equivalence", "top", "tie_bounds")
 """Options of a comparison that a chart does not show."""
+BOTH = ("baseline", "candidates")
+"""The arguments that name the runs of a comparison."""
 
 
-@drawn(Tracker.compare, but=OF_REPORTS)
+@drawn(Tracker.compare, OfSuite, but=OF_REPORTS, runs=BOTH)
 def compare(
     tracker: Tracker,
     asked: Asked,
@@ -100,8 +104,6 @@ def compare(
         ),
     ] = None,
     by: By = None,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
 ) -> Chart:
     """Draw a comparison, group by group unless --kind says otherwise.
 
@@ -110,14 +112,13 @@ def compare(
 
     Example: ndcg-track plot compare bm25 dense -o compare.svg
     """
-    if suite is None:
+    suited, asked = asked.apart(OfSuite)
+    if suited.suite is None:
         return asked.of(tracker.compare, top=0).plot(kind or "every", by=by)
-    return asked.on_suite(
-        tracker.compare_suite, suite, by_tag=by_tag, metrics=asked.named.get("metrics", DEFAULT_METRIC)
-    ).plot()
+    return asked.on_suite(tracker.compare_suite, suited, metrics=asked.named.get("metrics", DEFAULT_METRIC)).plot()
 
 
-@drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci"))
+@drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci"), runs=BOTH)
 def slices(tracker: Tracker, asked: Asked, by: By = None) -> Chart:
     """Draw slices with their intervals, by one attribute or by all.
 
@@ -126,7 +127,7 @@ def slices(tracker: Tracker, asked: Asked, by: By = None) -> Chart:
     return asked.of(tracker.compare, top=0).plot("slices", by=by)
 
 
-@drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci", "by"))
+@drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci", "by"), runs=BOTH)
 def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
     """Draw a metric of both runs from cutoff 1 to 100.
 
@@ -135,11 +136,11 @@ def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
     return asked.of(tracker.compare, top=0).plot("cutoffs")
 
 
-@drawn(ask_explain, but=("by", "top"))
+@drawn(ask_explain, but=("by", "top"), runs=("baseline", "candidate"))
 def explain(
     tracker: Tracker,
     asked: Asked,
-    group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
+    group: Annotated[str, options.everyday(metavar="KEY", help="The group.")],
 ) -> Chart:
     """Draw both lists of a group, with a line joining each item.
 
@@ -148,8 +149,8 @@ def explain(
     return asked.of(tracker.explain, group=group).plot()
 
 
-@drawn(ask_history, but=["new_steps"])
-def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_tag: options.ByTag = None) -> Chart:
+@drawn(ask_history, OfSuite, but=["new_steps"])
+def history(tracker: Tracker, asked: Asked) -> Chart:
     """Draw a metric over runs, with its steps and the changes of labels.
 
     --suite draws the macro mean of the systems.
@@ -159,6 +160,7 @@ def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_ta
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
     metric, wanted = asked.named.get("metric", DEFAULT_METRIC), HistoryFilter(**asked.part(HistoryFilter))
-    if suite is not None:
-        return tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted).plot()
+    suited, _ = asked.apart(OfSuite)
+    if suited.suite is not None:
+        return tracker.history_of_suite(suited.suite, metric, by_tag=suited.by_tag, wanted=wanted).plot()
     return tracker.history_report(metric, dataset=asked.named.get("dataset", DEFAULT_DATASET), wanted=wanted).plot()

@@ -33,7 +33,7 @@ from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_htm
 from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
 from ndcg_tracker.render.terminal import shown_strings, visible
-from ndcg_tracker.runs.labels import judge_option
+from ndcg_tracker.runs.judges import judge_option
 from ndcg_tracker.words.notes import command_line, sentence
 from ndcg_tracker.words.texts import (
     GroupTexts,

@@ -32,7 +32,7 @@ from ndcg_tracker.questions.show.gather import shown_run
 from ndcg_tracker.rankings.grouping import group_codes, places_in, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.labels import counting_judge
+from ndcg_tracker.runs.judges import counting_judge
 from ndcg_tracker.statistics.similarity import repro_eval_ktu
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ndcg_tracker.questions.show import ShowFormat
 from ndcg_tracker.questions.show import show as ask_show
 
 
-@takes(ask_show)
+@takes(ask_show, runs=("reference",))
 def show(
     asked: Asked,
     format: Annotated[ShowFormat, typer.Option("--format", help="How to print the result.")] = "text",

@@ -35,7 +35,7 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.groups import texts_of
-from ndcg_tracker.runs.labels import numbered_labels
+from ndcg_tracker.runs.judges import numbered_labels
 from ndcg_tracker.runs.scoring import depends_on_sort, stored_weights
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.texts import judge_words

@@ -123,13 +123,14 @@ def upgrade_database(location: Location) -> UpgradeResult:
             return UpgradeResult(state.detail, state.detail, None)
         if state.kind not in (Kind.MISSING, Kind.EMPTY, Kind.OLDER):
             raise refusal(state, location)
-        result = _upgraded(engine, location)
+        result = filled(engine, location)
         if location.path is not None and result.before is None:
             use_best_journal(location.path)
         return result
 
 
-def _upgraded(engine: Engine, location: Location) -> UpgradeResult:
+def filled(engine: Engine, location: Location) -> UpgradeResult:
+    """Upgrade the open database to the latest schema, or create it (see ``upgrade_database``)."""
     with write_transaction(engine, location, migrating=True) as connection:
         state = state_within(connection)
         if state.kind is Kind.CURRENT:

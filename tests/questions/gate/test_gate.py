@@ -301,7 +301,7 @@ def test_why_there_are_three_answers(
     assert rates[2] <= fails
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["sparse", "asymmetric", "skewed"])
 def test_false_passes_where_information_is_low(name: str, record_property: Record) -> None:
     """The drop is the margin itself; where t would PASS far too often the betting bound does not."""

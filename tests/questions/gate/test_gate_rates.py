@@ -85,7 +85,7 @@ def test_the_columns_decide_as_the_gate_does(name: str) -> None:
                 assert decided(row, 0.02, fail_alpha=alpha, limits=(-1.0, 1.0)).decision == told
 
 
-@pytest.mark.nightly(but=12)
+@pytest.mark.nightly(but=24)
 @pytest.mark.parametrize("name", [name for name in RATED if name != RARE_IN_1_PERCENT])
 def test_the_gate_errs_as_seldom_as_it_says(name: str, record_property: Record) -> None:
     for n in SIZES:

@@ -101,7 +101,7 @@ def test_slices_that_drop_by_the_margin_fail_rarely(n_slices: int, record_proper
     assert 0.03 < n_within / samples / n_slices <= 0.058
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "highest", "least"), [("normal", 0.05, 0.9), ("graded", 0.05, 0.1), ("asymmetric", 0.55, 0.9)]
 )

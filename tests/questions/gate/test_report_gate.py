@@ -67,7 +67,7 @@ FAIL: dense must not replace bm25 on shop (ndcg@10, margin 0), but it was overri
   delta -0.0123 on these 400 queries; PASS needs it to be at least 0
   warning: 12 groups with labels but missing in the candidate run: counted as 0
   warning: 3 groups undefined in both runs: left out
-  not recorded (dry run); overridden by ada <ada@example.org>: the index was rebuilt
+  not recorded; overridden by ada <ada@example.org>: the index was rebuilt
 
 reason    delta -0.0123 on these 400 queries; PASS needs it to be at least 0
 ndcg@10   baseline 0.6500, candidate 0.6377
@@ -182,7 +182,7 @@ def test_markdown(overridden: Gated) -> None:
         "- delta -0.0123 on these 400 queries; PASS needs it to be at least 0",
         "- warning: 12 groups with labels but missing in the candidate run: counted as 0",
         "- warning: 3 groups undefined in both runs: left out",
-        "- not recorded (dry run); overridden by ada &lt;ada@example.org&gt;: the index was rebuilt",
+        "- not recorded; overridden by ada &lt;ada@example.org&gt;: the index was rebuilt",
         "",
         "<details><summary>bounds, labels, ties, drift</summary>",
     ]

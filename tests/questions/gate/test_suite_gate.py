@@ -85,7 +85,7 @@ def test_how_much_strata_say() -> None:
     assert found.skewness / math.sqrt(found.n) == pytest.approx(scipy.stats.skew(small) / math.sqrt(60), rel=0.05)
 
 
-@pytest.mark.nightly(but=54)
+@pytest.mark.nightly
 @pytest.mark.parametrize("suite", SUITES)
 @pytest.mark.parametrize("population", POPULATIONS)
 @pytest.mark.parametrize("apart", [0.0, 0.2])

@@ -113,6 +113,7 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     assert two.refused(*of_third, code=5) == f"{lacking}with: ndcg-track leaderboard --suite both"
 
 
+@pytest.mark.nightly
 def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
     two.said("suite", "create", "both", "shop", "books")
     pair = ("both", "bm25", "dense")

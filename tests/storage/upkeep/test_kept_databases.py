@@ -51,7 +51,7 @@ def test_a_database_of_every_released_revision_and_of_the_newest_is_kept() -> No
 
 
 @pytest.mark.parametrize("revision", UPGRADED)
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 def test_a_kept_database_is_upgraded(database_url: str, revision: str) -> None:
     restore(database_url, revision)
     newest = newest_revision()

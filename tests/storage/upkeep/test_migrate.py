@@ -107,6 +107,7 @@ def test_the_views_are_as_they_were_before_seals(database_url: str) -> None:
     assert "seals" not in str(back)
 
 
+@pytest.mark.nightly
 def test_the_policies_of_agents_go(database_url: str) -> None:
     """Those that 0.2.0 made; a policy of somebody else stays."""
     if database_url.startswith("sqlite"):

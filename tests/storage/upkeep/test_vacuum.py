@@ -34,7 +34,7 @@ def emptied(postgres_schema: None, database_url: str, monkeypatch: pytest.Monkey
     return database_url
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 def test_free_space_is_given_back(emptied: str) -> None:
     is_sqlite = emptied.startswith("sqlite")
     if is_sqlite:

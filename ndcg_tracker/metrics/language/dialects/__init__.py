@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES
-from ndcg_tracker.metrics.language.dialects import boosting, calls, embeddings, ir_measures, recommenders, search, trec
-from ndcg_tracker.metrics.language.dialects.dialect import Dialect
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
 
+if TYPE_CHECKING:
+    from ndcg_tracker.metrics.language.dialects.dialect import Dialect
+
 DEFAULT_CUTOFF = 10
 LONG_NAME = 60
-DIALECTS: dict[str, Dialect] = {
-    dialect.name: dialect
-    for module in (trec, ir_measures, embeddings, search, boosting, calls, recommenders)
-    for dialect in vars(module).values()
-    if isinstance(dialect, Dialect)
+_MODULE_OF = {
+    name: module
+    for module, names in {
+        "trec": "trec_eval trec_eval10 pytrec_eval",
+        "ir_measures": "ir_measures gdeval",
+        "embeddings": "beir mteb",
+        "search": "elasticsearch opensearch",
+        "boosting": "catboost lightgbm xgboost",
+        "calls": "sklearn torchmetrics tf_ranking ranx spark spark_graded",
+        "recommenders": "rectools recbole replay lenskit cornac recommenders implicit",
+    }.items()
+    for name in names.split()
 }
+
+
+class _Dialects(Mapping[str, "Dialect"]):
+    """The dialects by name; the module of one is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Dialect:
+        dialect: Dialect = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name.upper())
+        return dialect
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULE_OF)
+
+    def __len__(self) -> int:
+        return len(_MODULE_OF)
+
+
+DIALECTS = _Dialects()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +112,7 @@ def are_by_rank(texts: str | Iterable[str]) -> bool:
     (True, False)
     """
     names = (re.split(r"\W", text.strip())[0] for text in ([texts] if isinstance(texts, str) else texts))
-    return any(name in DIALECTS and DIALECTS[name].is_by_rank for name in names)
+    return any(name in _MODULE_OF and DIALECTS[name].is_by_rank for name in names)
 
 
 def dialect_of(metric: Metric) -> Dialect | None:
@@ -114,7 +141,7 @@ def familiar_name(text: str, requested_as: str = "") -> str:
     """
     if text.startswith(EXTERNAL):
         return text.partition("(")[0]
-    if len(requested_as) < len(text) and re.split(r"\W", requested_as)[0] in DIALECTS:
+    if len(requested_as) < len(text) and re.split(r"\W", requested_as)[0] in _MODULE_OF:
         return requested_as
     if len(text) <= LONG_NAME:
         return text

@@ -1,0 +1,55 @@
+"""What decides a check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, TypedDict
+
+from ndcg_tracker.asked import Everyday, Option, Texts
+
+CheckedMetrics = Annotated[
+    str | Sequence[str],
+    Everyday(
+        "A metric, such as RR@10; repeatable. The first one decides.",
+        ("--metric", "-m"),
+        default="those of the baseline, else ndcg@10 with grades and RR@10 without, and hit@5",
+        typed=Texts,
+        read=list,
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    Everyday(
+        "How far the mean of the first metric may fall; of hits, one may always be lost.", metavar="X", default="0.02"
+    ),
+]
+Strict = Annotated[bool, Everyday("No query may be worse.")]
+Accept = Annotated[bool, Everyday("Write these results to the file of --against, as the new baseline.")]
+IdsAreStable = Annotated[bool, Option("Items that occur no more are gone, not renamed; the baseline keeps this.")]
+CorpusIds = Annotated[
+    str | None, Option("The ids that the index has, one on a line: others were renamed.", metavar="FILE")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckQuestion:
+    """What decides a check (see ``nt.check``)."""
+
+    metrics: CheckedMetrics = ()
+    tolerance: Tolerance = None
+    strict: Strict = False
+    accept: Accept = False
+    ids_are_stable: IdsAreStable = False
+    corpus_ids: CorpusIds = None
+
+
+class CheckKeywords(TypedDict, total=False):
+    """How people give ``CheckQuestion`` (generated)."""
+
+    metrics: CheckedMetrics
+    tolerance: Tolerance
+    strict: Strict
+    accept: Accept
+    ids_are_stable: IdsAreStable
+    corpus_ids: CorpusIds
