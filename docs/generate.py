@@ -258,6 +258,12 @@ def dialect_page(dialect: Dialect) -> Iterator[str]:
         yield ""
         yield from _table(["axis", "value", "meaning", "for example in"], others)
         yield ""
+    if dialect.refused:
+        yield "Not computed here:"
+        yield ""
+        rows = ([_code(name), _prose(f"it {why}"), _code(nearest)] for name, (why, nearest) in dialect.refused.items())
+        yield from _table(["metric", "why", "the nearest here"], rows)
+        yield ""
     yield TRAPS
     yield ""
     yield from _written_traps(dialect)

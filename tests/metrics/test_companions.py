@@ -162,7 +162,7 @@ def test_what_is_shown_and_not_compared() -> None:
     at = {name: "@1" if one.cutoff == "required" or one.axis_at else "" for name, one in MEASURES.items()}
     why = {name: parse_metric(name + at[name]) for name in MEASURES}
     assert {name for name, metric in why.items() if metric.shown_only == "diagnostic"} == {
-        *("Judged", "Unjudged", "RBPResidual", "NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet")
+        *("FallOut", "Judged", "Unjudged", "RBPResidual", "NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet")
     }
     assert {name for name, metric in why.items() if metric.shown_only == "no_mean_of_groups"} == {"GMAP", "GMBpref"}
     assert {name for name, metric in why.items() if metric.summary != "mean"} == {
@@ -234,3 +234,19 @@ def test_halves_are_rounded_upwards(share: tuple[int, int], up: float) -> None:
     grades = [1.0] * n_relevant + [0.0] * (cutoff - n_relevant)
     assert value(f"P(round=2up)@{cutoff}", grades) == up
     assert results(f"P(round=2up, round_of=mean)@{cutoff}", {"q": {"a": 1.0}}, {"q": {"a": 0.0}}).mean == 0.0
+
+
+def test_what_keeping_negative_grades_changes() -> None:
+    """The table of docs/metrics.md: measures with gains subtract, all others stay as they are."""
+    run, labels = {"q": {"a": 4.0, "h": 3.0, "b": 2.0, "x": 1.0}}, {"q": {"a": 1.0, "h": -1.0, "b": 1.0, "g": -1.0}}
+    changed = set()
+    for name, one in MEASURES.items():
+        text = f"{name}({{}})" + ("@2" if one.cutoff == "required" else "@0.5" if one.axis_at else "")
+        zero, keep = (results(text.format(f"negative={negative}"), run, labels).mean for negative in ("zero", "keep"))
+        changed |= {name} if zero != keep else set()
+    assert changed == {"cg", "dcg", "idcg", "ndcg", "G", "ndcg_rel", "Rndcg"}
+    assert results("RBP(graded=True, negative=keep)", {"q": {"h": 1.0}}, {"q": {"h": -1.0}}).mean == pytest.approx(-0.2)
+    assert parse_metric("RBP(graded=True, negative=keep)").limits is None
+    assert results("dcg(gain={-1:-3}, negative=keep)@1", {"q": {"h": 1.0}}, {"q": {"h": -1.0}}).mean == -3.0
+    assert results("ndcg(negative=keep)", {"q": {"a": 1.0}}, labels).mean > 0.9
+    assert results("ndcg(negative=keep)@3", {"q": {"a": 2.0, "b": 1.0}}, labels).mean > 1

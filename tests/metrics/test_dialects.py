@@ -132,14 +132,14 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("xgbost:ndcg", "xgbost is not a dialect; did you mean xgboost:ndcg?"),
         ("?:ndcg", "'?:ndcg' is not a metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
         ("minitab:x", "minitab is not a dialect; the dialects are trec_eval, trec_eval10, pytrec_eval, ir_measures, "
-         "beir, mteb, elasticsearch, opensearch, sklearn, catboost, lightgbm, xgboost, torchmetrics, "
-         "ranx, spark, spark_graded, rectools, recbole"),
+         "gdeval, beir, mteb, elasticsearch, opensearch, catboost, lightgbm, xgboost, sklearn, torchmetrics, "
+         "tf_ranking, ranx, spark, spark_graded, rectools, recbole, replay, lenskit, cornac, recommenders, implicit"),
         ("sklearn:ndcg_score(k=10, ignore_ties=True)", "sklearn: ignore_ties=True leaves ties to NumPy's unstable "
          "sort, whose order depends on the processor; write it like sklearn:ndcg_score(k=10, ignore_ties=False)"),
         ("sklearn:ndcg_score(k=0)", "sklearn: k=0 is not a cutoff; give a whole number from 1; write it like "
          "sklearn:ndcg_score(k=10)"),
         ("sklearn:ndcg_score(k=10", "sklearn: cannot read 'ndcg_score(k=10'; write it like sklearn:ndcg_score(k=10)"),
-        ("sklearn:ndcg_score(10)", "sklearn: ndcg_score takes 0 unnamed values, not 1; write it like "
+        ("sklearn:ndcg_score(10, 3)", "sklearn: ndcg_score takes 1 unnamed values, not 2; write it like "
          "sklearn:ndcg_score(k=10)"),
         ("trec_eval:ndcg_cut_0", "trec_eval: measure 'ndcg_cut_0' is not known; write it like trec_eval:ndcg_cut_10"),
         ("trec_eval:-q ndcg", "trec_eval: flag -q does not choose or change a measure; the flags are -c, -J, -l LEVEL, "
@@ -165,45 +165,44 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("xgboost(ndcg_exp_gain=true):map@5", "xgboost: (ndcg_exp_gain=true) has no effect on map; write map@5 "
          "alone; write it like xgboost:map"),
         ("xgboost:auc", "xgboost: metric 'auc' is not known; it is ndcg, map or pre; write it like xgboost:map"),
-        ("catboost:PFound", "catboost: metric 'PFound' is not known; it is one of NDCG, MAP, MRR, PrecisionAt, "
-         "RecallAt; write it like catboost:MAP"),
-        ("catboost:MAP:type=Exp", "catboost: 'type=Exp' is not an option of MAP; its options are top, border, "
-         "use_weights; write it like catboost:MAP:top=10"),
+        ("catboost:PairLogit", "catboost: metric 'PairLogit' is not known; it is one of NDCG, DCG, MAP, MRR, "
+         "PrecisionAt, RecallAt, PFound, QueryAUC; write it like catboost:MAP"),
+        ("catboost:ERR:top=10", "catboost: ERR takes labels as probabilities; the nearest here is PFound@10"),
+        ("catboost:MAP:type=Exp", "catboost: MAP has no option type; it has top, border, use_weights; write it like "
+         "catboost:MAP:top=10"),
         ("catboost:MRR:border=x", "catboost: border=x is not a number; write it like border=0.5; write it like "
          "catboost:MRR:top=10;border=1.5"),
-        ("catboost:RecallAt", "catboost: RecallAt without top is 1 for every list; give top; write it like "
-         "catboost:RecallAt:top=10"),
+        ("catboost:RecallAt", "catboost: RecallAt needs top; write it like catboost:RecallAt:top=10"),
         ("lightgbm(label_gain=1;2):ndcg@5", "lightgbm: (label_gain=1;2) is not a list of gains; write it like "
          "lightgbm:ndcg@10"),
-        ("catboost:NDCG:top=0", "catboost: top=0 is not a cutoff; give a whole number from 1, or -1 for none; write it "
-         "like catboost:NDCG:top=10"),
-        ("catboost:NDCG:depth=3", "catboost: 'depth=3' is not an option of NDCG; its options are top, type, "
-         "denominator, use_weights; write it like catboost:NDCG:top=10"),
+        ("catboost:NDCG:top=0", "catboost: '0' is not a cutoff; give a whole number from 1; write it like "
+         "catboost:NDCG:top=10"),
+        ("catboost:NDCG:depth=3", "catboost: NDCG has no option depth; it has top, type, denominator, use_weights; "
+         "write it like catboost:NDCG:top=10"),
         ("xgboost:ndcg@0", "xgboost: '0' is not a cutoff; give a whole number from 1; write it like xgboost:ndcg@10"),
         ("xgboost(rate=1):ndcg", "xgboost: (rate=1) is not an option; the options are ndcg_exp_gain=true and "
          "ndcg_exp_gain=false; write it like xgboost:ndcg"),
         ("spark(x=1):ndcgAt(3)", "spark: it has no options in brackets, but (x=1) was given; write it like "
          "spark:ndcgAt(10)"),
-        ("spark:ndcgAt()", "spark: ndcgAt needs a cutoff; write it like spark:ndcgAt(10)"),
+        ("spark:ndcgAt()", "spark: ndcgAt needs k; write it like spark:ndcgAt(10)"),
         ("rectools:NDCG(k=10, log_base=1)", "rectools: log_base=1 is not a base; give a number above 1 (it cancels "
          "out); write it like rectools:NDCG(k=10)"),
         ("rectools:NDCG(k=2000000)", "rectools: the cutoff is too large for ideal=constant, which sums every rank up "
          "to it; use at most 1000000; write it like rectools:NDCG(k=10)"),
-        ("recbole:ndcg", "recbole: metric 'ndcg' is not known; RecBole prints ndcg@10, recall@10, mrr@10, "
-         "hit@10, precision@10, map@10; write it like recbole:ndcg@10"),
+        ("recbole:ndcg", "recbole: ndcg needs a cutoff; write it like recbole:ndcg@10"),
         ("rectools:Recall()", "rectools: Recall needs k; write it like rectools:Recall(k=10)"),
-        ("rectools:MAP(k=10, divide_by_k=1)", "rectools: divide_by_k=1 is not known; it is one of True, False; write "
+        ("rectools:MAP(k=10, divide_by_k=1)", "rectools: divide_by_k=1 is not known; it is one of False, True; write "
          "it like rectools:MAP(k=10, divide_by_k=True)"),
         ("rectools:F1Beta(k=10, beta=0)", "rectools: beta=0 is not a weight; give a number above 0; write it like "
          "rectools:F1Beta(k=10, beta=0.5)"),
         ("rectools:MRR(k=10, debias_config=None)", "rectools: MRR has no option debias_config; it has k; write it like "
          "rectools:MRR(k=10)"),
-        ("rectools:Accuracy(k=10)", "rectools: Accuracy is not known; the dialect has NDCG, Recall, Precision, "
-         "HitRate, F1Beta, MAP, MRR; write it like rectools:MAP(k=10)"),
-        ("rectools:map@10", "'rectools:map@10' is not a metric of rectools; did you mean rectools:MAP(k=10)?"),
-        ("rectools:mrr@5", "'rectools:mrr@5' is not a metric of rectools; did you mean rectools:MRR(k=5)?"),
+        ("rectools:Accuracy(k=10)", "rectools: metric 'Accuracy' is not known; it is one of NDCG, Recall, "
+         "Precision, HitRate, F1Beta, MAP, MRR; write it like rectools:MAP(k=10)"),
+        ("rectools:rr@5", "'rectools:rr@5' is not a metric of rectools; did you mean rectools:MRR(k=5)?"),
         ("catboost:map@5", "'catboost:map@5' is not a metric of catboost; did you mean catboost:MAP:top=5?"),
-        ("sklearn:map@5", "sklearn: cannot read 'map@5'; write it like sklearn:ndcg_score()"),
+        ("sklearn:map@5", "sklearn: metric 'map' is not known; it is one of ndcg_score, dcg_score; write it like "
+         "sklearn:ndcg_score()"),
         ("ranx:rbp", "ranx: metric 'rbp' is not known; it is one of hits, dcg, dcg_burges, ndcg, ndcg_burges, rbp.95, "
          "hit_rate, precision, recall, f1, mrr, map, r-precision, bpref, optionally followed by @10 and -l2; write it "
          "like ranx:rbp.95"),
@@ -218,10 +217,20 @@ def test_native_texts(text: str, canonical: str) -> None:
          "elasticsearch:dcg(k=10)"),
         ('{"precision": {"k": 20}}', "'{\"precision\": {\"k\": 20}}' is a metric name of another tool; did you mean "
          'elasticsearch:{"precision": {"k": 20}}?'),
-        ("opensearch:NDCG", "opensearch: NDCG needs the size of the experiment; write NDCG@10; write it like "
-         "opensearch:NDCG@10"),
-        ("opensearch:RBO@50", "opensearch: metric 'RBO' is not known; it is one of NDCG, DCG, Precision, MAP, Recall, "
-         "MRR, Coverage; write it like opensearch:MRR@10"),
+        ("surprise:NDCG", "surprise is not a dialect; the dialects are trec_eval, trec_eval10, pytrec_eval, "
+         "ir_measures, gdeval, beir, mteb, elasticsearch, opensearch, catboost, lightgbm, xgboost, sklearn, "
+         "torchmetrics, tf_ranking, ranx, spark, spark_graded, rectools, recbole, replay, lenskit, cornac, "
+         "recommenders, implicit"),
+        ("lenskit:AveragePrecision(n=10)", "lenskit: AveragePrecision divides by the length of the list if that is "
+         "less than the number of relevant items; the nearest here is AP(over=achievable)@10"),
+        ("cornac:NDCG@0", "'cornac:NDCG@0' is not a metric of cornac; did you mean cornac:NDCG(k=10)?"),
+        ("cornac:AUC@10", "cornac: AUC takes no cutoff; write it like cornac:AUC"),
+        ("implicit:AUC_at_k", "implicit: AUC_at_k needs the number of items of the catalogue; the nearest here is AUC"),
+        ("torchmetrics:RetrievalRecall()", "torchmetrics: RetrievalRecall needs top_k; write it like "
+         "torchmetrics:RetrievalRecall(top_k=10)"),
+        ("opensearch:NDCG", "opensearch: NDCG needs a cutoff; write it like opensearch:NDCG@10"),
+        ("opensearch:RBO@50", "opensearch: metric 'RBO' is not known; it is one of NDCG, Precision, MAP, Recall, MRR, "
+         "DCG, Coverage; write it like opensearch:MRR@10"),
         ("beir:Hole@10", "Hole counts items without a label in any query (Unjudged@10 counts items without one in "
          "their own query), so it is not computed here; store another tool's values with: ndcg-track ingest --results "
          "FILE --metric external:Hole@10"),
@@ -234,8 +243,7 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("rectools:Serendipity(k=10)", "Serendipity depends on the catalogue and needs every item and its history, so "
          "it is not computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
          "external:Serendipity@10"),
-        ("opensearch:Coverage", "opensearch: Coverage needs the size of the experiment; write Coverage@10; write it "
-         "like opensearch:Coverage@10"),
+        ("opensearch:Coverage", "opensearch: Coverage needs a cutoff; write it like opensearch:Coverage@10"),
         ("ir_measures:ERR-IA@10", "ERR-IA measures diversity and needs the subtopics of each item, so it is not "
          "computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
          "external:ERR-IA@10"),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from random_rankings import SEEDS, LabelledLists, random_case, random_lists
 from rankings_of import Run, joined
-from sklearn.metrics import dcg_score, ndcg_score
+from sklearn.metrics import dcg_score, ndcg_score, roc_auc_score
 from thorough import examples
 
 import ndcg_tracker as nt
@@ -186,15 +186,43 @@ def weighted_mean(lists: LabelledLists, text: str, weights: Weights) -> float | 
 def test_catboost(seed: int, weighted: bool) -> None:
     lists = random_lists(seed)
     weights = np.repeat(lists.group_weights, lists.sizes) if weighted else None
-    for gain in ("Base", "Exp"):
+    kinds = [(name, gain) for name in ("NDCG", "DCG") for gain in ("Base", "Exp")]
+    for name, gain in kinds:
         for denominator in ("LogPosition", "Position"):
             for further in ("", ";top=1", ";top=5", ";top=100", ";use_weights=false"):
-                native = f"NDCG:type={gain};denominator={denominator}{further}"
+                native = f"{name}:type={gain};denominator={denominator}{further}"
                 theirs = catboost.utils.eval_metric(
                     lists.labels, lists.scores, native, group_id=lists.groups, group_weight=weights
                 )
                 found = weighted_mean(lists, f"catboost:{native}", weights)
                 assert found == pytest.approx(theirs[0], rel=0, abs=tolerance("catboost")), native
+
+
+CATBOOST_OF_CHANCES = ["PFound", "PFound:top=1", "PFound:top=5;decay=0.5", "PFound:use_weights=false", "QueryAUC",
+                       "QueryAUC:type=Ranking", "QueryAUC:type=Classic;use_weights=false"]  # fmt: skip
+
+
+@seeded
+@pytest.mark.parametrize("weighted", [False, True])
+def test_catboost_of_labels_up_to_1(seed: int, weighted: bool) -> None:
+    lists = random_lists(seed)
+    weights = np.repeat(lists.group_weights, lists.sizes) if weighted else None
+    for native in CATBOOST_OF_CHANCES:
+        labels = lists.labels / 4 if native.startswith("PFound") else (lists.labels > 1).astype(float)
+        theirs = catboost.utils.eval_metric(labels, lists.scores, native, group_id=lists.groups, group_weight=weights)
+        found = weighted_mean(replace(lists, labels=labels), f"catboost:{native}", weights)
+        assert found == pytest.approx(theirs[0], rel=0, abs=tolerance("catboost")), native
+
+
+@seeded
+def test_auc_of_each_query(seed: int) -> None:
+    lists = random_lists(seed)
+    lists = replace(lists, labels=(lists.labels > 1).astype(float))
+    found = nt.evaluate(lists.frame(), "AUC").results[0].values.tolist()
+    ends = np.cumsum(lists.sizes)[:-1]
+    each = zip(np.split(lists.labels, ends), np.split(lists.scores, ends), strict=True)
+    expected = [roc_auc_score(labels, scores) if len(set(labels)) == 2 else 0.0 for labels, scores in each]
+    assert found == pytest.approx(expected, rel=0, abs=1e-12)
 
 
 CATBOOST_OF_HITS = ["MAP", "MAP:top=1", "MAP:top=3", "MAP:top=100", "MAP:border=1.5;top=5", "MRR", "MRR:top=2",

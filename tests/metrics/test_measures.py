@@ -16,7 +16,7 @@ UNJUDGED = "x"
 
 def metric_of(name: str, **settings: str) -> Metric:
     measure = MEASURES[name]
-    own = {"worth": "{3, -1, -2, 1}", "collection": "9"} if name == "Utility" else {}
+    own = {"Utility": {"worth": "{3, -1, -2, 1}", "collection": "9"}, "PFound": {"highest": "3"}}.get(name, {})
     at = {measure.axis_at: "0.5"} if measure.axis_at else {}
     return Metric.of(name, cutoff=None if measure.cutoff == "none" else 2, **(own | at | settings))
 
@@ -52,7 +52,7 @@ def test_a_group_that_the_run_lacks_has_the_value_of_an_empty_list_where_the_rec
 @pytest.mark.parametrize("name", MEASURES)
 def test_more_is_better_unless_it_is_a_diagnostic(name: str) -> None:
     if not MEASURES[name].is_diagnostic and MEASURES[name].is_listed:
-        worst, best = values_of(name, [(UNJUDGED, "c", "b"), ("a", "d", "b")])
+        worst, best = values_of(name, [(UNJUDGED, "c", "b"), ("a", "d", "b", "c")])
         assert best > worst
 
 

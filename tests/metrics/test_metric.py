@@ -23,8 +23,9 @@ def metrics(draw: st.DrawFn) -> Metric:
         settings[axis.name] = draw(st.sampled_from(values))
     if measure not in CUMULATED and settings.get("unjudged") == "0.5":
         del settings["unjudged"]
-    if (not MEASURES[measure].has_expected_value or "depth" in settings) and settings.get("ties") == "average":
-        del settings["ties"]
+    ties = settings.get("ties", MEASURES[measure].defaults.get("ties"))
+    if (not MEASURES[measure].has_expected_value or "depth" in settings) and ties == "average":
+        settings["ties"] = "input"
     some = st.integers(1, 10_000)
     cutoff = draw({"none": st.none(), "required": some, "optional": st.none() | some}[MEASURES[measure].cutoff])
     if measure not in CUMULATED and settings.get("ideal") == "constant":
@@ -108,7 +109,7 @@ def test_one_spelling_per_metric(text: str, canonical: str) -> None:
         ("ndcg@", "'ndcg@' is not a metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
         ("ndcg@10@5", "'ndcg@10@5' is not a metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
         ("ndgc@10", "ndgc is not a metric; did you mean ndcg@10?"),
-        ("auc@10", f"auc is not a metric; it is one of {', '.join(MEASURES)}"),
+        ("xyz@10", f"xyz is not a metric; it is one of {', '.join(MEASURES)}"),
         ("ndcg@0", "the cutoff @0 leaves nothing to measure; use 1 or more"),
         ("ndcg@" + "9" * 5000, "the cutoff is too large; use at most 1000000000, or no cutoff"),
         ("ndcg(ideal=constant)@2000000", "the cutoff is too large for ideal=constant, which sums every rank up to it; "
@@ -126,6 +127,7 @@ def test_one_spelling_per_metric(text: str, canonical: str) -> None:
         ("P", "P needs a cutoff; write P@10"),
         ("SetP@5", "SetP has no cutoff; write SetP, or P@5"),
         ("Bpref@10", "Bpref has no cutoff; write Bpref, or Bpref(depth=10) to read only 10 ranks"),
+        ("auc@10", "AUC has no cutoff; write AUC, or AUC(depth=10, ties=item_desc) to read only 10 ranks"),
         ("NumRel@10", "NumRel has no cutoff; write NumRel"),
         ("IPrec", "'IPrec' has no recall; write IPrec@0.1"),
         ("IPrec(recall=0.1)@0.2", "'IPrec(recall=0.1)@0.2' gives the recall twice; write IPrec@0.1"),

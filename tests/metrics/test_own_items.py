@@ -39,7 +39,7 @@ def test_it_is_as_if_the_item_had_not_been_retrieved(seed: int, cutoff: int | No
         Metric.of(measure.name, cutoff=cutoff, **axes)
         for measure in LISTED
         if measure.cutoff != ("required" if cutoff is None else "none")
-        for axes in ({}, {"ties": "pessimistic"}, {"depth": "5"}, {"unjudged": "drop"})
+        for axes in ({}, {"ties": "pessimistic"}, {"depth": "5", "ties": "item_asc"}, {"unjudged": "drop"})
     ]
     dropped = [metric.with_axes(own="drop") for metric in metrics]
     whole, lists = joined(run, labels), joined(without, labels)

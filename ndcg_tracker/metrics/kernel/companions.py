@@ -36,13 +36,14 @@ def companion(lists: Lists, metric: Metric) -> Floats:
     With r relevant items among the first k ranks, R in all, and n items in the list: ``P`` = r / k. ``R`` = r / R.
     ``AP`` = the sum over relevant items of the precision at their rank, / R. ``over`` names another divisor of these:
     k, min(k, R), r or min(k, n). ``F1`` = (b + 1) P R / (b P + R) = (b + 1) r / (b R + k). ``RR`` = 1 / the first
-    relevant rank.
-    ``Success`` = 1 if r > 0. ``Judged`` = labelled items / min(k, n). ``RBP`` = (1 - p) x the sum of p**(i - 1) over
-    relevant ranks i. ``ERR`` = the sum over ranks i of 1/i x s(i) x the product of 1 - s(j) over j < i, with s =
-    (2**grade - 1) / 2**highest. ``SetP`` = r / n; the other measures: see the functions that compute them. A ratio
+    relevant rank. ``Success`` = 1 if r > 0. ``AUC`` = pairs of a relevant and another item below it / (R x other items
+    in the list). ``FallOut`` = (min(k, n) - r) / other items in the list. ``Judged`` = labelled items / min(k, n).
+    ``RBP`` = (1 - p) x the sum of p**(i - 1) over relevant ranks i. ``ERR`` = the sum over ranks i of 1/i x s(i) x the
+    product of 1 - s(j) over j < i, with s = (2**grade - 1) / 2**highest; ``PFound`` the same with p**(i - 1) in place
+    of 1/i, and s = grade / highest. ``SetP`` = r / n; the other measures: see the functions that compute them. A ratio
     whose divisor is 0 is 0. Source: ir_measures 0.4, through trec_eval (P, R, AP, RR, Success, SetP), gdeval (ERR),
-    cwl_eval (RBP) and its own Judged; ERR: Chapelle et al., CIKM 2009, eq. 4; RBP: Moffat and Zobel, TOIS 27(1),
-    2008; all others: trec_eval 9.0.8 and 10.0, the file ``m_*.c`` that each function names.
+    cwl_eval (RBP) and its own Judged; ERR: Chapelle et al., CIKM 2009, eq. 4; RBP: Moffat and Zobel, TOIS 27(1), 2008;
+    all others: trec_eval 9.0.8 and 10.0, the file ``m_*.c`` that each function names.
     """
     return _VALUES.get(metric.measure, _of_package)(lists, metric)
 
@@ -61,6 +62,8 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
         return np.where(grades >= 0, -1.0, 0.0)
     if metric.measure == "ERR":
         return np.exp2(np.clip(grades, 0, None)) - 1
+    if metric.measure == "PFound":
+        return np.clip(grades, 0, None)
     if metric.measure in _WITH_GAINS or metric["graded"] == "True":
         return level_gains(lists, metric, grades)
     if metric.measure == "NumRet" and metric["rel"] == "any":
@@ -68,6 +71,8 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
     if metric.measure == "NumQ":
         return np.ones(grades.size)
     relevant = grades >= metric.least_relevant
+    if metric.measure == "FallOut":
+        return np.where(relevant, -1.0, 0.0)
     if metric.measure in _AGAINST_JUDGED:
         return np.where(relevant, _RELEVANT, np.where(grades >= 0, _NOT_RELEVANT, 0.0))
     return relevant.astype(np.float64)
@@ -78,7 +83,7 @@ _AGAINST_JUDGED = ("Bpref", "GMBpref", "infAP")
 
 
 def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
-    """Return P, R, F1, Judged, Unjudged, RBP or RBPResidual: sums of a weight per rank over some of the items.
+    """Return P, R, F1, AUC, FallOut, Judged, Unjudged, RBP or RBPResidual: sums of a weight per rank over some items.
 
     ``P(relative=True)`` = r / min(k, R): m_rel_P.c. ``RBP(graded=True)`` sums the grade, divided by the highest grade
     of the group if that is above 1: m_rbp.c of trec_eval 10. ``Unjudged`` = items without a label of 0 or above among
@@ -94,6 +99,8 @@ def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
     if metric.measure in ("RBP", "RBPResidual"):
         persistence = float(metric["p"])
         weight_of_rank *= (1 - persistence) * persistence ** np.maximum(ranks - 1, 0).astype(np.float64)
+    if metric.measure == "AUC":
+        weight_of_rank *= ranks
     weights = ranked.weights(weight_of_rank)
     if metric["graded"] == "True":
         weights *= ranked.gains
@@ -103,8 +110,14 @@ def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
     if metric.measure == "F1":
         beta = float(metric["beta"])
         return (beta + 1.0) * lists.of_axis(sums) / (beta * _n_relevant(lists, metric) + float(metric.cutoff or 1))
+    shown = lengths if metric.cutoff is None else np.minimum(lengths, metric.cutoff)
+    if metric.measure == "AUC":
+        found = lists.listed_sums(metric, level_worth)
+        in_order = lists.of_axis(found * lengths - sums - found * (found - 1) / 2)
+        return _ratio(in_order, _n_relevant(lists, metric) * lists.of_axis(lengths - found))
+    if metric.measure == "FallOut":
+        return _ratio(lists.of_axis(shown - sums), _n_other(lists, metric))
     if metric.measure == "Judged":
-        shown = lengths if metric.cutoff is None else np.minimum(lengths, metric.cutoff)
         sums = _ratio(sums, shown.astype(np.float64))
     elif metric.measure == "Unjudged":
         sums = (np.minimum(lengths, metric.cutoff or 1) - sums) / float(metric.cutoff or 1)
@@ -247,16 +260,18 @@ def _first_relevant(lists: Lists, metric: Metric) -> Floats:
 
 
 def _err(lists: Lists, metric: Metric) -> Floats:
-    """Return ERR: every item with a gain may end the search."""
+    """Return ERR or PFound: every item with a gain may end the search."""
     hits = _relevant_items(lists, metric)
     if metric["unjudged"] not in ("zero", "drop"):
         hits = _with_unjudged(hits, lists, metric)
-    satisfied = hits.gains / 2.0 ** float(metric["highest"])
+    is_found, highest = metric.measure == "PFound", float(metric["highest"])
+    satisfied = hits.gains / (highest if is_found else 2.0**highest)
+    discount = float(metric["p"]) ** (hits.ranks - 1.0) if is_found else 1 / hits.ranks
     reached = np.ones(hits.ranks.size)  # the probability that a user is still looking: one factor per round, for all
     for nth in range(2, int(hits.nth.max(initial=0)) + 1):
         at = np.flatnonzero(hits.nth == nth)
         reached[at] = reached[at - 1] * (1 - satisfied[at - 1])
-    return lists.of_axis(hits.sums(reached * satisfied / hits.ranks))
+    return lists.of_axis(hits.sums(reached * satisfied * discount))
 
 
 def _with_unjudged(hits: RelevantItems, lists: Lists, metric: Metric) -> RelevantItems:
@@ -475,8 +490,17 @@ def _of_package(lists: Lists, metric: Metric) -> Floats:
 
 
 def has_nothing_to_find(lists: Lists, metric: Metric) -> Mask:
-    """Return which groups of the group axis have no relevant item, for the axis ``empty``: bool, shape (n,)."""
-    return np.asarray(_n_relevant(lists, metric) == 0)
+    """Return which groups of the group axis have no relevant item, for the axis ``empty``: bool, shape (n,).
+
+    For ``FallOut``: no other item in the list.
+    """
+    return np.asarray((_n_other if metric.measure == "FallOut" else _n_relevant)(lists, metric) == 0)
+
+
+def _n_other(lists: Lists, metric: Metric) -> Floats:
+    """Return how many items of each list are not relevant: float64, over the group axis."""
+    relevant = (lists.level_grades(metric) >= metric.least_relevant).astype(np.float64)
+    return lists.of_axis(lists.graded(metric).lengths - lists.listed_sums(metric, relevant))
 
 
 def _n_relevant(lists: Lists, metric: Metric) -> Floats:
@@ -506,7 +530,7 @@ def _ratio(numbers: Floats, totals: Floats | NDArray[np.float64]) -> Floats:
 
 
 _VALUES: dict[str, Callable[[Lists, Metric], Floats]] = {
-    **dict.fromkeys(("P", "R", "F1", "Judged", "Unjudged", "RBP", "RBPResidual"), _sum_over_ranks),
+    **dict.fromkeys(("P", "R", "F1", "AUC", "FallOut", "Judged", "Unjudged", "RBP", "RBPResidual"), _sum_over_ranks),
     **dict.fromkeys(("SetP", "SetR", "SetAP", "SetF", "Utility"), _of_counts),
     **dict.fromkeys(("NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet"), _of_counts),
     **dict.fromkeys(("AP", "GMAP", "yaap"), _average_precision),
@@ -514,7 +538,7 @@ _VALUES: dict[str, Callable[[Lists, Metric], Floats]] = {
     **dict.fromkeys(("IPrec", "IPrecAvg"), _interpolated_precision),
     **dict.fromkeys(("Bpref", "GMBpref", "infAP"), _preference),
     **dict.fromkeys(_WITH_GAINS, _with_gains),
-    "ERR": _err,
+    **dict.fromkeys(("ERR", "PFound"), _err),
     "Rprec": _r_precision,
     "binG": _bin_g,
 }

@@ -35,15 +35,15 @@ class Measure:
     writes the formula of the cumulated measures. ``names``: other names that people type, in any case, with or without
     underscores. The cutoff follows after ``@`` or ``_``, or directly unless ``is_bare_number_doubtful``: ``rbp_80``
     means p=0.8. ``axes``: its own axes. Axes that no measure names belong to all measures; ``is_listed`` and
-    ``summary`` decide on the axes of lists and means. ``defaults``: of the axes whose default differs. ``cutoff``:
-    whether it takes one; ``axis_at``: the axis whose value follows the ``@`` instead. ``is_share``: its values lie
-    between 0 and 1, whatever its axes are. ``is_listed``: it depends on the list, not only on labels. ``is_ordered``:
-    it depends on the order of the list. ``has_expected_value``: the kernel has a closed form of its mean over all
-    orders of tied items, so ``ties=average`` is allowed. Every sum of what each item is worth at its rank has one.
-    ``is_diagnostic``: it says how a run was judged or how long it is, and is shown but not tested. For all other
-    measures, more must be better. ``summary``: how the values of the groups are summarised. ``of_nothing``: the value
-    of an empty list, if a group that is missing from the run has the same value. None if such a group has 0 under
-    ``missing=zero``, but an empty list has another value.
+    ``summary`` decide on the axes of lists and means. ``defaults``: of the axes whose default differs, ``defaults_at``:
+    also if it has a cutoff. ``cutoff``: whether it takes one; ``axis_at``: the axis whose value follows the ``@``
+    instead. ``is_share``: its values lie between 0 and 1, whatever its axes are. ``is_listed``: it depends on the list,
+    not only on labels. ``is_ordered``: it depends on the order of the list. ``has_expected_value``: the kernel has a
+    closed form of its mean over all orders of tied items, so ``ties=average`` is allowed. Every sum of what each item
+    is worth at its rank has one. ``is_diagnostic``: it is shown but not tested, because it says how a run was judged or
+    how long it is, or lower values are better. For all other measures, more must be better. ``summary``: how the values
+    of the groups are summarised. ``of_nothing``: the value of an empty list, if a group that is missing from the run
+    has the same value. None if such a group has 0 under ``missing=zero``, but an empty list has another value.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Measure:
     names: tuple[str, ...] = ()
     axes: tuple[str, ...] = ("rel",)
     defaults: Mapping[str, str] = field(default_factory=dict)
+    defaults_at: Mapping[str, str] = field(default_factory=dict)
     cutoff: Literal["optional", "required", "none"] = "none"
     axis_at: str | None = None
     is_share: bool = False
@@ -164,7 +165,8 @@ _ALL = (
         "reciprocal rank: 1 / the rank of the first relevant item",
         "1 / the rank of the first of the {relevant} among {first}, 0 if there is none",
         names=("mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
-        axes=("rel", *_OF_EMPTY),
+        axes=("rel", "ideal", *_OF_EMPTY),
+        defaults_at={"ties": "item_asc"},  # as ir_measures breaks ties for this measure
         cutoff="optional",
         is_share=True,
     ),
@@ -173,7 +175,7 @@ _ALL = (
         "1 if a relevant item is among the first ranks, else 0",
         "1 if one of the {relevant} is among {first}, else 0",
         names=("hit", "hits", "hit_rate", "hit_ratio", "hr"),
-        axes=("rel", *_OF_EMPTY),
+        axes=("rel", "ideal", *_OF_EMPTY),
         cutoff="optional",
         is_share=True,
     ),
@@ -197,11 +199,39 @@ _ALL = (
         cutoff="optional",
     ),
     Measure(
+        "PFound",
+        "the probability that a user finds an item: labels are probabilities, or grades up to the highest",
+        "sum over {first} of p^(i-1) * s(i) * product of 1 - s(j) over the ranks j before i, p = {p}, s = l/{highest}",
+        axes=("p", "highest"),
+        defaults={"p": "0.85", "highest": "1"},
+        cutoff="optional",
+    ),
+    Measure(
+        "AUC",
+        "area under the ROC curve: the share of pairs of a relevant and another item that are in the right order",
+        "pairs of {relevant} and another item below it / ({every} * other items in the list), half a pair if tied",
+        names=("roc_auc", "auroc", "query_auc"),
+        axes=("rel", "ideal", *_OF_EMPTY),
+        defaults={"ties": "average"},
+        is_share=True,
+        has_expected_value=True,
+    ),
+    Measure(
+        "FallOut",
+        "the share of the other items of the list that are among the first ranks; lower is better",
+        "items other than {relevant} among {first} / all of them in the list",
+        axes=("rel", *_OF_EMPTY),
+        cutoff="optional",
+        is_share=True,
+        is_diagnostic=True,
+        has_expected_value=True,
+    ),
+    Measure(
         "RBP",
         "rank-biased precision: a user continues to the next rank with probability p",
         "(1 - p) * sum over {patient}, p = {p}",
         names=("rank_biased_precision",),
-        axes=("rel", "p", "graded"),
+        axes=("rel", "p", "graded", *_OF_EMPTY),
         cutoff="optional",
         is_share=True,
         has_expected_value=True,
@@ -212,7 +242,7 @@ _ALL = (
         "precision of the whole list",
         "{relevant} in the list / {shown}",
         names=("set_precision",),
-        axes=("rel", "relative"),
+        axes=("rel", "relative", "ideal", *_OF_EMPTY),
         is_share=True,
         is_ordered=False,
         has_expected_value=True,
@@ -250,7 +280,7 @@ _ALL = (
         "precision after as many ranks as there are relevant items",
         "{relevant} among the first c ranks / c, c = {mult} * {every}, rounded up if the fraction is 0.1 or more",
         names=("r_precision",),
-        axes=("rel", "mult"),
+        axes=("rel", "mult", "ideal", *_OF_EMPTY),
         is_share=True,
     ),
     Measure(

@@ -172,7 +172,7 @@ class Metric:
             low, _, high = dict(self.settings).get("range", "-inf..inf").partition("..")
             return float(low), float(high)
         if MEASURES[self.measure].is_share:
-            return 0.0, 1.0
+            return None if self["graded"] == "True" and self["negative"] == "keep" else (0.0, 1.0)
         ideal_is_best = self["ideal_order"] == "gain" or not self["gain"].startswith("{")
         is_share = (
             self.measure == "ndcg"
@@ -208,14 +208,12 @@ def _is_possible(measure: str, cutoff: int | None, axis: str, value: str) -> boo
 def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
     """Return the default of an axis for a measure with this cutoff.
 
-    ``RR`` with a cutoff breaks ties by ascending item id, as ir_measures does.
-
     >>> default_of(AXIS_OF["ties"], "RR", 10), default_of(AXIS_OF["ties"], "RR", None)
     ('item_asc', 'item_desc')
     """
-    if axis.name == "ties" and measure == "RR" and cutoff is not None:
-        return "item_asc"
-    return measure_of(measure).defaults.get(axis.name, axis.default)
+    own = measure_of(measure)
+    defaults = own.defaults if cutoff is None else {**own.defaults, **own.defaults_at}
+    return defaults.get(axis.name, axis.default)
 
 
 @cache
@@ -243,7 +241,7 @@ def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[
     """Remove settings that do not change the metric."""
     if settings.get("missing") == "empty" and (measure == "idcg" or MEASURES[measure].of_nothing is not None):
         del settings["missing"]
-    if measure == "P" and "relative" not in settings and "empty" not in settings:
+    if measure in ("P", "SetP", "RR", "Success") and not {"relative", "empty"} & settings.keys():
         settings.pop("ideal", None)
     if cutoff is None and settings.get("over") == "achievable":
         del settings["over"]
@@ -264,7 +262,10 @@ def _no_cutoff(measure: str, cutoff: int) -> MetricError:
         return MetricError(f"{measure} takes a {axis_at} after the @, not a cutoff", advice=f"write {measure}@0.1")
     if not MEASURES[measure].is_listed:
         return MetricError(f"{measure} has no cutoff", advice=f"write {measure}")
-    other = f"P@{cutoff}" if measure == "SetP" else f"{measure}(depth={cutoff}) to read only {cutoff} ranks"
+    cut = (
+        f"depth={cutoff}, ties=item_desc" if MEASURES[measure].defaults.get("ties") == "average" else f"depth={cutoff}"
+    )
+    other = f"P@{cutoff}" if measure == "SetP" else f"{measure}({cut}) to read only {cutoff} ranks"
     return MetricError(f"{measure} has no cutoff", advice=f"write {measure}, or {other}")
 
 
@@ -281,7 +282,7 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
         raise MetricError(
             f"{measure} has no closed form for ties=average", advice="use ties=pessimistic or ties=optimistic"
         )
-    if "depth" in settings and settings.get("ties") == "average":
+    if "depth" in settings and settings.get("ties", MEASURES[measure].defaults.get("ties")) == "average":
         raise MetricError(
             "depth does not work with ties=average, which has many orders to cut",
             advice="use ties=pessimistic or ties=optimistic",

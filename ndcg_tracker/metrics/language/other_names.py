@@ -14,9 +14,12 @@ from ndcg_tracker.metrics.language.metric import parse_canonical
 
 _TOOLS: dict[Work, tuple[str, ...]] = {
     "search": ("elasticsearch", "opensearch", "beir", "mteb", "ranx", "ir_measures"),
-    "recommendations": ("rectools", "recbole", "spark", "ranx", "torchmetrics"),
-    "rankers": ("lightgbm", "xgboost", "catboost", "sklearn", "torchmetrics", "spark_graded"),
-    "trec": ("trec_eval", "trec_eval10", "pytrec_eval", "ir_measures", "ranx"),
+    "recommendations": (
+        *("rectools", "recbole", "replay", "lenskit", "cornac", "recommenders", "implicit"),
+        *("spark", "ranx", "torchmetrics"),
+    ),
+    "rankers": ("lightgbm", "xgboost", "catboost", "sklearn", "torchmetrics", "tf_ranking", "spark_graded"),
+    "trec": ("trec_eval", "trec_eval10", "pytrec_eval", "ir_measures", "gdeval", "ranx"),
 }
 """The dialects for each kind of work."""
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.dialects.dialect import Dialect
 
 NAMES = {typed: name for name, measure in MEASURES.items() for typed in measure.names} | {
-    "num_rel_ret": "NumRet(rel=1)"
+    "num_rel_ret": "NumRet(rel=1)",
+    "ncg": "ndcg(discount=none)",
+    "normalized_cumulative_gain": "ndcg(discount=none)",
 }
 """Other names of measures that people type, with our name and, if needed, a setting."""
 
@@ -165,6 +167,8 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
             from ndcg_tracker.metrics.language.dialects.dialect import name_of
             from ndcg_tracker.metrics.language.other_names import not_computed
 
+            if name_of(form["native"]) in dialect.refused:
+                raise
             meant = _in_dialect(dialect, form["native"].strip())
             if meant is None:
                 other = not_computed(form["native"].strip())
@@ -175,7 +179,7 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
             raise MetricError(f"{text!r} is not a metric of {dialect.name}", advice=f"did you mean {meant}?") from None
     typed = _SHORT.get(form["name"].lower(), form["name"].lower())
     near = [name for name in DIALECTS if name.startswith(typed)][:1]
-    near = near or difflib.get_close_matches(typed, DIALECTS, n=1, cutoff=0.5)
+    near = near or difflib.get_close_matches(typed, DIALECTS, n=1, cutoff=_NEAR)
     meant_there = [_in_dialect(DIALECTS[name], form["native"].strip()) for name in near]
     suggestion = _first_that_parses(
         [f"{name}{text[len(form['name']) :]}" for name in near]

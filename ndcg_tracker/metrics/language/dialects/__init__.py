@@ -19,24 +19,17 @@ if TYPE_CHECKING:
 DEFAULT_CUTOFF = 10
 LONG_NAME = 60
 _MODULE_OF = {
-    "trec_eval": "trec",
-    "trec_eval10": "trec",
-    "pytrec_eval": "trec",
-    "ir_measures": "ir_measures",
-    "beir": "embeddings",
-    "mteb": "embeddings",
-    "elasticsearch": "search",
-    "opensearch": "search",
-    "sklearn": "calls",
-    "catboost": "boosting",
-    "lightgbm": "boosting",
-    "xgboost": "boosting",
-    "torchmetrics": "calls",
-    "ranx": "calls",
-    "spark": "calls",
-    "spark_graded": "calls",
-    "rectools": "recommenders",
-    "recbole": "recommenders",
+    name: module
+    for module, names in {
+        "trec": "trec_eval trec_eval10 pytrec_eval",
+        "ir_measures": "ir_measures gdeval",
+        "embeddings": "beir mteb",
+        "search": "elasticsearch opensearch",
+        "boosting": "catboost lightgbm xgboost",
+        "calls": "sklearn torchmetrics tf_ranking ranx spark spark_graded",
+        "recommenders": "rectools recbole replay lenskit cornac recommenders implicit",
+    }.items()
+    for name in names.split()
 }
 
 

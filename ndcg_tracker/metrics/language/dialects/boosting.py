@@ -7,8 +7,16 @@ import struct
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import number_text
-from ndcg_tracker.metrics.language.dialects.dialect import Dialect, native_cutoff, without_options
-from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
+from ndcg_tracker.metrics.language.dialects.dialect import (
+    Call,
+    Dialect,
+    Option,
+    Row,
+    native_cutoff,
+    one_of,
+    tabled,
+)
+from ndcg_tracker.metrics.language.metric import Metric
 
 _OF_LIST = {"over": "achievable", "ideal": "retrieved", "label_type": "f32"}
 """The divisor of average precision: the number of relevant items in the list or the cutoff, whichever is smaller."""
@@ -21,68 +29,66 @@ _SHARED = {
 }
 
 
-_OF_HITS = {"top": "-1", "border": "0.5", "use_weights": "true"}
-_CATBOOST: dict[str, dict[str, str]] = {
-    "NDCG": {"top": "-1", "type": "Base", "denominator": "LogPosition", "use_weights": "true"},
-    **dict.fromkeys(("MAP", "MRR", "PrecisionAt", "RecallAt"), _OF_HITS),
-}
-"""The metrics of CatBoost that are known here, with their options."""
-
-
-def _catboost(native: str) -> Metric:
+def _of_log(native: str) -> tuple[Call, int | None]:
+    """Return what ``NDCG:top=10;type=Exp`` spells."""
     name, _, rest = native.partition(":")
-    if name not in _CATBOOST:
-        raise MetricError(f"metric {name!r} is not known; it is one of {', '.join(_CATBOOST)}")
-    given = dict(_CATBOOST[name])
-    for option in filter(None, rest.split(";")):
-        key, equals, value = option.partition("=")
-        if not equals or key not in given:
-            raise MetricError(f"{option!r} is not an option of {name}; its options are {', '.join(given)}")
-        given[key] = value
-    if not re.fullmatch(r"-1|[1-9]\d*", given["top"], re.ASCII):
-        raise MetricError(f"top={given['top']} is not a cutoff", advice="give a whole number from 1, or -1 for none")
-    if given["use_weights"].lower() not in ("true", "false"):
-        raise MetricError(f"use_weights={given['use_weights']} is neither true nor false")
-    weights = {"weights": "group"} if given["use_weights"].lower() == "true" else {}
-    cutoff = None if given["top"] == "-1" else cutoff_from(given["top"])
-    if name != "NDCG":
-        return _catboost_of_hits(name, cutoff, given["border"], weights)
-    gain = {"Base": "linear", "Exp": "exp2"}.get(given["type"])
-    discount = {"LogPosition": "log2", "Position": "position"}.get(given["denominator"])
-    if gain is None or discount is None:
-        raise MetricError("type must be Base or Exp, and denominator LogPosition or Position")
-    return Metric.of("ndcg", cutoff=cutoff, gain=gain, discount=discount, ties="pessimistic", **_SHARED, **weights)
+    given = dict(option.partition("=")[::2] for option in rest.split(";") if option)
+    top = given.pop("top", "-1")
+    return Call(name, (), given), None if top == "-1" else native_cutoff(f"{name}@{top}")[1]
 
 
-def _catboost_of_hits(name: str, cutoff: int | None, border: str, weights: dict[str, str]) -> Metric:
-    """Return a CatBoost metric for which labels above a border are relevant; only MRR is weighted."""
-    if not re.fullmatch(r"-?\d*\.?\d+", border, re.ASCII):
-        raise MetricError(f"border={border} is not a number", advice="write it like border=0.5")
-    settings = {"rel": _above(float(border)), "label_type": "f32", "ties": "pessimistic"}
-    if name == "MRR":
-        return Metric.of("RR", cutoff=cutoff, weight_type="f32", **settings, **weights)
-    if name == "MAP":
-        return Metric.of("AP", cutoff=cutoff, over="achievable", ideal="retrieved", **settings)
-    if cutoff is None:
-        if name == "PrecisionAt":
-            return Metric.of("SetP", cutoff=None, **settings)
-        raise MetricError("RecallAt without top is 1 for every list", advice="give top")
-    if name == "PrecisionAt":
-        return Metric.of("P", cutoff=cutoff, over="list", **settings)
-    return Metric.of("R", cutoff=cutoff, ideal="retrieved", empty="1", **settings)
+def _number(text: str, name: str) -> float:
+    if not re.fullmatch(r"-?\d*\.?\d+", text, re.ASCII):
+        raise MetricError(f"{name}={text} is not a number", advice="write it like border=0.5")
+    return float(text)
 
 
-def _above(border: float) -> str:
-    """Return the value of ``rel`` for labels above a border, both in single precision.
+def _above(border: str, name: str) -> str:
+    """Return what makes labels above a border relevant, both in single precision.
 
-    >>> _above(0.5), _above(0.3)
-    ('>0.5', '>0.30000001192092896')
+    >>> _above("0.5", "border"), _above("0.3", "border")
+    ('rel=>0.5', 'rel=>0.30000001192092896')
     """
     try:
-        (single,) = struct.unpack("f", struct.pack("f", border))
+        (single,) = struct.unpack("f", struct.pack("f", _number(border, name)))
     except OverflowError:
         raise MetricError("border is too large for single precision", advice="write it like border=0.5") from None
-    return f">{number_text(single)}"
+    return f"rel=>{number_text(single)}"
+
+
+_WEIGHTED = one_of({"true": "weights=group", "false": ""})
+_GAINS = {
+    "type": one_of({"Base": "", "Exp": "gain=exp2"}),
+    "denominator": one_of({"LogPosition": "", "Position": "discount=position"}),
+    "use_weights": _WEIGHTED,
+}
+_HITS: dict[str, Option] = {"border": ("0.5", _above), "use_weights": one_of({"true": "", "false": ""})}
+_DECAY = ("0.85", lambda text, name: f"p={number_text(_number(text, name))}")
+CATBOOST = tabled(
+    "catboost",
+    "CatBoost 1.2.10",
+    {
+        "NDCG": Row("ndcg(ideal=retrieved, negative=keep, empty=1)", options=_GAINS),
+        "DCG": Row("dcg(negative=keep)", options=_GAINS),
+        "MAP": Row("AP(over=achievable, ideal=retrieved)", options=_HITS),
+        "MRR": Row("RR", options={**_HITS, "use_weights": _WEIGHTED}),
+        "PrecisionAt": Row("P(over=list)", "SetP", _HITS),
+        "RecallAt": Row("R(ideal=retrieved, empty=1)", options=_HITS),
+        "PFound": Row("PFound", options={"decay": _DECAY, "use_weights": _WEIGHTED}),
+        "QueryAUC": Row(
+            "AUC(ideal=retrieved, ties=average, label_domain=int0to1)",
+            options={"type": one_of({"Classic": "", "Ranking": ""}), "use_weights": _HITS["use_weights"]},
+        ),
+    },
+    cut="top",
+    read=_of_log,
+    written="{}:top={}",
+    shared="label_type=f32, weight_type=f32, ties=pessimistic",
+    more="NDCG; NDCG:top=10;type=Exp;denominator=Position; NDCG:type=Exp; NDCG:top=-1;use_weights=false; MAP; MRR; "
+    "MRR:top=10;border=1.5; PFound:top=10;decay=0.9",
+    agreement="1e-12, weighted mean included",
+    refused={"ERR": ("takes labels as probabilities", "PFound@10")},
+)
 
 
 def _lightgbm(options: str, native: str) -> Metric:
@@ -128,29 +134,6 @@ def _xgboost(options: str, native: str) -> Metric:
         settings |= {"gain": "exp2", "label_domain": "int0to31"}
     return Metric.of("ndcg", cutoff=cutoff, **settings)
 
-
-CATBOOST = Dialect(
-    "catboost",
-    "CatBoost 1.2.10",
-    without_options(_catboost),
-    lambda cutoff: f"NDCG:top={cutoff};type=Base",
-    1e-12,
-    "1e-12, weighted mean included",
-    (
-        "catboost:NDCG:top=10",
-        "catboost:NDCG:top=10;type=Exp;denominator=Position",
-        "catboost:NDCG:top=10;type=Base",
-        "catboost:NDCG:type=Exp",
-        "catboost:NDCG",
-        "catboost:NDCG:top=-1;use_weights=false",
-        "catboost:MAP:top=10",
-        "catboost:MAP",
-        "catboost:MRR",
-        "catboost:MRR:top=10;border=1.5",
-        "catboost:PrecisionAt:top=10",
-        "catboost:RecallAt:top=10",
-    ),
-)
 
 LIGHTGBM = Dialect(
     "lightgbm",

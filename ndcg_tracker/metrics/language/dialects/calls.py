@@ -1,80 +1,96 @@
-"""Libraries: calls of scikit-learn, torchmetrics and Spark, and names of ranx."""
+"""Libraries: calls of scikit-learn, torchmetrics, TensorFlow Ranking and Spark, and names of ranx."""
 
 from __future__ import annotations
 
 import re
-from functools import partial
+from typing import Any
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects.dialect import (
     Dialect,
+    Option,
+    Row,
     choice_of,
-    cutoff_of,
     native_cutoff,
-    parse_call,
+    one_of,
+    tabled,
     without_options,
 )
 from ndcg_tracker.metrics.language.metric import Metric
 
 
-def _sklearn(native: str) -> Metric:
-    call = parse_call(native, "ndcg_score", "dcg_score")
-    given = call.settle((), {"k": None, "ignore_ties": False})
-    if choice_of(given["ignore_ties"], "ignore_ties", (True, False)):
+def _ties(ignore_ties: Any, name: str) -> str:
+    if choice_of(ignore_ties, name, (True, False)):
         raise MetricError("ignore_ties=True leaves ties to NumPy's unstable sort, whose order depends on the processor")
-    cutoff = cutoff_of(given["k"], "k")
-    settings = {"ties": "average", "label_domain": "ge0", "weights": "group"}
-    if call.name == "dcg_score":
-        del settings["label_domain"]
-        return Metric.of("dcg", cutoff=cutoff, negative="keep", **settings)
-    return Metric.of("ndcg", cutoff=cutoff, ideal="retrieved", negative="keep", size1="error", **settings)
+    return ""
 
 
-def _torchmetrics(native: str) -> Metric:
-    given = parse_call(native, "RetrievalNormalizedDCG").settle((), {"top_k": None, "empty_target_action": "neg"})
-    action = choice_of(given["empty_target_action"], "empty_target_action", ("neg", "pos", "skip", "error"))
-    return Metric.of(
-        "ndcg",
-        cutoff=cutoff_of(given["top_k"], "top_k"),
-        ties="average",
-        ideal="retrieved",
-        negative="keep",
-        empty={"neg": "0", "pos": "1", "skip": "skip", "error": "error"}[action],
-        empty_when="labels_sum_0",
-        all_skipped="0",
-        score_type="f32",
-        label_type="f32",
-        arithmetic="f32",
-    )
-
-
-SKLEARN = Dialect(
+SKLEARN = tabled(
     "sklearn",
     "scikit-learn 1.9.1",
-    without_options(_sklearn),
-    lambda cutoff: f"ndcg_score(k={cutoff})",
-    1e-12,
-    "1e-12",
-    (
-        "sklearn:ndcg_score(k=10)",
-        "sklearn:ndcg_score(k=10, ignore_ties=False)",
-        "sklearn:ndcg_score()",
-        "sklearn:dcg_score(k=10)",
-    ),
+    {
+        "ndcg_score": Row(
+            "ndcg(ideal=retrieved, size1=error, label_domain=ge0)", options={"ignore_ties": (False, _ties)}
+        ),
+        "dcg_score": Row("dcg", options={"ignore_ties": (False, _ties)}),
+    },
+    cut="k",
+    shared="ties=average, negative=keep, weights=group",
+    more="ndcg_score(k=10, ignore_ties=False); ndcg_score()",
 )
 
-TORCHMETRICS = Dialect(
+_ACTIONS = {"neg": "empty=0", "pos": "empty=1", "skip": "empty=skip", "error": "empty=error"}
+
+
+def _of_torch(ours: str, whole: str = "", action: str = "neg", **options: Option) -> Row:
+    """Return a metric of torchmetrics; ``action``: what it does by default where nothing can be found."""
+    return Row(ours, whole, {"empty_target_action": one_of({action: "", **_ACTIONS}), **options})
+
+
+_WITH_GRADES = "ndcg(label_domain=any, ties=average, negative=keep, empty_when=labels_sum_0)"
+TORCHMETRICS = tabled(
     "torchmetrics",
     "torchmetrics 1.9.0",
-    without_options(_torchmetrics),
-    lambda cutoff: f"RetrievalNormalizedDCG(top_k={cutoff})",
-    1e-6,
-    "1e-6: it computes in single precision",
-    (
-        "torchmetrics:RetrievalNormalizedDCG(top_k=10)",
-        "torchmetrics:RetrievalNormalizedDCG(top_k=10, empty_target_action='skip')",
-        "torchmetrics:RetrievalNormalizedDCG()",
-    ),
+    {
+        "RetrievalNormalizedDCG": _of_torch(_WITH_GRADES),
+        "RetrievalMRR": _of_torch("RR"),
+        "RetrievalMAP": _of_torch("AP(over=found)"),
+        "RetrievalPrecision": _of_torch("P", "SetP", adaptive_k=one_of({False: "", True: "over=list"})),
+        "RetrievalRecall": _of_torch("R"),
+        "RetrievalHitRate": _of_torch("Success"),
+        "RetrievalFallOut": _of_torch("FallOut", action="pos"),
+        "RetrievalRPrecision": _of_torch("Rprec"),
+        "RetrievalAUROC": _of_torch("AUC(ties=average)"),
+    },
+    cut="top_k",
+    shared="ideal=retrieved, label_domain=int0to1, ties=input, all_skipped=0, score_type=f32, label_type=f32, "
+    "arithmetic=f32",
+    more="RetrievalNormalizedDCG(top_k=10, empty_target_action='skip'); RetrievalNormalizedDCG()",
+    tolerance=1e-6,
+    agreement="1e-6: it computes in single precision; AUROC if all scores are between 0 and 1; MRR, MAP, precision "
+    "and recall if all are above 0; all but NDCG and AUROC if no scores tie",
+)
+
+TF_RANKING = tabled(
+    "tf_ranking",
+    "TensorFlow Ranking 0.5.5",
+    {
+        "NDCGMetric": "ndcg(gain=exp2)",
+        "DCGMetric": "dcg(gain=exp2)",
+        "MRRMetric": "RR",
+        "MeanAveragePrecisionMetric": "AP",
+        "PrecisionMetric": Row("P(over=list)", "SetP"),
+        "RecallMetric": "R",
+        "HitsMetric": "Success",
+    },
+    cut="topn",
+    shared="ideal=retrieved, negative=drop, ties=input, score_type=f32, label_type=f32, arithmetic=f32",
+    tolerance=1e-6,
+    agreement="1e-6: it computes in single precision; if no scores tie",
+    refused={
+        "OPAMetric": ("is one share over the pairs of all lists", "AUC"),
+        "ARPMetric": ("is one mean over the relevant items of all lists, and lower is better", "RR"),
+    },
 )
 
 
@@ -124,15 +140,6 @@ def _ranx(native: str) -> Metric:
     return Metric.of(measure, cutoff=cutoff, rel=str(int(level or 1)), **settings)
 
 
-def _spark(native: str, gain: str) -> Metric:
-    cutoff = cutoff_of(parse_call(native, "ndcgAt").settle(("k",), {"k": None})["k"], "k")
-    if cutoff is None:
-        raise MetricError("ndcgAt needs a cutoff")
-    return Metric.of(
-        "ndcg", cutoff=cutoff, gain=gain, ties="input", negative="keep", extra="empty", empty_when="ideal_eq_0"
-    )
-
-
 RANX = Dialect(
     "ranx",
     "ranx 0.3.21",
@@ -162,22 +169,17 @@ RANX = Dialect(
     unstable_from=16,
 )
 
-SPARK = Dialect(
-    "spark",
-    "pyspark 4.3.0",
-    without_options(partial(_spark, gain="binary")),
-    lambda cutoff: f"ndcgAt({cutoff})",
-    1e-12,
-    "1e-12",
-    ("spark:ndcgAt(10)",),
+_SPARK = "ndcg(ties=input, negative=keep, extra=empty, empty_when=ideal_eq_0)"
+SPARK = tabled(
+    "spark", "pyspark 4.3.0", {"ndcgAt": _SPARK}, cut="k", is_cut=True, shared="gain=binary", written="{}({})"
 )
-
-SPARK_GRADED = Dialect(
+SPARK_GRADED = tabled(
     "spark_graded",
     "Spark 4.3.0 on the JVM",
-    without_options(partial(_spark, gain="exp2")),
-    lambda cutoff: f"ndcgAt({cutoff})",
-    1e-12,
-    "1e-12, if the labels are passed in descending order",
-    ("spark_graded:ndcgAt(10)",),
+    {"ndcgAt": _SPARK},
+    cut="k",
+    is_cut=True,
+    shared="gain=exp2",
+    written="{}({})",
+    agreement="1e-12, if the labels are passed in descending order",
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.axes import AXIS_OF
+from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
 
 
@@ -23,7 +25,7 @@ class Dialect:
     ``agreement``: the same in words, with its conditions. ``examples``: valid texts.
     ``unstable_from``: the number of items in a list from which the tool's sort orders equal scores at random, None if
     it never does; nobody promises values for such ties. ``is_by_rank``: whether the tool uses the ranks of a list,
-    whatever its scores.
+    whatever its scores. ``refused``: its metrics that are not computed here, with the reason and our nearest metric.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Dialect:
     examples: tuple[str, ...]
     unstable_from: int | None = None
     is_by_rank: bool = False
+    refused: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def text(self, cutoff: int) -> str:
         """Return the full text of plain NDCG at a cutoff."""
@@ -42,6 +45,9 @@ class Dialect:
 
     def metric(self, options: str, native: str) -> Metric:
         """Return the metric that a native text means; raise MetricError, with a valid text, for any other text."""
+        if name_of(native) in self.refused:
+            why, nearest = self.refused[name_of(native)]
+            raise MetricError(f"{name_of(native)} {why}", where=self.name, advice=f"the nearest here is {nearest}")
         try:
             return self.parse(options, native.strip())
         except MetricError as error:
@@ -168,3 +174,110 @@ def native_cutoff(text: str) -> tuple[str, int | None]:
     if not (digits.isascii() and digits.isdigit() and cutoff_from(digits) >= 1):
         raise MetricError(f"{digits!r} is not a cutoff", advice="give a whole number from 1")
     return name, cutoff_from(digits)
+
+
+Option = tuple[Any, Callable[[Any, str], str]]
+"""An option of a tool's metric: its default, and a function that returns what a value sets; it is given the name."""
+
+
+def one_of(values: Mapping[Any, str]) -> Option:
+    """Return the option that takes one of some values, the default first; each has the text of what it sets."""
+    return next(iter(values)), lambda value, name: values[choice_of(value, name, tuple(values))]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A metric of a tool, in our words.
+
+    ``ours``: its measure and settings here, ``whole``: those without a cutoff, if they differ. ``options``: the options
+    by name; they may set the ``measure``. Settings that the measure does not have are ignored. ``is_whole``: whether
+    the tool's metric is of whole lists.
+    """
+
+    ours: str
+    whole: str = ""
+    options: Mapping[str, Option] = field(default_factory=dict)
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The metrics of a tool by name, NDCG first.
+
+    ``read``: returns the call and the cutoff that a text of the tool spells. ``cut``: the option with the cutoff, if
+    there is one, ``default``: its default. ``is_cut``: whether every metric needs one. ``shared``: settings of all
+    rows, which a row may change.
+    """
+
+    rows: Mapping[str, Row]
+    shared: str
+    read: Callable[[str], tuple[Call, int | None]]
+    cut: str
+    default: int | None
+    is_cut: bool
+
+    def metric(self, native: str) -> Metric:
+        """Return the metric that a native text means."""
+        call, at = self.read(native)
+        name = next((known for known in self.rows if known.lower() == call.name.lower()), None)
+        if name is None:
+            raise MetricError(f"metric {call.name!r} is not known; it is one of {', '.join(self.rows)}")
+        row, own = self.rows[name], {self.cut: self.default} if self.cut else {}
+        given = call.settle(tuple(own), own | {option: default for option, (default, _) in row.options.items()})
+        value = at or given.get(self.cut)
+        cutoff = None if value == self.default == -1 else cutoff_of(value, self.cut)
+        measure, _, settings = (row.ours if cutoff is not None or not row.whole else row.whole).partition("(")
+        axes = _settings(self.shared) | _settings(settings.rstrip(")"))
+        for option, (_, sets) in row.options.items():
+            axes |= _settings(sets(given[option], option))
+        measure = axes.pop("measure", measure)
+        if cutoff is None and (self.is_cut or MEASURES[measure].cutoff == "required"):
+            raise MetricError(f"{name} needs {self.cut or 'a cutoff'}")
+        if cutoff is not None and (row.is_whole or MEASURES[measure].cutoff == "none"):
+            raise MetricError(f"{name} takes no cutoff")
+        if cutoff is not None and axes.get("ideal_cut") == "retrieved":
+            axes["depth"] = str(cutoff)
+        owned = {axis: value for axis, value in axes.items() if measure in AXIS_OF[axis].measures}
+        return Metric.of(measure, cutoff=cutoff, **owned)
+
+
+def called(native: str) -> tuple[Call, int | None]:
+    """Return what ``NAME@10`` or ``NAME(option=value)`` spells.
+
+    >>> called("MAP@10")[1], called("MAP(k=10)")[0].options
+    (10, {'k': 10})
+    """
+    head, cutoff = native_cutoff(native)
+    return parse_call(head), cutoff
+
+
+def tabled(name: str, tool: str, rows: Mapping[str, str | Row], *, shared: str, cut: str = "", written: str = "",
+           read: Callable[[str], tuple[Call, int | None]] = called, default: int | None = None, is_cut: bool = False,
+           more: str = "", tolerance: float = 1e-12, agreement: str = "1e-12", is_by_rank: bool = False,
+           refused: Mapping[str, tuple[str, str]] | None = None) -> Dialect:  # fmt: skip
+    """Return the dialect of a tool whose metrics are a ``Table``.
+
+    ``written``: how it writes a name with a cutoff. ``more``: further examples, between semicolons.
+    """
+    known = {text: Row(row) if isinstance(row, str) else row for text, row in rows.items()}
+    table, plain = Table(known, shared, read, cut, default, is_cut), next(iter(known))
+    form = written or ("{}(%s={})" % cut if cut else "{}@{}")  # noqa: UP031 - braces stay
+    cuts = {
+        text: not row.is_whole and MEASURES[row.ours.partition("(")[0]].cutoff != "none" for text, row in known.items()
+    }
+    examples = [form.format(text, 10) if cuts[text] else text for text in known]
+    return Dialect(
+        name,
+        tool,
+        without_options(table.metric),
+        lambda cutoff: form.format(plain, cutoff),
+        tolerance,
+        agreement,
+        tuple(f"{name}:{text}" for text in [*examples, *filter(None, more.split("; "))]),
+        is_by_rank=is_by_rank,
+        refused=refused or {},
+    )
+
+
+def _settings(text: str) -> dict[str, str]:
+    return {axis: value for axis, _, value in (part.partition("=") for part in text.split(", ") if part)}

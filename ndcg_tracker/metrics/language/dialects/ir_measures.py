@@ -14,6 +14,7 @@ from ndcg_tracker.metrics.language.dialects.dialect import (
     choice_of,
     native_cutoff,
     parse_call,
+    tabled,
     without_options,
 )
 from ndcg_tracker.metrics.language.metric import Metric
@@ -169,4 +170,13 @@ IR_MEASURES = Dialect(
         "ir_measures:NumRel",
         "ir_measures:NumQ",
     ),
+)
+
+GDEVAL = tabled(
+    "gdeval",
+    "gdeval.pl 1.3 of TREC",
+    {"ndcg": "ndcg(gain=exp2)", "err": "ERR"},
+    is_cut=True,
+    shared="label_domain=int_le4, round=5, missing=skip",
+    agreement="its 5 decimals",
 )

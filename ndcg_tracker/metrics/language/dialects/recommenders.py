@@ -1,4 +1,4 @@
-"""Recommenders: calls of RecTools and names of RecBole."""
+"""Recommenders: calls of RecTools, LensKit, Recommenders and implicit, names of RecBole, RePlay and Cornac."""
 
 from __future__ import annotations
 
@@ -7,113 +7,168 @@ from typing import Any
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import number_text
-from ndcg_tracker.metrics.language.dialects.dialect import (
-    Dialect,
-    choice_of,
-    cutoff_of,
-    native_cutoff,
-    parse_call,
-    without_options,
-)
-from ndcg_tracker.metrics.language.metric import Metric
-
-_RECTOOLS: dict[str, dict[str, Any]] = {
-    "NDCG": {"log_base": 2, "divide_by_achievable": False},
-    "Recall": {},
-    "Precision": {"r_precision": False},
-    "HitRate": {},
-    "F1Beta": {"beta": 1.0},
-    "MAP": {"divide_by_k": False},
-    "MRR": {},
-}
-"""The metrics of RecTools that are known here, with their options except ``k``."""
-_OF_USERS = {"rel": ">0", "ties": "input", "empty": "skip"}
+from ndcg_tracker.metrics.language.dialects.dialect import Row, one_of, tabled
 
 
-def _refuse_base(base: Any) -> None:
+def _base(base: Any, _name: str) -> str:
     if isinstance(base, bool) or not isinstance(base, int | float) or base <= 1:
         raise MetricError(f"log_base={base!r} is not a base", advice="give a number above 1 (it cancels out)")
+    return ""
 
 
-def _rectools(native: str) -> Metric:
-    call = parse_call(native, *_RECTOOLS)
-    given = call.settle(("k",), {"k": None, **_RECTOOLS[call.name]})
-    cutoff = cutoff_of(given["k"], "k")
-    if cutoff is None:
-        raise MetricError(f"{call.name} needs k")
-    if call.name == "NDCG":
-        _refuse_base(given["log_base"])
-        achievable = choice_of(given["divide_by_achievable"], "divide_by_achievable", (True, False))
-        ideal = "judged" if achievable else "constant"
-        return Metric.of("ndcg", cutoff=cutoff, gain="binary", ties="input", ideal=ideal, empty="skip")
-    if call.name == "F1Beta":
-        beta = given["beta"]
-        if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < inf:
-            raise MetricError(f"beta={beta!r} is not a weight", advice="give a number above 0")
-        return Metric.of("F1", cutoff=cutoff, beta=number_text(float(beta) ** 2), **_OF_USERS)
-    over = {}
-    for name, divisor in (("r_precision", "achievable"), ("divide_by_k", "cutoff")):
-        if choice_of(given.get(name, False), name, (True, False)):
-            over = {"over": divisor}
-    measure = {"Recall": "R", "Precision": "P", "HitRate": "Success", "MAP": "AP", "MRR": "RR"}[call.name]
-    return Metric.of(measure, cutoff=cutoff, **_OF_USERS, **over)
+def _beta(beta: Any, _name: str) -> str:
+    if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < inf:
+        raise MetricError(f"beta={beta!r} is not a weight", advice="give a number above 0")
+    return f"beta={number_text(float(beta) ** 2)}"
 
 
-_RECBOLE = {
-    "ndcg": ("ndcg", {"gain": "binary"}),
-    "recall": ("R", {"rel": ">0", "empty": "error"}),
-    "mrr": ("RR", {"rel": ">0"}),
-    "hit": ("Success", {"rel": ">0"}),
-    "precision": ("P", {"rel": ">0"}),
-    "map": ("AP", {"rel": ">0", "over": "achievable"}),
-}
+def _patience(patience: Any, _name: str) -> str:
+    if not isinstance(patience, float) or not 0 < patience < 1:
+        raise MetricError(f"patience={patience!r} is not a probability", advice="give a number between 0 and 1")
+    return f"p={number_text(patience)}, discount=rbp{number_text(patience)}"
 
 
-def _recbole(native: str) -> Metric:
-    name, cutoff = native_cutoff(native)
-    if name.lower() not in _RECBOLE or cutoff is None:
-        raise MetricError(f"metric {native!r} is not known; RecBole prints {', '.join(f'{n}@10' for n in _RECBOLE)}")
-    measure, settings = _RECBOLE[name.lower()]
-    return Metric.of(measure, cutoff=cutoff, ties="input", round="4", round_of="mean", **settings)
+_OF_USERS = "rel=>0, gain=binary, ties=input, empty=skip"
+"""What recommenders share: items of the test set are relevant, and users without any are left out."""
 
-
-RECTOOLS = Dialect(
+RECTOOLS = tabled(
     "rectools",
     "RecTools 0.19.0",
-    without_options(_rectools),
-    lambda cutoff: f"NDCG(k={cutoff})",
-    1e-12,
-    "1e-12",
-    (
-        "rectools:NDCG(k=10)",
-        "rectools:NDCG(k=10, divide_by_achievable=True)",
-        "rectools:Recall(k=10)",
-        "rectools:Precision(k=10)",
-        "rectools:Precision(k=10, r_precision=True)",
-        "rectools:HitRate(k=10)",
-        "rectools:F1Beta(k=10)",
-        "rectools:F1Beta(k=10, beta=0.5)",
-        "rectools:MAP(k=10)",
-        "rectools:MAP(k=10, divide_by_k=True)",
-        "rectools:MRR(k=10)",
-    ),
+    {
+        "NDCG": Row(
+            "ndcg",
+            options={"log_base": (2, _base), "divide_by_achievable": one_of({False: "ideal=constant", True: ""})},
+        ),
+        "Recall": "R",
+        "Precision": Row("P", options={"r_precision": one_of({False: "", True: "over=achievable"})}),
+        "HitRate": "Success",
+        "F1Beta": Row("F1", options={"beta": (1.0, _beta)}),
+        "MAP": Row("AP", options={"divide_by_k": one_of({False: "", True: "over=cutoff"})}),
+        "MRR": "RR",
+    },
+    cut="k",
+    is_cut=True,
+    shared=_OF_USERS,
+    more="NDCG(k=10, divide_by_achievable=True); Precision(k=10, r_precision=True); F1Beta(k=10, beta=0.5); "
+    "MAP(k=10, divide_by_k=True)",
     is_by_rank=True,
 )
 
-RECBOLE = Dialect(
+RECBOLE = tabled(
     "recbole",
     "RecBole 1.2.1",
-    without_options(_recbole),
-    lambda cutoff: f"ndcg@{cutoff}",
-    1e-12,
-    "the mean to its 4 decimals",
-    (
-        "recbole:ndcg@10",
-        "recbole:recall@10",
-        "recbole:mrr@10",
-        "recbole:hit@10",
-        "recbole:precision@10",
-        "recbole:map@10",
-    ),
+    {
+        "ndcg": "ndcg",
+        "recall": "R(empty=error)",
+        "mrr": "RR",
+        "hit": "Success",
+        "precision": "P",
+        "map": "AP(over=achievable)",
+    },
+    is_cut=True,
+    shared="rel=>0, gain=binary, ties=input, round=4, round_of=mean",
+    agreement="the mean to its 4 decimals",
     is_by_rank=True,
+)
+
+REPLAY = tabled(
+    "replay",
+    "RePlay 0.22.0",
+    {
+        "NDCG": "ndcg",
+        "MAP": "AP(over=achievable)",
+        "MRR": "RR",
+        "HitRate": "Success",
+        "Precision": "P",
+        "Recall": "R",
+    },
+    is_cut=True,
+    shared=_OF_USERS,
+    refused={"RocAuc": ("gives 1 to a list of relevant items alone", "AUC(ideal=retrieved, depth=10, ties=input)")},
+)
+
+LENSKIT = tabled(
+    "lenskit",
+    "LensKit 2025.8.1",
+    {
+        "NDCG": Row("ndcg(discount=jk2)", options={"gain": one_of({None: "", "rating": "gain=linear"})}),
+        "DCG": Row("dcg(discount=jk2)", options={"gain": one_of({None: "", "rating": "gain=linear"})}),
+        "RBP": Row(
+            "RBP",
+            options={
+                "patience": (0.85, _patience),
+                "normalize": one_of({False: "", True: "measure=ndcg, ideal_cut=retrieved"}),
+            },
+        ),
+        "Precision": Row("P(over=list)", "SetP"),
+        "Recall": Row("R(over=achievable)", "SetR"),
+        "RecipRank": "RR",
+        "Hit": "Success",
+    },
+    cut="n",
+    shared=_OF_USERS,
+    more="NDCG(n=10, gain='rating'); RBP(n=10, normalize=True)",
+    refused={
+        "AveragePrecision": (
+            "divides by the length of the list if that is less than the number of relevant items",
+            "AP(over=achievable)@10",
+        )
+    },
+)
+
+CORNAC = tabled(
+    "cornac",
+    "Cornac 3.0.1",
+    {
+        "NDCG": "ndcg",
+        "NCRR": "ndcg(discount=position, ideal_cut=retrieved)",
+        "MRR": Row("RR", is_whole=True),
+        "HitRatio": "Success",
+        "Precision": Row("P", "SetP"),
+        "Recall": Row("R", "SetR"),
+        "F1": Row("F1", "SetF"),
+        "FMeasure": Row("F1", "SetF"),
+        "AUC": "AUC(ideal=retrieved, ties=pessimistic)",
+        "MAP": Row("AP(ideal=retrieved)", is_whole=True),
+    },
+    cut="k",
+    default=-1,
+    shared="rel=1, gain=binary>=1, ties=input, empty=skip",
+    agreement="1e-12; MAP if no scores tie",
+)
+
+RECOMMENDERS = tabled(
+    "recommenders",
+    "Recommenders 1.2.1",
+    {
+        "ndcg_at_k": Row(
+            "ndcg",
+            options={
+                "score_type": one_of({"binary": "", "raw": "gain=linear", "exp": "gain=exp2"}),
+                "discfun_type": one_of({"loge": "", "log2": ""}),
+            },
+        ),
+        "precision_at_k": "P(missing=skip)",
+        "recall_at_k": "R(missing=skip)",
+        "map_at_k": "AP(over=achievable, missing=skip)",
+        "map": "AP(missing=skip)",
+    },
+    cut="k",
+    default=10,
+    shared=_OF_USERS,
+    more="ndcg_at_k(k=10, score_type='exp')",
+    refused={"r_precision_at_k": ("leaves out users without a hit", "Rprec(rel=>0)")},
+)
+
+IMPLICIT = tabled(
+    "implicit",
+    "implicit 0.7.3",
+    {"ndcg_at_k": "ndcg", "mean_average_precision_at_k": "AP(over=achievable)"},
+    cut="K",
+    default=10,
+    shared=_OF_USERS,
+    refused={
+        "precision_at_k": ("is one share over the items of all users", "P(over=achievable)@10"),
+        "AUC_at_k": ("needs the number of items of the catalogue", "AUC"),
+    },
 )

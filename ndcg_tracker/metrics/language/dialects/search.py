@@ -13,8 +13,8 @@ from ndcg_tracker.metrics.language.dialects.dialect import (
     Dialect,
     choice_of,
     cutoff_of,
-    native_cutoff,
     parse_call,
+    tabled,
     without_options,
 )
 from ndcg_tracker.metrics.language.metric import Metric
@@ -109,43 +109,20 @@ ELASTICSEARCH = Dialect(
     ),
 )
 
-_ABOVE_0 = ">0"
-_WORKBENCH: dict[str, tuple[str, dict[str, str]]] = {
-    "NDCG": ("ndcg", {"gain": "exp2", "negative": "keep"}),
-    "DCG": ("dcg", {"gain": "exp2", "negative": "keep"}),
-    "Precision": ("P", {"rel": _ABOVE_0, "over": "list"}),
-    "MAP": ("AP", {"rel": _ABOVE_0}),
-    "Recall": ("R", {"label_domain": "int0to1"}),
-    "MRR": ("RR", {"label_domain": "int0to1"}),
-    "Coverage": ("Judged", {}),
-}
-
-
-def _opensearch(native: str) -> Metric:
-    name, cutoff = native_cutoff(native)
-    name = {known.lower(): known for known in _WORKBENCH}.get(name.lower(), name)
-    if name not in _WORKBENCH:
-        raise MetricError(f"metric {name!r} is not known; it is one of {', '.join(_WORKBENCH)}")
-    if cutoff is None:
-        raise MetricError(f"{name} needs the size of the experiment", advice=f"write {name}@10")
-    measure, settings = _WORKBENCH[name]
-    return Metric.of(measure, cutoff=cutoff, ties="input", extra="empty", round="2up", **settings)
-
-
-OPENSEARCH = Dialect(
+OPENSEARCH = tabled(
     "opensearch",
     "OpenSearch's search relevance workbench 3.1",
-    without_options(_opensearch),
-    lambda cutoff: f"NDCG@{cutoff}",
-    1e-12,
-    "1e-12 with its public source code and the numbers of its own unit tests; not compared with a running server",
-    (
-        "opensearch:NDCG@10",
-        "opensearch:Precision@10",
-        "opensearch:MAP@10",
-        "opensearch:Recall@10",
-        "opensearch:MRR@10",
-        "opensearch:DCG@10",
-        "opensearch:Coverage@10",
-    ),
+    {
+        "NDCG": "ndcg(gain=exp2, negative=keep)",
+        "Precision": "P(rel=>0, over=list)",
+        "MAP": "AP(rel=>0)",
+        "Recall": "R(label_domain=int0to1)",
+        "MRR": "RR(label_domain=int0to1)",
+        "DCG": "dcg(gain=exp2, negative=keep)",
+        "Coverage": "Judged",
+    },
+    is_cut=True,
+    shared="ties=input, extra=empty, round=2up",
+    agreement="1e-12 with its public source code and the numbers of its own unit tests; not compared with a running "
+    "server",
 )
