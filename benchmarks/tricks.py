@@ -21,7 +21,6 @@ Work = Callable[[], object]
 WITHIN = {
     "TREC by Arrow": "a run of 500,000 lines, against the exact reader",
     "CSV by Arrow": "500,000 rows, against the exact reader",
-    "JSON lines by Arrow": "500,000 rows, against the exact reader",
     "blocks side by side": "the TREC run on all cores, against one",
     "hash join": "500,000 items and a tenth of them, in groups of 100, against sorting their hashes",
     "few labels compared": "500,000 items and one label per group of 100, against a hash table",
@@ -43,12 +42,8 @@ _ALL_COMMANDS = (
 _COMPARE = ("--db", "{few}", "compare", "run0", "run1")
 _SMALL = ("evaluate", "{run}", "--labels", "{qrels}")
 WHOLE = {
-    "small TREC file by NumPy": (
-        "`evaluate` of 50,000 lines, against the exact reader",
-        "from ndcg_tracker.ingest.formats.trec import Trec; Trec.small = None", _SMALL,
-    ),
     "small TREC file without Arrow": (
-        "the same, against Arrow",
+        "`evaluate` of 25,000 lines, against Arrow",
         "from ndcg_tracker.ingest import reading; reading.SMALL = 0", _SMALL,
     ),
     "schema snapshot": (
@@ -94,10 +89,6 @@ def _reading(kind: str, n_rows: int, *, fast: bool) -> Work:
         "trec": lambda: trec_file(n_rows),
         "csv": lambda: _text_file(
             "csv", n_rows, lambda n: f"q{n // 100},d{n * 7919 % 999_983},{n * 31 % 997 / 1000}\n", "group,item,score\n"
-        ),
-        "jsonl": lambda: _text_file(
-            "jsonl", n_rows,
-            lambda n: f'{{"group": "q{n // 100}", "item": "d{n * 7919 % 999_983}", "score": {n * 31 % 997 / 1000}}}\n',
         ),
     }[kind]()  # fmt: skip
 
@@ -247,7 +238,6 @@ def work_of(name: str, n_rows: int, *, has_trick: bool) -> Work:
     return {
         "TREC by Arrow": lambda: _reading("trec", n_rows, fast=has_trick),
         "CSV by Arrow": lambda: _reading("csv", n_rows, fast=has_trick),
-        "JSON lines by Arrow": lambda: _reading("jsonl", n_rows, fast=has_trick),
         "blocks side by side": lambda: _side_by_side(n_rows, all_cores=has_trick),
         "hash join": lambda: _join(n_rows, hashed=has_trick),
         "few labels compared": lambda: _few_labels(n_rows, compared=has_trick),

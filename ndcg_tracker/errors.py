@@ -125,6 +125,11 @@ class _Told(Exception):  # noqa: N818  # warnings are printed in the same way
         return worded(self._advice)
 
     @property
+    def told(self) -> dict[str, str]:
+        """What is wrong and what to do about it, for an error of another kind or place."""
+        return {"what": self._what, "advice": self._advice, "joint": self._joint}
+
+    @property
     def arguments(self) -> tuple[str, ...]:
         """The names of the arguments in the message, each once."""
         return tuple(dict.fromkeys(match[1] for match in _ARGUMENT.finditer(self.message)))
@@ -140,6 +145,13 @@ class _Told(Exception):  # noqa: N818  # warnings are printed in the same way
         placed._advice = "; ".join(part for part in (self._advice, advice) if part)
         placed.args = (str(placed),)
         return placed
+
+    def respelled(self, spelled: Spelling) -> Self:
+        """Return a copy in which ``spelled`` writes the arguments."""
+        copied = copy(self)
+        copied._where, copied._what, copied._advice = self.parts(spelled)
+        copied.args = (str(copied),)
+        return copied
 
 
 class NdcgTrackerError(_Told):

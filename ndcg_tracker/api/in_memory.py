@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from ndcg_tracker.api.reading import GivenLabels, Ingest
+from ndcg_tracker.api.reading import GivenLabels, Ingest, Reading, names_in_read, read_as
 from ndcg_tracker.api.storing import store_run_of
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import DEFAULT_METRIC, Judge, MetricTexts, asks
+from ndcg_tracker.asked import DEFAULT_METRIC, Judge, Metrics, ReadAs, asks
 from ndcg_tracker.compare import options
 from ndcg_tracker.compare.options import CompareOptions
-from ndcg_tracker.errors import InputError, NdcgTrackerWarning, warn
+from ndcg_tracker.errors import InputError, NdcgTrackerError, NdcgTrackerWarning, argument, warn
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparisonResult
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 class UnstoredKeywords(TypedDict, total=False):
     """How people give the options of a comparison that need no stored run."""
 
-    metrics: MetricTexts
+    metrics: Metrics
     judge: Judge
     missing: options.MissingGroups
     test: options.Test
@@ -44,14 +46,15 @@ class MemoryTracker(Tracker):
 
     def __init__(self) -> None:
         from ndcg_tracker.storage.database_url import MEMORY
-        from ndcg_tracker.storage.store import Store
 
         super().__init__(MEMORY)
-        self._in_memory = Store.in_memory()
 
     def store(self, *, create: bool = False, dataset: str | None = None) -> Store:
-        """Return the store in memory, of which there is only one."""
-        return self._in_memory
+        """Return the store in memory, which is new if this was closed."""
+        from ndcg_tracker.storage.store import Store
+
+        self._store = self._store or Store.in_memory()
+        return self._store
 
 
 def names_of(runs: Sequence[object], others: Sequence[str] = ()) -> list[str]:
@@ -70,15 +73,49 @@ def names_of(runs: Sequence[object], others: Sequence[str] = ()) -> list[str]:
     return [path if path and names.count(name) > 1 else name for name, path in zip(names, paths, strict=True)]
 
 
+@contextmanager
+def _said_as_read() -> Iterator[None]:
+    """Let errors and warnings name the options of reading as parts of ``read``."""
+
+    options = names_in_read()
+
+    def spelled(name: str, value: str) -> str:
+        return argument("read", f"{name}={value or 'NAME'}") if name in options else argument(name, value)
+
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            yield
+    except NdcgTrackerError as error:
+        raise error.respelled(spelled) from None
+    for told in caught:
+        if isinstance(told.message, NdcgTrackerWarning):
+            warn(told.message.respelled(spelled))
+        else:
+            warnings.warn_explicit(told.message, told.category, told.filename, told.lineno)
+
+
+@_said_as_read()
 def tracker_of(
-    runs: Mapping[str, object], labels: object, what: Ingest, *, needs_labels: bool = True
+    runs: Mapping[str, object],
+    labels: object,
+    read: ReadAs,
+    metrics: Metrics,
+    judge: str | None,
+    *,
+    needs_labels: bool = True,
 ) -> tuple[Tracker, list[tuple[str, str]]]:
     """Return a tracker in memory that has these runs alone, and each run's name with the notes on it.
 
-    ``what``: how to read them, and the metrics. Raises: the errors of ``Tracker.ingest``.
+    ``needs_labels``: whether the question does. Raises: the errors of ``Tracker.ingest``.
     """
     from ndcg_tracker.runs.labels import NO_LABELS
 
+    reading = Reading() if read is None else read_as(read)
+    what = Ingest(
+        **{one.name: getattr(reading, one.name) for one in fields(reading)},
+        metrics=metrics or DEFAULT_METRIC,
+        judge=judge,
+    )
     tracker, notes = MemoryTracker(), []
     given = what.labels_given(labels, what.only_judge, next(iter(runs.values())))
     if not needs_labels:
@@ -95,15 +132,15 @@ def compare(
     *candidates: object,
     labels: object = None,
     names: Sequence[str] | None = None,
-    read: str | None = None,
+    read: ReadAs = None,
     **keywords: Unpack[UnstoredKeywords],
 ) -> ComparisonResult:
     """Compare rankings that are not stored, as ``Tracker.compare`` does for stored runs; nothing is written.
 
     Parameters: ``baseline``, ``candidates``: what ``evaluate`` takes: paths of files, tables, dicts, lists of objects.
     ``labels``: see ``evaluate``; None if each run has its own. ``names``: one for each run; by default the names of
-    the files, "baseline" and "candidate". ``read``: how to read them, as the command's ``--read`` says it, such as
-    ``"group=qid item=doc"``. ``metrics``: by default ndcg@10. The others: see ``Tracker.compare``. Returns: the
+    the files, "baseline" and "candidate". ``read``: how to read them: options of ``evaluate``, as a mapping or as text
+    such as ``"group=qid item=doc"``. ``metrics``: by default ndcg@10. The others: see ``Tracker.compare``. Returns: the
     result, with ``to_dict``, ``to_frame``, ``to_html`` and ``plot``; ``str`` gives a report. Raises: the errors of
     ``Tracker.ingest`` and ``Tracker.compare``.
 
@@ -118,8 +155,8 @@ def compare(
         raise InputError(f"there are {len(runs)} runs but {len(names)} names", advice="give one per run")
     further = [f"candidate {number}" for number in range(2, len(candidates) + 1)]
     named = names_of(runs, ["baseline", "candidate", *further]) if names is None else names
-    what = Ingest(metrics=keywords.get("metrics", DEFAULT_METRIC), judge=keywords.get("judge"))
-    tracker, notes = tracker_of(dict(zip(named, runs, strict=True)), labels, what)
+    of_runs = keywords.get("metrics", DEFAULT_METRIC), keywords.get("judge")
+    tracker, notes = tracker_of(dict(zip(named, runs, strict=True)), labels, read, *of_runs)
     for name, note in notes:
         warn(NdcgTrackerWarning(note, where=name))
     return tracker.compare(named[0], *named[1:], **keywords)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from ndcg_tracker.asked import (
-    DEFAULT_DATASET,
     DEFAULT_METRIC,
     GROUP,
     LABEL,
@@ -21,28 +20,34 @@ from ndcg_tracker.asked import (
     GroupsShare,
     Header,
     ItemColumn,
+    ItemIsText,
     ItemsPath,
+    ItemText,
     ItemToDocument,
+    Judges,
     LabelColumn,
     LabelJudge,
     Labels,
+    Metadata,
     Metrics,
     OwnName,
     Reader,
     RelevantKey,
+    Sampled,
     ScoreColumn,
     Scores,
     Stream,
     WeightColumn,
     allowed,
+    asks,
     declared,
+    made,
 )
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.rules import refuse
+from ndcg_tracker.runs.question import RunTold, ToldKeywords
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ndcg_tracker.api.evaluation import Evaluation
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.documents import Collapse, Documents
@@ -62,38 +67,29 @@ class GivenLabels:
     judge: str = ""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How to read a run and its labels (see ``evaluate``); an ``OwnName`` means that no name was given.
+@dataclass(frozen=True, kw_only=True)
+class LabelReading:
+    """How to read labels, or a run with its labels (see ``evaluate``); an ``OwnName`` means that no name was given.
 
-    ``by_rank`` and ``recognised``: see ``Columns``. ``item_is_text``: the items have no ids, and are texts.
+    What only runs have is declared by the questions about them. ``item_is_text``: the items have no ids, and are texts.
+    ``recognised``: see ``Columns``.
     """
 
-    group: str | None = GROUP
-    item: str | Literal[False] | None = None
+    group: GroupColumn = GROUP
+    item: ItemColumn = None
     score: str = SCORE
-    label: str | None = LABEL
+    label: LabelColumn = LABEL
     weight: str | None = None
-    items: str | None = None
-    relevant: str | None = None
-    null_scores: NullScores = "error"
-    reader: str | None = None
-    columns: str | Sequence[str] | None = None
-    scores: str | os.PathLike[str] | None = None
-    item_to_document: object = None
+    items: ItemsPath = None
+    relevant: RelevantKey = None
+    reader: Reader = None
+    columns: Header = None
+    item_to_document: ItemToDocument = None
     collapse: Collapse | None = None
-    item_is_text: bool = False
     groups_share: str | float | None = None
     allow: str | Sequence[str] = ()
-    stream: bool | None = None
-    by_rank: bool = False
+    item_is_text: bool = False
     recognised: list[Recognised] = field(default_factory=list, compare=False)
-
-    @classmethod
-    def of(cls: type[T], given: Mapping[str, Any], **further: Any) -> T:
-        """Return what the arguments of a call say, as ``locals()`` has them; those of other names are left out."""
-        names = {one.name for one in fields(cls)}  # type: ignore[arg-type]
-        return cls(**{name: value for name, value in given.items() if name in names}, **further)
 
     @cached_property
     def documents(self) -> Documents | None:
@@ -121,6 +117,40 @@ class Reading:
         beside: dict[str, Any] = {"documents": self.documents, "allow": allowed(self.allow), "groups_share": share}
         return Columns(**given, **beside, **further, recognised=self.recognised)
 
+    def of_file(self) -> Columns:
+        """Return the columns of a file of labels that no run comes with."""
+        from ndcg_tracker.ingest.columns import header_of
+
+        return self.names("group", "item", "label", "items", "relevant", header=header_of(self.columns))
+
+
+class LabelKeywords(TypedDict, total=False):
+    """How people give ``LabelReading`` (generated)."""
+
+    group: GroupColumn
+    item: ItemColumn
+    label: LabelColumn
+    items: ItemsPath
+    relevant: RelevantKey
+    reader: Reader
+    columns: Header
+    item_to_document: ItemToDocument
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(LabelReading):
+    """How to read a run and its labels (see ``evaluate``); ``by_rank``: see ``Columns``."""
+
+    score: ScoreColumn = SCORE
+    weight: WeightColumn = None
+    scores: Scores = None
+    collapse: Collapsed = None
+    groups_share: GroupsShare = None
+    allow: Allow = ()
+    stream: Stream = None
+    null_scores: NullScores = "error"
+    by_rank: bool = False
+
     def of_run(self, labels: object) -> Columns:
         """Return the columns of a run; ``labels``: those that come apart, None for those in the run."""
         from ndcg_tracker.ingest.columns import header_of
@@ -134,12 +164,6 @@ class Reading:
             by_rank=self.by_rank,
             beside=labels,
         )
-
-    def of_file(self, *roles: str) -> Columns:
-        """Return the columns of a file of labels that no run comes with."""
-        from ndcg_tracker.ingest.columns import header_of
-
-        return self.names(*roles, header=header_of(self.columns))
 
     def of_labels(self, run: object = None) -> Columns:
         """Return the columns of labels that come apart from a run."""
@@ -195,23 +219,29 @@ class Reading:
         )
 
 
-@dataclass(frozen=True)
-class Ingest(Reading):
+class ReadingKeywords(LabelKeywords, total=False):
+    """How people give ``Reading`` (generated)."""
+
+    score: ScoreColumn
+    weight: WeightColumn
+    collapse: Collapsed
+    groups_share: GroupsShare
+    allow: Allow
+    scores: Scores
+    stream: Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ingest(RunTold, Reading):
     """What to store of a run, and how to read it (see ``Tracker.ingest``)."""
 
-    name: str | None = None
-    dataset: str = DEFAULT_DATASET
-    metrics: str | Sequence[str] = DEFAULT_METRIC
-    text: str | None = None
+    metrics: Metrics = DEFAULT_METRIC
+    text: ItemText = None
     texts: Mapping[str, str] | None = None
-    sampled: str | None = None
-    tags: Mapping[str, str] | None = None
-    parameters: Mapping[str, str] | None = None
-    git_commit: str | None = None
-    created_at: str | datetime | None = None
-    metadata: str | os.PathLike[str] | None = None
-    replace: bool = False
-    judge: str | Sequence[str] | None = None
+    item_is_text: ItemIsText = False
+    sampled: Sampled = None
+    metadata: Metadata = None
+    judge: Judges = None
 
     @property
     def only_judge(self) -> str | None:
@@ -232,28 +262,26 @@ class Ingest(Reading):
         return replace(self, name=default_run_name(path))
 
 
+class IngestKeywords(ReadingKeywords, ToldKeywords, total=False):
+    """How people give ``Ingest`` (generated)."""
+
+    metrics: Metrics
+    item_is_text: ItemIsText
+    text: ItemText
+    sampled: Sampled
+    metadata: Metadata
+    judge: Judges
+
+
+@asks(Reading)
 def evaluate(
     frame: object,
     metrics: Metrics = DEFAULT_METRIC,
     *,
-    group: GroupColumn = GROUP,
-    item: ItemColumn = None,
-    score: ScoreColumn = SCORE,
-    label: LabelColumn = LABEL,
-    weight: WeightColumn = None,
-    items: ItemsPath = None,
-    relevant: RelevantKey = None,
     labels: Labels = None,
-    null_scores: NullScores = "error",
-    reader: Reader = None,
-    columns: Header = None,
-    scores: Scores = None,
-    item_to_document: ItemToDocument = None,
-    collapse: Collapsed = None,
-    groups_share: GroupsShare = None,
-    allow: Allow = (),
     judge: LabelJudge = None,
-    stream: Stream = None,
+    null_scores: NullScores = "error",
+    **keywords: Unpack[ReadingKeywords],
 ) -> Evaluation:
     """Return metrics of a ranking, per group and on average, without a database.
 
@@ -300,7 +328,7 @@ def evaluate(
     >>> nt.evaluate({"q": {"a": 2.0, "b": 1.0}}, "ndcg@10", labels={"q": {"b": 1}}).mean.round(4).to_dict()
     {'ndcg@10': 0.6309}
     """
-    reading = Reading.of(locals())
+    reading = made(Reading, keywords, null_scores=null_scores)
     evaluation = evaluated(reading, frame, labels, metrics, judge)
     for note in evaluation.notes:
         warn(NdcgTrackerWarning(note, where="the run"))
@@ -328,6 +356,11 @@ def evaluated(
     return replace(evaluation, no_answer=values, notes=(*evaluation.notes, *in_words(notes)))
 
 
+def names_in_read() -> list[str]:
+    """Return the options of reading that ``--read`` names."""
+    return [one.name for one in declared(Reading) if one.name != "stream"]
+
+
 def read_as(given: str | Mapping[str, Any]) -> Reading:
     """Return how to read files that stand where runs are named: what ``--read`` says.
 
@@ -339,7 +372,7 @@ def read_as(given: str | Mapping[str, Any]) -> Reading:
     >>> reading.group, reading.item, reading.score, reading.label, reading == read_as({"group": "qid"})
     ('qid', 'doc,pid', '-position', '=1', False)
     """
-    options = [one.name for one in declared(evaluate) if one.name in _NAMES_IN_READ]
+    options = names_in_read()
     if isinstance(given, Mapping):
         pairs = [(str(name), value) for name, value in given.items()]
     else:
@@ -361,6 +394,3 @@ def read_as(given: str | Mapping[str, Any]) -> Reading:
     reading = Reading(**dict(pairs))
     reading.names()  # refuses what is wrong with the values
     return reading
-
-
-_NAMES_IN_READ = {one.name for one in fields(Reading)} - {"null_scores", "stream"}

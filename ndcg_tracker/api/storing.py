@@ -4,68 +4,56 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from ndcg_tracker.api.reading import Ingest, Reading
+from ndcg_tracker.api.reading import Ingest, IngestKeywords, LabelKeywords, LabelReading
 from ndcg_tracker.asked import (
     DEFAULT_DATASET,
-    DEFAULT_METRIC,
     GROUP,
-    LABEL,
-    SCORE,
-    Allow,
     AnyDataset,
-    Collapsed,
-    CreatedAt,
     Dataset,
-    DatasetOfRun,
     Everyday,
     FactsFile,
-    GitCommit,
     GroupColumn,
     GroupsShare,
-    Header,
-    ItemColumn,
     ItemIsText,
-    ItemsPath,
     ItemText,
-    ItemToDocument,
     Judges,
-    LabelColumn,
     Labels,
-    Metadata,
-    Metrics,
     MetricTexts,
     Option,
-    Parameters,
     Reader,
-    RelevantKey,
-    Replace,
-    RunTags,
-    Sampled,
-    ScoreColumn,
-    Scores,
-    Stream,
     Texts,
     TextsFile,
     WeightColumn,
     Where,
+    asks,
+    made,
     name_given,
     parted,
 )
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.text_columns import TextColumns, TextKeywords
+from ndcg_tracker.metrics.language.metric import Direction, range_of
 from ndcg_tracker.metrics.language.text import parse_metrics
+from ndcg_tracker.runs.question import (
+    Extend,
+    LabelledDataset,
+    LabelsKept,
+    ReplaceLabels,
+    Rescore,
+    RunTold,
+    ToldKeywords,
+)
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.shapes import Recognised
     from ndcg_tracker.ingest.table import RankedTable
-    from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.runs import scoring
     from ndcg_tracker.runs.designs import Answers
@@ -77,20 +65,36 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
+def range_read(text: str) -> tuple[float, float]:
+    """Return the range that a text means (InputError)."""
+    low, comma, high = text.partition(",")
+    if not comma or "," in high:
+        raise InputError(f"--range {text!r} is not LOW,HIGH", advice="write, for example, 0,1 or 0,inf")
+    return range_of(low, high)
+
+
+ResultsFile = Annotated[
+    object,
+    Option("Values per group from another engine, instead of runs.", ("--results",), metavar="FILE", typed=str | None),
+]
+BetterResults = Annotated[
+    Direction,
+    Option("Whether higher or lower values of --results are better.", metavar="higher|lower", typed=str | None),
+]
+RangeOfResults = Annotated[
+    tuple[float, float],
+    Option(
+        "Range of the values of --results, such as 0,1 or 0,inf.", metavar="LOW,HIGH", typed=str | None, read=range_read
+    ),
+]
+ValueColumn = Annotated[
+    str | None, Option("Column of the values of --results.", default="value, or the only other column")
+]
+MeasureOfFile = Annotated[str | None, Option("The measure to take if a file has several.")]
 LabelsFile = Annotated[
     object, Option("The labels; - is standard input.", metavar="FILE", is_positional=True, typed=str)
 ]
-LabelledDataset = Annotated[
-    str,
-    Everyday(
-        "The dataset: the groups and labels to compare runs on.",
-        default="default; with --extend, --design, --judge or --rescore also the only one",
-    ),
-]
-OfJudge = Annotated[str, Everyday("Who gave the labels: a person, a pool or a model.", metavar="NAME")]
-Extend = Annotated[bool, Everyday("Add the labels to the latest version, instead of replacing it.")]
-ReplaceLabels = Annotated[bool, Everyday("Replace the latest version, even if many groups lose all labels.")]
-Rescore = Annotated[bool, Everyday("Evaluate the stored runs under the labels, in the same transaction.")]
+OfJudge = Annotated[str | None, Everyday("Who gave the labels: a person, a pool or a model.", metavar="NAME")]
 AddedBy = Annotated[str, Option("Who gave the labels, if not the judge.", metavar="NAME")]
 FromRuns = Annotated[
     Sequence[str],
@@ -106,10 +110,6 @@ Attributes = Annotated[
 DefaultWeight = Annotated[
     float | None, Option("Weight of groups that have none, now and later; nan removes it.", metavar="W")
 ]
-ItemOfText = Annotated[str | None, Option("Column of the item.", default="item")]
-TextColumn = Annotated[str | None, Option("Column of the text.", default="text")]
-TitleColumn = Annotated[str | None, Option("Column of the title.", default="title")]
-UrlColumn = Annotated[str | None, Option("Column of the link.", default="url")]
 ReplaceTexts = Annotated[bool, Option("Also give labelled items other texts.")]
 Splittable = Annotated[str, Option("A dataset with labels and without runs.", metavar="NAME", is_positional=True)]
 SealedMetric = Annotated[str, Option("The metric of all gates on the sealed part.", ("--metric", "-m"))]
@@ -124,41 +124,16 @@ Seed = Annotated[str | None, Option("Seed of the random choice of groups.", meta
 Move = Annotated[bool, Option("Move dataset NAME, which an older version sealed, with its runs and looks.")]
 
 
+@asks(Ingest)
 def ingest(
     self: HasStore,
     frame: object,
     *,
     name: str | None = None,
     labels: Labels = None,
-    dataset: DatasetOfRun = DEFAULT_DATASET,
-    metrics: Metrics = DEFAULT_METRIC,
-    group: GroupColumn = GROUP,
-    item: ItemColumn = None,
-    score: ScoreColumn = SCORE,
-    label: LabelColumn = LABEL,
-    weight: WeightColumn = None,
-    items: ItemsPath = None,
-    relevant: RelevantKey = None,
-    null_scores: NullScores = "error",
-    reader: Reader = None,
-    columns: Header = None,
-    scores: Scores = None,
-    item_to_document: ItemToDocument = None,
-    text: ItemText = None,
     texts: Mapping[str, str] | None = None,
-    item_is_text: ItemIsText = False,
-    collapse: Collapsed = None,
-    groups_share: GroupsShare = None,
-    sampled: Sampled = None,
-    tags: RunTags = None,
-    parameters: Parameters = None,
-    git_commit: GitCommit = None,
-    created_at: CreatedAt = None,
-    metadata: Metadata = None,
-    replace: Replace = False,
-    judge: Judges = None,
-    allow: Allow = (),
-    stream: Stream = None,
+    null_scores: NullScores = "error",
+    **keywords: Unpack[IngestKeywords],
 ) -> IngestResult:
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
@@ -182,7 +157,7 @@ def ingest(
     InputError for a frame that cannot be read, and for what ``allow`` does not let pass; ConflictError if the name is
     taken by other content, if a label in the run contradicts a stored one, or if more than a tenth of ``labels`` do.
     """
-    return store_run_of(self, Ingest.of(locals()), frame, labels)
+    return store_run_of(self, made(Ingest, keywords, name=name, texts=texts, null_scores=null_scores), frame, labels)
 
 
 def store_run_of(
@@ -208,29 +183,22 @@ def store_run_of(
     path, what = path_of(frame), replace_fields(what.named(frame), by_rank=are_by_rank(what.metrics))
     given = what.labels_given(labels, what.only_judge, frame)
     beside = {} if what.metadata is None else side_metadata(os.fspath(what.metadata))
+    tags = {**({} if path is None else run_metadata(path)), **beside, **(what.tags or {})}
+    texts = texts_read(what.documents, what.texts)
+    if what.text is not None:
+        texts = texts_given(path or "-", what.text, what.of_run(given.source), RUN_TABLE, what.reader)
     details = RunDetails.given(
-        what.name or "",
-        what.dataset,
+        replace_fields(what, tags=tags),
         [name for name in (source or path,) if name is not None],
-        git_commit=what.git_commit,
-        parameters=what.parameters,
-        tags={**({} if path is None else run_metadata(path)), **beside, **(what.tags or {})},
         labels=path_of(given.source),
-        created_at=what.created_at,
         sampled=what.sampled,
         groups_share=what.groups_share,
         allow=what.allow,
     )
-    texts = texts_read(what.documents, what.texts)
-    if what.text is not None:
-        texts = texts_given(path or "-", what.text, what.of_run(given.source), RUN_TABLE, what.reader)
-    told: dict[str, Any] = {"recognised": what.recognised}
+    told: dict[str, Any] = {"recognised": what.recognised, "texts": texts}
     told["empty_lists"] = partial(empty_lists, frame, what.of_run(given.source))
-    details, whose = (
-        replace_fields(details, texts=texts, **told),
-        what.judge or ([given.judge] if given.judge else None),
-    )
-    options: Any = {"details": details, "metrics": what.metrics, "replace": what.replace, "judge": whose}
+    details, whose = replace_fields(details, **told), what.judge or ([given.judge] if given.judge else None)
+    options: Any = {"details": details, "metrics": what.metrics, "judge": whose}
     if ready is not None:
         stored = ingest_stream(self, [ready.table], given.lists, scores=ready.scores, **options)
     else:
@@ -239,25 +207,37 @@ def store_run_of(
     return stored
 
 
+@dataclass(frozen=True, kw_only=True)
+class ResultsTold(RunTold):
+    """The columns of the results of another engine, and the run that has them (see ``Tracker.log_results``)."""
+
+    group: GroupColumn = None
+    value: ValueColumn = None
+    measure: MeasureOfFile = None
+    groups_share: GroupsShare = None
+    reader: Reader = None
+
+
+class ResultsKeywords(ToldKeywords, total=False):
+    """How people give ``ResultsTold`` (generated)."""
+
+    group: GroupColumn
+    value: ValueColumn
+    measure: MeasureOfFile
+    groups_share: GroupsShare
+    reader: Reader
+
+
+@asks(ResultsTold)
 def log_results(
     self: HasStore,
-    results: object,
+    results: ResultsFile,
     *,
     metric: str,
-    direction: Direction,
-    range: tuple[float, float],
+    direction: BetterResults,
+    range: RangeOfResults,
     name: str | None = None,
-    dataset: str = DEFAULT_DATASET,
-    group: str | None = None,
-    value: str | None = None,
-    measure: str | None = None,
-    groups_share: str | float | None = None,
-    reader: str | None = None,
-    tags: Mapping[str, str] | None = None,
-    parameters: Mapping[str, str] | None = None,
-    git_commit: str | None = None,
-    created_at: str | datetime | None = None,
-    replace: bool = False,
+    **keywords: Unpack[ResultsKeywords],
 ) -> IngestResult:
     """Store group results that another engine computed, to compare, gate and plot them like others.
 
@@ -289,24 +269,16 @@ def log_results(
     from ndcg_tracker.runs.ingest import RunDetails
 
     parsed = named_external(metric, direction, *map(str, range))
-    columns, path = ResultColumns(group, value, measure), path_of(results)
+    told, path = made(ResultsTold, keywords, name=name), path_of(results)
     if name is None:
         if path is None:
             raise InputError("the run of the results has no name", advice=f"name it with {argument('name')}")
-        name = default_run_name(path)
-    details = RunDetails.given(
-        name,
-        dataset,
-        [] if path is None else [path],
-        git_commit=git_commit,
-        parameters=parameters,
-        tags=tags,
-        created_at=created_at,
-        groups_share=groups_share,
-    )
-    table = read_results(results, parsed.limits or (0.0, 0.0), reader=reader, columns=columns)
+        told = replace_fields(told, name=default_run_name(path))
+    details = RunDetails.given(told, [] if path is None else [path], groups_share=told.groups_share)
+    columns = ResultColumns(told.group, told.value, told.measure)
+    table = read_results(results, parsed.limits or (0.0, 0.0), reader=told.reader, columns=columns)
     with self.store(create=True).write() as tx:
-        return store_results(tx, table, parsed, details, replace=replace)
+        return store_results(tx, table, parsed, details)
 
 
 def ingest_stream(
@@ -316,7 +288,6 @@ def ingest_stream(
     details: RunDetails,
     metrics: str | Sequence[str],
     *,
-    replace: bool = False,
     scores: scoring.Scores | None = None,
     judge: str | Sequence[str] | None = None,
 ) -> IngestResult:
@@ -337,7 +308,7 @@ def ingest_stream(
             scores = ready_run(whole[0], labels, parsed).scores
     with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
         store = self.store(create=True, dataset=details.dataset)
-        return store_run(store, read, labels, details, parsed, replace=replace, scores=scores, judges=judge)
+        return store_run(store, read, labels, details, parsed, scores=scores, judges=judge)
 
 
 def rescore(
@@ -363,32 +334,57 @@ def rescore(
     return rescore_stored(self.store(), named, parsed, dataset=dataset, version=labels, judges=judge)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnswersTold(LabelReading):
+    """How to read the grades of a judge, and of which dataset they are (see ``Tracker.add_answers``)."""
+
+    dataset: LabelledDataset = DEFAULT_DATASET
+    judge: OfJudge = None
+    where: Where = None
+
+
+class AnswersKeywords(LabelKeywords, total=False):
+    """How people give ``AnswersTold`` (generated)."""
+
+    dataset: LabelledDataset
+    judge: OfJudge
+    where: Where
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsTold(LabelsKept, AnswersTold):
+    """How to read labels, where they come from, and what to do with them (see ``Tracker.add_labels``)."""
+
+    text: ItemText = None
+    item_is_text: ItemIsText = False
+    added_by: AddedBy = ""
+    from_runs: FromRuns = ()
+    model: Model = ""
+    prompt: Prompt = ""
+
+
+class LabelsKeywords(AnswersKeywords, total=False):
+    """How people give ``LabelsTold`` (generated)."""
+
+    item_is_text: ItemIsText
+    extend: Extend
+    replace: ReplaceLabels
+    rescore: Rescore
+    text: ItemText
+    added_by: AddedBy
+    from_runs: FromRuns
+    model: Model
+    prompt: Prompt
+
+
+@asks(LabelsTold)
 def add_labels(
     self: HasStore,
     labels: LabelsFile,
     *,
-    dataset: LabelledDataset = DEFAULT_DATASET,
-    group: GroupColumn = GROUP,
-    item: ItemColumn = None,
-    label: LabelColumn = LABEL,
-    items: ItemsPath = None,
-    relevant: RelevantKey = None,
-    reader: Reader = None,
-    columns: Header = None,
-    item_to_document: ItemToDocument = None,
-    text: ItemText = None,
     texts: Mapping[str, str] | None = None,
-    item_is_text: ItemIsText = False,
     source: str | None = None,
-    judge: OfJudge = "",
-    extend: Extend = False,
-    replace: ReplaceLabels = False,
-    rescore: Rescore = False,
-    added_by: AddedBy = "",
-    from_runs: FromRuns = (),
-    model: Model = "",
-    prompt: Prompt = "",
-    where: Where = None,
+    **keywords: Unpack[LabelsKeywords],
 ) -> LabelsAdded:
     """Make labels the latest version of a dataset; return the version and whether it is new.
 
@@ -414,36 +410,34 @@ def add_labels(
     from ndcg_tracker.runs.rescore import store_labels
     from ndcg_tracker.storage.records import WITHOUT_ANSWER, LabelOrigin
 
-    reading, path = Reading.of(locals()), path_of(labels)
-    names = reading.of_file("group", "item", "label", "items", "relevant")
-    of_judges = read_labels_by_judge(labels, reader=reader, columns=names, judge=judge, where=where)
-    texts = (
-        texts_read(reading.documents, texts)
-        if text is None
-        else texts_given(path or "-", text, names, LABEL_TABLE, reader)
+    told, path = made(LabelsTold, keywords), path_of(labels)
+    names = told.of_file()
+    of_judges = read_labels_by_judge(
+        labels, reader=told.reader, columns=names, judge=told.judge or "", where=told.where
     )
+    texts = texts_read(told.documents, texts)
+    if told.text is not None:
+        texts = texts_given(path or "-", told.text, names, LABEL_TABLE, told.reader)
     source = source_name(path) if source is None and path is not None else source
     store = self.store(create=True)
-    aliases = [name for name in from_runs if name.startswith("@")]
+    aliases = [name for name in told.from_runs if name.startswith("@")]
     with store.read() as tx:
-        run_of = {alias: tx.runs.resolve(alias, dataset).name for alias in aliases}
-    told = {"runs": [run_of.get(name, name) for name in from_runs], "model": [model], "prompt": [prompt]}
-    told[WITHOUT_ANSWER] = [query for golden in reading.recognised for query in golden.without_answer]
-    come_from = {name: values for name, values in told.items() if any(values)} or None
+        run_of = {alias: tx.runs.resolve(alias, told.dataset).name for alias in aliases}
+    runs = [run_of.get(name, name) for name in told.from_runs]
+    origin = {"runs": runs, "model": [told.model], "prompt": [told.prompt]}
+    origin[WITHOUT_ANSWER] = [query for golden in told.recognised for query in golden.without_answer]
+    come_from = {name: values for name, values in origin.items() if any(values)} or None
     first, *further = (
         store_labels(
             store,
-            dataset,
+            told,
             given,
-            LabelOrigin(source, name, added_by=added_by or None, from_runs=come_from),
-            extend=extend,
-            replace=replace,
-            rescore=rescore,
-            texts=texts,
+            LabelOrigin(source, name, added_by=told.added_by or None, from_runs=come_from),
+            texts,
         )
         for name, given in of_judges.items()
     )
-    store_recognised(self, reading.recognised, first.dataset)
+    store_recognised(self, told.recognised, first.dataset)
     return first.beside(further)
 
 
@@ -460,21 +454,14 @@ def store_recognised(self: HasStore, found: Sequence[Recognised], dataset: str) 
             add_texts(self, {"group": [*texts], "text": [*texts.values()]}, dataset=dataset)
 
 
+@asks(AnswersTold)
 def add_answers(
     self: HasStore,
     answers: object,
     *,
     design: int,
-    judge: str | None = None,
-    dataset: str = DEFAULT_DATASET,
-    group: str | None = GROUP,
-    item: str | None = None,
-    label: str | None = LABEL,
-    items: str | None = None,
-    reader: str | None = None,
-    columns: str | Sequence[str] | None = None,
-    where: Mapping[str, str] | None = None,
     source: str | None = None,
+    **keywords: Unpack[AnswersKeywords],
 ) -> Answers:
     """Store the grades that people gave to the items of a design (see ``labels_sample``); all of them or none.
 
@@ -490,11 +477,14 @@ def add_answers(
     from ndcg_tracker.ingest.records import place_of_pair
     from ndcg_tracker.runs.designs import answered_design
 
-    path, names = path_of(answers), Reading.of(locals()).of_file("group", "item", "label", "items")
-    _, given = labels_of_one_judge(answers, reader=reader, columns=names, judge=judge, where=where, unsure=True)
+    path, told = path_of(answers), made(AnswersTold, keywords)
+    judge = told.judge or None
+    _, given = labels_of_one_judge(
+        answers, reader=told.reader, columns=told.of_file(), judge=judge, where=told.where, unsure=True
+    )
     place = partial(place_of_pair, source if path is None else path)
     with self.store().write("content") as tx:
-        return answered_design(tx, dataset, design, judge, given, place)
+        return answered_design(tx, told.dataset, design, judge, given, place)
 
 
 def set_groups(
@@ -532,19 +522,15 @@ def set_groups(
         return store_group_facts(tx, dataset, table, default_weight)
 
 
+@asks(TextColumns)
 def add_texts(
     self: HasStore,
     frame: TextsFile,
     *,
     dataset: Dataset = DEFAULT_DATASET,
-    group: GroupColumn = GROUP,
-    item: ItemOfText = None,
-    text: TextColumn = None,
-    title: TitleColumn = None,
-    url: UrlColumn = None,
     replace: ReplaceTexts = False,
     reader: Reader = None,
-    columns: Header = None,
+    **keywords: Unpack[TextKeywords],
 ) -> TextsAdded:
     """Give groups and items of a dataset texts that people read instead of ids, in one transaction.
 
@@ -556,12 +542,10 @@ def add_texts(
     Raises: InputError for a frame that cannot be read, if the dataset has none of its groups, and for labelled items
     with another text.
     """
-    from ndcg_tracker.ingest.columns import header_of
-    from ndcg_tracker.ingest.groups import TextColumns, read_texts
+    from ndcg_tracker.ingest.groups import read_texts
     from ndcg_tracker.runs.groups import store_texts
 
-    names = TextColumns(name_given(group), item, text, title, url, header_of(columns))
-    table = read_texts(frame, reader=reader, columns=names)
+    table = read_texts(frame, reader=reader, columns=made(TextColumns, keywords))
     with self.store().write("content") as tx:
         return store_texts(tx, dataset, table, replace=replace)
 
@@ -588,18 +572,36 @@ def import_runs(
         return import_all(tx, reader, dataset, progress=progress)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SplitTold:
+    """How a dataset is split, and what limits the gates on its sealed part (see ``Tracker.split_dataset``)."""
+
+    seal: SealedShare = None
+    looks: SealedLooks = None
+    baseline: FixedBaseline = None
+    cluster: KeptTogether = None
+    seed: Seed = None
+
+
+class SplitKeywords(TypedDict, total=False):
+    """How people give ``SplitTold`` (generated)."""
+
+    seal: SealedShare
+    looks: SealedLooks
+    baseline: FixedBaseline
+    cluster: KeptTogether
+    seed: Seed
+
+
+@asks(SplitTold)
 def split_dataset(
     self: HasStore,
     dataset: Splittable,
     *,
     metric: SealedMetric,
     margin: SealedMargin,
-    seal: SealedShare = None,
-    looks: SealedLooks = None,
-    baseline: FixedBaseline = None,
-    cluster: KeptTogether = None,
-    seed: Seed = None,
     move: Move = False,
+    **keywords: Unpack[SplitKeywords],
 ) -> SplitDataset:
     """Move a share of the groups of a dataset, with their labels, to the database of ``NDCG_TRACK_SEALED_DB``.
 
@@ -621,14 +623,15 @@ def split_dataset(
     from ndcg_tracker.runs import sealing
     from ndcg_tracker.storage.database import delete_backups, vacuum
 
-    rules = checked_rules(metric, margin, looks if move or looks is not None else 40, baseline)
-    if (seal is None) is not move:
+    told = made(SplitTold, keywords)
+    rules = checked_rules(metric, margin, told.looks if move or told.looks is not None else 40, told.baseline)
+    if (told.seal is None) is not move:
         given, other = argument("seal", "SHARE"), argument("move", True)
         raise InputError(f"a dataset is split with {given}, or moved with {other}", advice="give one of them")
     with sealing.sealed_store(self.location) as held:
-        if seal is None:
+        if told.seal is None:
             done = sealing.move_sealed(self.location, dataset, held, rules)
         else:
-            done = sealing.split_dataset(self.store(), dataset, held, rules, seal, cluster, seed)
+            done = sealing.split_dataset(self.store(), dataset, held, rules, told.seal, told.cluster, told.seed)
     vacuum(self.location)  # the free pages of the file still hold the moved rows
     return replace_fields(done, deleted=tuple(delete_backups(self.location, dataset)) if move else ())

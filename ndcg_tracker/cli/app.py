@@ -13,9 +13,11 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from copy import copy
 from importlib import import_module
+from inspect import Parameter
 from io import BufferedIOBase, TextIOWrapper
 from types import FrameType
 from typing import Annotated, Any, NoReturn
@@ -35,6 +37,7 @@ from ndcg_tracker.cli.options import (
     surroundings,
     warnings_as_notes,
 )
+from ndcg_tracker.cli.parameters import with_parameters
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, full_disk, worded
 from ndcg_tracker.words.texts import about
 
@@ -289,32 +292,35 @@ def _before_command(
     ] = None,
     quiet: Annotated[bool, everyday("-q", "--quiet", help="Print the first line of a report.")] = False,
     verbose: Annotated[bool, everyday("-v", "--verbose", help="Print all of a report.")] = False,
-    brief: Annotated[
-        bool, typer.Option("-h", callback=_brief, is_eager=True, help="Show the everyday options.")
-    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback if an error occurs.")] = False,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-    install_completion: Annotated[
-        bool,
-        typer.Option(
-            "--install-completion",
-            callback=_install_completion,
-            is_eager=True,
-            help="Install completion for the current shell.",
-        ),
-    ] = False,
-    show_completion: Annotated[
-        bool,
-        typer.Option(
-            "--show-completion", callback=_show_completion, is_eager=True, help="Print the completion script."
-        ),
-    ] = False,
+    **done: bool,
 ) -> None:
     surroundings.database, surroundings.debug, surroundings.detail = db, debug, "screen"
     surroundings.n_asked, surroundings.in_memory = 0, None
     _choose_detail(quiet=quiet, verbose=verbose)
+
+
+_AT_ONCE: Mapping[str, tuple[str, Callable[..., None], str]] = {
+    "brief": ("-h", _brief, "Show the everyday options."),
+    "version": ("--version", _version, "Show the version."),
+    "install_completion": ("--install-completion", _install_completion, "Install completion for the current shell."),
+    "show_completion": ("--show-completion", _show_completion, "Print the completion script."),
+}
+"""The options that do something and end the program."""
+
+
+with_parameters(
+    _before_command,
+    [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=False,
+            annotation=Annotated[bool, typer.Option(spelled, callback=callback, is_eager=True, help=help)],
+        )
+        for name, (spelled, callback, help) in _AT_ONCE.items()
+    ],
+)
 
 
 _NOW = {
@@ -353,7 +359,7 @@ def run(arguments: Sequence[str]) -> int:
             if former in _NOW:
                 raise InputError(f"there is no command {former!r}", advice=f"use: ndcg-track {_NOW[former]}")
             with about(), warnings_as_notes():
-                command_line()(words, prog_name="ndcg-track")
+                copy_context().run(command_line(), words, prog_name="ndcg-track")
         finally:
             sys.stdout.flush()
     except BrokenPipeError:

@@ -10,15 +10,17 @@ import typer
 
 from ndcg_tracker.api.reading import Reading, evaluated
 from ndcg_tracker.api.reading import evaluate as nt_evaluate
-from ndcg_tracker.asked import DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_METRIC, made
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.input_files import (
+    OfFiles,
     run_names,
     shown_reading,
     spark_evaluations,
 )
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.integrations.metric_sql import Tables
 from ndcg_tracker.metrics.language.measures import Work
 from ndcg_tracker.rules import refuse
 
@@ -26,11 +28,10 @@ if TYPE_CHECKING:
     from ndcg_tracker.api.evaluation import Evaluation
 
 
-@takes(nt_evaluate)
+@takes(nt_evaluate, OfFiles)
 def evaluate(
     asked: Asked,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
-    name: options.Names = None,
     per_group: Annotated[bool, options.everyday("--per-group", help="Also print one row per group.")] = False,
     by: Annotated[
         str | None,
@@ -39,8 +40,6 @@ def evaluate(
     groups: Annotated[
         str | None, typer.Option(metavar="FILE", help="Attributes, one row per group, as for groups set.")
     ] = None,
-    engine: options.Engine = "here",
-    metrics_json: options.MetricsJson = None,
     format: options.Output = "text",
 ) -> None:
     """Compute metrics of runs without storing anything.
@@ -51,13 +50,14 @@ def evaluate(
     from ndcg_tracker.api.say_evaluations import evaluations_as
     from ndcg_tracker.render.whole_file import whole_file
 
+    refuse("evaluate", {**asked.named, "several_files": len(files) > 1})
+    of_files, asked = asked.apart(OfFiles)
     given = dict(asked.named)
-    refuse("evaluate", {**given, "metrics_json": metrics_json, "several_files": len(files) > 1})
-    names = run_names(files, name, of_stdin="-")
+    names = run_names(files, of_files.name, of_stdin="-")
     labels, judge, metrics = given.pop("labels", None), given.pop("judge", None), given.pop("metrics", [DEFAULT_METRIC])
-    reading, evaluations = Reading(**given), []
-    with whole_file(metrics_json, "--metrics-json") as write_metrics:
-        if engine == "spark":
+    reading, evaluations = made(Reading, given), []
+    with whole_file(of_files.metrics_json, "--metrics-json") as write_metrics:
+        if of_files.engine == "spark":
             of_spark = spark_evaluations(reading, labels, metrics)
         elif labels is not None:
             with shown_reading(labels):
@@ -65,7 +65,7 @@ def evaluate(
         for path, run_name in zip(files, names, strict=True):
             try:
                 with shown_reading(path):
-                    here = engine == "here"
+                    here = of_files.engine == "here"
                     evaluation = evaluated(reading, path, labels, metrics, judge) if here else of_spark(path)
             except NoLabelsError:
                 raise InputError(f"{path} has no labels", advice="give them with --labels FILE") from None
@@ -232,19 +232,15 @@ def explain_metric(
 
 
 @metrics.command("sql")
+@takes(Tables)
 def write_query(
+    asked: Asked,
     text: Annotated[
         str, typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10'.", callback=options.metric_asked_for)
     ],
     dialect: Annotated[
         str, typer.Option(help="SQL dialect: bigquery, databricks, duckdb, postgres, snowflake or spark.")
     ],
-    run: Annotated[str, typer.Option(help="The table of the run.")] = "run",
-    labels: Annotated[str, typer.Option(help="The table of the labels.")] = "labels",
-    group: Annotated[str, typer.Option(help="Column of the group, in both tables.")] = "group_key",
-    item: Annotated[str, typer.Option(help="Column of the item, in both tables.")] = "item_key",
-    score: Annotated[str, typer.Option(help="Column of the score.")] = "score",
-    grade: Annotated[str, typer.Option(help="Column of the grade.")] = "grade",
 ) -> None:
     """Print a query that computes a metric for every group elsewhere.
 
@@ -252,7 +248,7 @@ def write_query(
 
     Example: ndcg-track metrics sql ndcg@10 --dialect duckdb
     """
-    from ndcg_tracker.integrations.metric_sql import Tables, query
+    from ndcg_tracker.integrations.metric_sql import query
     from ndcg_tracker.metrics.language.text import parse_metric
 
-    options.show(query(parse_metric(text), dialect, Tables(run, labels, group, item, score, grade)))
+    options.show(query(parse_metric(text), dialect, asked.of(Tables)))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ndcg_tracker.asked import database_location
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.words.notes import RETYPED
+
+DOORS = ("compare", "gate", "leaderboard", "explain", "diff", "report", "show", "plot")
+"""The commands that take files in the place of runs."""
 
 
 def files_among(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
@@ -38,23 +44,32 @@ def files_among(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
 def held_in_memory(given: dict[str, Any], names: Sequence[str], files: Sequence[str], *, needs_labels: bool) -> None:
     """Let the command ask a store in memory, which holds these files, and give it their names as runs."""
     from ndcg_tracker.api.in_memory import names_of, tracker_of
-    from ndcg_tracker.api.reading import Ingest
 
     files = list(dict.fromkeys(files))
     labels, judge = given.get("labels"), given.get("judge")
-    metrics = given.get("metrics") or given.get("metric")
-    what = Ingest(judge=judge, **({} if not metrics else {"metrics": metrics}))
+    asked = given.get("read"), given.get("metrics") or given.get("metric") or (), judge
     name_of = dict(zip(files, names_of(files), strict=True))
-    tracker, notes = tracker_of({name: file for file, name in name_of.items()}, labels, what, needs_labels=needs_labels)
+    runs = {name: file for file, name in name_of.items()}
+    tracker, notes = tracker_of(runs, labels, *asked, needs_labels=needs_labels)
     for name, note in notes:
         options.say(f"note: {name}: {note}")
+    of_files = [word for name in ("labels", "read") if (of := given.get(name)) for word in (f"--{name}", of)]
     words = shlex.join(["ndcg-track", "ingest", *files, *(["--labels", labels] if labels else [])])
     options.say(f"note: the runs are files, so nothing is recorded; to store them: {words}")
     options.surroundings.in_memory = tracker
+    RETYPED.set(partial(_retyped, {name: file for file, name in name_of.items()}, of_files))
     for name in names:
         if (run := given.get(name)) is not None:
             given[name] = name_of[run] if isinstance(run, str) else [name_of[one] for one in run]
     given["labels"] = None
+
+
+def _retyped(file_of: Mapping[str, str], of_files: Sequence[str], command: Sequence[str]) -> Sequence[str]:
+    """Return a command with files in the place of runs, if it takes files."""
+    if len(command) < 2 or command[1] not in DOORS:
+        return command
+    kept = [word for before, word in pairwise(("", *command)) if "--dataset" not in (before, word)]
+    return [*(file_of.get(word, word) for word in kept), *of_files]
 
 
 def _runs(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:

@@ -20,8 +20,8 @@ _EXAMPLE = "Example: "  # begins the last paragraph of what a command says about
 _HEADINGS: Mapping[str, str] = {
     "What": "baseline metric metrics dataset labels labels_baseline labels_candidate judge check_with unanswered "
     "missing unjudged ids_are_stable suite by_tag name tags tag parameters param branch commit since until last",
-    "Files": "reader group item items score label weight columns scores item_to_document collapse groups_share sampled "
-    "stream engine jobs results metadata",
+    "Files": "read reader group item items score label weight columns scores item_to_document collapse groups_share "
+    "sampled stream engine jobs results metadata",
     "Decision": "margin scope tolerance repeats aa budget looks max_harm limits acknowledge dry_run "
     "reason on_inconclusive",
     "Statistics": "test ci equivalence cluster tie_bounds",

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ndcg_tracker.api import storing
 from ndcg_tracker.api.reading import GivenLabels, Ingest
-from ndcg_tracker.asked import GROUP, LABEL, SCORE, Pairs
+from ndcg_tracker.asked import GROUP, LABEL, SCORE, Pairs, made
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.input_files import OfFiles, read_ahead, read_by_spark, require_file, run_names, shown_reading
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rules import refuse
@@ -29,14 +29,12 @@ _COLUMNS = (
 )
 
 
-@takes(storing.ingest, but=("name",), rules=None)  # checked once the measures are known
+@takes(storing.ingest, OfFiles, storing.log_results, rules=None)  # checked once the measures are known
 def ingest(
     asked: Asked,
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")
     ] = None,
-    name: options.Names = None,
-    engine: options.Engine = "here",
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -44,20 +42,6 @@ def ingest(
             help="How many files to read and score in parallel; they are stored one after the other.",
             show_default="the number of cores, at most 4",
         ),
-    ] = None,
-    metrics_json: options.MetricsJson = None,
-    results: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Values per group from another engine, instead of runs.")
-    ] = None,
-    direction: Annotated[
-        str | None, typer.Option(metavar="higher|lower", help="Whether higher or lower values of --results are better.")
-    ] = None,
-    range: Annotated[
-        str | None, typer.Option(metavar="LOW,HIGH", help="Range of the values of --results, such as 0,1 or 0,inf.")
-    ] = None,
-    value: Annotated[
-        str | None,
-        typer.Option(help="Column of the values of --results.", show_default="value, or the only other column"),
     ] = None,
     measure: Annotated[
         list[str] | None,
@@ -77,15 +61,11 @@ def ingest(
 
     Example: ndcg-track ingest bm25.run dense.run --labels qrels.txt --dataset shop
     """
-    given = dict(asked.named)
-    given["tags"], of_file = _tags(given.get("tags", {}), measure)
-    if "git_commit" not in given:
-        given["git_commit"] = _head()
-    of_results = {"direction": direction, "range": range, "value": value, "measure": of_file}
-    others = {"files": files, "results": results, "metrics_json": metrics_json, "engine": engine}
-    refuse("ingest", {**given, **of_results, **others, "several_files": len(files or ()) > 1})
-    if results is not None:
-        options.show(_report([_stored_results(results, name, given, of_results)], format))
+    tags, of_file = _tags(asked.named.get("tags", {}), measure)
+    asked = replace(asked, named={"git_commit": _head(), **asked.named, "tags": tags})
+    refuse("ingest", {**asked.named, "files": files, "measure": of_file, "several_files": len(files or ()) > 1})
+    if "results" in asked.named:
+        options.show(_report([_stored_results(asked, of_file)], format))
         return
     if not files:
         raise InputError("ingest needs a FILE", advice="name one, or give - for standard input")
@@ -93,7 +73,7 @@ def ingest(
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     stored: list[IngestResult] = []
     try:
-        for result in _stored(files, name, given, n_jobs=jobs, by_spark=engine == "spark", metrics_json=metrics_json):
+        for result in _stored(files, asked, jobs):
             for note in result.notes:
                 options.say(f"note: {result.run}: {note}")
             stored.append(result)
@@ -102,33 +82,26 @@ def ingest(
             options.show("stored" if stored[0].is_sealed else _report(stored, format))
 
 
-def _stored(
-    files: list[str],
-    names: list[str] | None,
-    given: dict[str, Any],
-    *,
-    n_jobs: int | None,
-    by_spark: bool,
-    metrics_json: str | None,
-) -> Iterator[IngestResult]:
-    """Store the run of each file; ``given``: the arguments of ``Tracker.ingest``."""
+def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[IngestResult]:
+    """Store the run of each file."""
     from ndcg_tracker.api.evaluation import parsed_metrics
-    from ndcg_tracker.cli.input_files import read_ahead, read_by_spark, require_file, run_names, shown_reading
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.ingest.reading import read_run
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.ingest import ReadyRun, ready_run
 
-    run_of, labels = run_names(files, names), given.pop("labels", None)
-    what = Ingest(**given)
+    of_files, asked = asked.apart(OfFiles)
+    given = dict(asked.named)
+    run_of, labels = run_names(files, of_files.name), given.pop("labels", None)
+    what = made(Ingest, given)
     with (
-        whole_file(metrics_json, "--metrics-json") as write_metrics,
+        whole_file(of_files.metrics_json, "--metrics-json") as write_metrics,
         options.tracker() as tracker,
         ExitStack() as stack,
     ):
         paths, of_labels = files, labels
-        if by_spark:
+        if of_files.engine == "spark":
             paths, of_labels = stack.enter_context(read_by_spark(what, files, labels, list(what.metrics)))
             what = replace(what, group=GROUP, item=None, score=SCORE, label=LABEL, weight=None, groups_share=None)
         lists = GivenLabels()
@@ -156,26 +129,17 @@ def _stored(
             write_metrics(metrics_text([(evaluated.metric, evaluated.mean) for evaluated in result.metrics]))
 
 
-def _stored_results(
-    path: str, name: list[str] | None, given: dict[str, Any], of_results: dict[str, Any]
-) -> IngestResult:
-    """Store values per group from another engine; ``of_results``: the arguments that only ``log_results`` has."""
-    from ndcg_tracker.metrics.language.metric import range_of
-
-    metrics, direction, range = given.pop("metrics", None), of_results["direction"], of_results["range"]
-    if metrics is None or len(metrics) != 1 or direction is None or range is None:
+def _stored_results(asked: Asked, measure: str | None) -> IngestResult:
+    """Store values per group from another engine."""
+    metrics, names = asked.named.get("metrics", ()), asked.named.get("name", [None])
+    if len(metrics) != 1 or not {"direction", "range"} <= asked.named.keys():
         raise InputError(
             "--results needs a metric, a direction and a range",
             advice="give, for example, --metric external:latency --direction lower --range 0,inf",
         )
-    low, comma, high = range.partition(",")
-    if not comma or "," in high:
-        raise InputError(f"--range {range!r} is not LOW,HIGH", advice="write, for example, 0,1 or 0,inf")
-    limits = {**of_results, "range": range_of(low, high)}  # the direction is checked there
-    taken = inspect.signature(storing.log_results).parameters
-    of_run = {key: value for key, value in given.items() if key in taken}
     with options.tracker() as tracker:
-        return tracker.log_results(path, metric=metrics[0], name=name[0] if name else None, **limits, **of_run)
+        of_results = asked.part(storing.log_results)
+        return tracker.log_results(**{**of_results, "metric": metrics[0], "name": names[0], "measure": measure})
 
 
 def _tags(tags: dict[str, str], measure: list[str] | None) -> tuple[dict[str, str], str | None]:

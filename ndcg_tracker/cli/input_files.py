@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
 
-from ndcg_tracker.asked import name_given
+from ndcg_tracker.asked import Everyday, Option, Texts
 from ndcg_tracker.cli.options import of_thread
 from ndcg_tracker.errors import InputError
 
@@ -23,6 +23,28 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+Names = Annotated[
+    Sequence[str] | None,
+    Everyday("Name of the run, one per file.", ("--name",), default="the file's name", typed=Texts),
+]
+Engine = Annotated[
+    Literal["here", "spark"],
+    Option("spark: FILEs and labels are tables, or paths of Parquet, ORC or Delta files, that Spark reads."),
+]
+MetricsJson = Annotated[
+    str | None, Option("Write the run's means as JSON, for dvc metrics diff.", ("--metrics-json",), metavar="FILE")
+]
+
+
+@dataclass(frozen=True)
+class OfFiles:
+    """How commands read files of runs: the names of the runs, what reads them, and where their means are written."""
+
+    name: Names = None
+    engine: Engine = "here"
+    metrics_json: MetricsJson = None
+
 
 _SECONDS_BETWEEN = 0.2
 
@@ -156,9 +178,7 @@ def spark_evaluations(reading: Reading, labels: str | None, metrics: Sequence[st
     from ndcg_tracker.integrations import spark
 
     of_labels = None if labels is None else spark.table(labels)
-    roles = {role: name_given(getattr(reading, role)) for role in ("group", "item", "score", "label")}
-    given: dict[str, Any] = {"labels": of_labels, "groups_share": reading.groups_share, **roles}
-    return lambda name: spark.evaluation(spark.table(name), metrics, **given)
+    return lambda name: spark.evaluated(reading, spark.table(name), of_labels, metrics)
 
 
 @contextmanager

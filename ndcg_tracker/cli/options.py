@@ -88,8 +88,6 @@ def told(declared: Any, spelled: str = "", default: object = None) -> Any:
 
 Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
-OnSuite = Annotated[str | None, told(asked.OnSuite)]
-ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
 AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
 OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
 Run = Annotated[str, told(asked.Run)]
@@ -98,26 +96,6 @@ EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, i
 Allow = Annotated[asked.Texts, told(asked.Allow, "--allow")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
-Names = Annotated[
-    list[str] | None, everyday("--name", help="Name of the run, one per file.", show_default="the file's name")
-]
-EngineName = Literal["here", "spark"]
-"""The engine that reads the rows of a run."""
-
-
-Engine = Annotated[
-    EngineName,
-    typer.Option(
-        "--engine",
-        help="spark: FILEs and labels are tables, or paths of Parquet, ORC or Delta files, that Spark reads.",
-    ),
-]
-MetricsJson = Annotated[
-    str | None,
-    typer.Option("--metrics-json", metavar="FILE", help="Write the run's means as JSON, for dvc metrics diff."),
-]
-
-
 ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
 """The variable by which a shell asks for completions instead of running a command."""
 
@@ -194,6 +172,11 @@ def show_answer(said: Said, format: str) -> None:
     show(answer_text(said, format))
 
 
+def is_for_screen(format: str) -> bool:
+    """Return whether a format shows no more than a screen, so that the rest need not be computed."""
+    return format == "text" and surroundings.detail != "all"
+
+
 def show_decision(text: str, code: int) -> None:
     """Print a decision and exit with its exit code."""
     try:
@@ -203,11 +186,6 @@ def show_decision(text: str, code: int) -> None:
         discard(sys.stdout)
     if code:
         raise typer.Exit(code)
-
-
-def is_for_screen(format: str) -> bool:
-    """Return whether a format shows no more than a screen, so that the rest need not be computed."""
-    return format == "text" and surroundings.detail != "all"
 
 
 def answer_text(said: Said, format: str) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
-import typer
-
-from ndcg_tracker.asked import NOTHING, Declared, declared
+from ndcg_tracker.asked import NOTHING, Declared, OfSuite, ReadAs, declared
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.file_runs import files_among, held_in_memory
 from ndcg_tracker.rules import refuse
@@ -24,10 +22,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 Answer = TypeVar("Answer")
 
 _OF_FILES = {
-    "read": Annotated[
-        str | None,
-        typer.Option(metavar="ROLE=NAME...", help="How files in the place of runs are read: 'group=qid item=doc'."),
-    ],
+    "read": Annotated[str | None, options.told(ReadAs)],
     "labels": Annotated[
         str | None,
         options.everyday(metavar="FILE", help="The labels of files in the place of runs.", show_default=False),
@@ -55,14 +50,15 @@ class Asked:
         taken = inspect.signature(function).parameters
         return {name: value for name, value in self.named.items() if name in taken}
 
-    def on_suite(
-        self,
-        function: Callable[..., Answer],
-        suite: str,
-        **further: object,
-    ) -> Answer:
+    def apart(self, question: type[Answer]) -> tuple[Answer, Asked]:
+        """Return the question that some of the named arguments ask, and the other arguments."""
+        own = self.part(question)
+        others = {name: value for name, value in self.named.items() if name not in own}
+        return question(**own), replace(self, named=others)
+
+    def on_suite(self, function: Callable[..., Answer], suited: OfSuite, **further: object) -> Answer:
         """Call a function on a suite; the rules refuse the arguments that it does not take."""
-        return function(suite, *self.positional, **{**self.named, **further})
+        return function(suited.suite, *self.positional, by_tag=suited.by_tag, **{**self.named, **further})
 
 
 def _as_typer(argument: Declared) -> inspect.Parameter:
@@ -87,7 +83,7 @@ def _read(argument: Declared, value: Any) -> Any:
 
 def takes(
     function: Callable[..., Any],
-    *,
+    *further: Callable[..., Any],
     but: Iterable[str] = (),
     rules: str | None = "",
     runs: Sequence[str] = (),
@@ -95,15 +91,21 @@ def takes(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the arguments and options of a function, as its first argument ``asked``, before its own ones.
 
-    ``but``: those that the command does not have. The command keeps an argument that it declares itself. ``rules``: the
-    name under which its rules are kept, if not its own; None if the command checks them itself. ``runs``: the
-    arguments that name runs, in whose place files may stand; ``needs_labels``: whether these then need labels.
+    ``further``: functions or classes whose arguments it has, too, all of them optional. ``but``: those that the command
+    does not have. The command keeps an argument that it declares itself. ``rules``: the name under which its rules are
+    kept, if not its own; None if the command checks them itself. ``runs``: the arguments that name runs, in whose place
+    files may stand; ``needs_labels``: whether these then need labels.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         _, *own = inspect.signature(command, eval_str=True).parameters.values()
         left_out = {*but, *(parameter.name for parameter in own)}
-        arguments = [argument for argument in declared(function) if argument.name not in left_out]
+        beside = [
+            replace(one, default=None) if one.default is NOTHING else one for of in further for one in declared(of)
+        ]
+        every = {one.name: one for one in declared(function)}
+        every |= {one.name: one for one in beside if one.name not in every}
+        arguments = [argument for argument in every.values() if argument.name not in left_out]
         taken = {*left_out, *(argument.name for argument in arguments)}
         of_files = {name: of for name, of in _OF_FILES.items() if name not in taken} if runs else {}
         by_keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY, default=None)

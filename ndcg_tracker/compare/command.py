@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import EVERY_JUDGE, made
+from ndcg_tracker.asked import EVERY_JUDGE, OfSuite, made
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.compare.options import CompareOptions, labels_version
@@ -18,7 +18,7 @@ CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
 """How a comparison is printed; latex: a table for a paper."""
 
 
-@takes(Tracker.compare, runs=("baseline", "candidates"))
+@takes(Tracker.compare, OfSuite, runs=("baseline", "candidates"))
 def compare(
     asked: Asked,
     labels: Annotated[
@@ -29,8 +29,6 @@ def compare(
             show_default="the latest that the runs share",
         ),
     ] = None,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
     format: Annotated[CompareFormat, options.everyday("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
@@ -54,13 +52,14 @@ def compare(
 
     Example: ndcg-track compare @baseline dense --by product
     """
+    suited, asked = asked.apart(OfSuite)
     every = asked.named.get("judge") == EVERY_JUDGE
     version = None if labels in (None, "all") else labels_version(labels, or_all=True)
     with options.tracker() as tracker:
-        if suite is not None:
+        if suited.suite is not None:
             from ndcg_tracker.compare.say_suite import suite_comparison_said
 
-            found = asked.on_suite(tracker.compare_suite, suite, by_tag=by_tag, labels=version)
+            found = asked.on_suite(tracker.compare_suite, suited, labels=version)
             on_datasets = found.on_datasets
             said = suite_comparison_said(*found.comparisons, on_datasets=on_datasets, spelled=options.as_option)
             options.show_answer(said, format)

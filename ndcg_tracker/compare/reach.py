@@ -69,9 +69,8 @@ def coverage(
     notes = [*origin, *told, *sides.spans_notes()]
     is_other = bool(told) and told[0].kind == "other_ids"
     worth = options.unjudged
-    listed = () if options.for_screen else sides.listed
     if worth == "zero" and not is_other:
-        return list(results), notes, listed
+        return list(results), notes, sides.listed
     unreached = next(iter([*(told if is_other else []), *origin]), None)
     found = []
     for metric, of, is_own in zip(both.metrics, results, own, strict=True):
@@ -80,7 +79,7 @@ def coverage(
             found.append(replace(of, unreached=unreached, unjudged=left, ends=ends))
         else:  # drawn answers settle what labels leave open
             found.append(of)
-    return found, notes, listed
+    return found, notes, () if options.for_screen else sides.listed
 
 
 def _open(

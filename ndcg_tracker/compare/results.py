@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from ndcg_tracker.words.notes import Note
+
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnCheck
     from ndcg_tracker.compare.options import CiMethod, Missing, TestName
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.statistics.repeats import VarianceParts
     from ndcg_tracker.statistics.t_test import Equivalence, TTest
-    from ndcg_tracker.words.notes import Note
 
 _ROUNDING = 1e-12
 

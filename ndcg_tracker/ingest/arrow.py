@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
-from itertools import repeat
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -19,11 +18,11 @@ from ndcg_tracker.ingest.cells import (
     Places,
     Ranks,
     RowPlaces,
-    WrongValueError,
     rank_of,
     whole_ranks,
 )
-from ndcg_tracker.ingest.columns import IDS, ColumnWarning, Refused
+from ndcg_tracker.ingest.columns import IDS, ColumnWarning
+from ndcg_tracker.ingest.plain import ONE_FOR_ALL, no_list, unequal
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
 from ndcg_tracker.rankings import Floats, Index
@@ -36,7 +35,6 @@ _OBJECT = np.dtype(object)
 _ASCII = 127
 _MOST_VALUES = 8  # per row: a dictionary with more is decoded, because checking it costs more than checking the rows
 Number = TypeVar("Number", bound=np.generic)
-_ONE_FOR_ALL = ("group", "weight")
 
 
 class Collected:
@@ -368,31 +366,6 @@ def _check_utf8(array: Any, places: Places, first_row: int) -> None:
             ) from None
 
 
-def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: bytes) -> Iterator[tuple[object, ...]]:
-    """Return the rows of one record with lists: its values in the order of ``values``, None for null.
-
-    Parameters: ``values``: by role, some of them lists; a weight may be one for all. ``names``: the columns' names.
-    Raises: WrongValueError naming the group for lists of unequal lengths.
-
-    >>> list(list_rows({"item": ["a", "b"], "score": [2, 1]}, {"item": "docs", "score": "scores"}, b"q"))
-    [('a', 2), ('b', 1)]
-    """
-    lists = {role: value for role, value in values.items() if isinstance(value, list)}
-    lengths = {role: len(value) for role, value in lists.items()}
-    length = next(iter(lengths.values()))
-    if set(lengths.values()) != {length}:
-        raise _unequal(lengths, names, group, WrongValueError)
-    columns = []
-    for role, value in values.items():
-        if role in lists:
-            columns.append(iter(lists[role]))
-        elif value is None or role in _ONE_FOR_ALL:
-            columns.append(repeat(value, length))
-        else:
-            raise _no_list(role, next(iter(lists)), names, WrongValueError)
-    return zip(*columns, strict=True)
-
-
 def list_array(values: Any) -> Any | None:
     """Return a column of Python lists or NumPy arrays as an Arrow array of lists, None for any other column.
 
@@ -454,9 +427,9 @@ def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places
 
     of_lists = {role: array for role, array in arrays.items() if _is_list(array.type)}
     first = next(iter(of_lists))
-    for role in arrays.keys() - of_lists.keys() - set(_ONE_FOR_ALL):
+    for role in arrays.keys() - of_lists.keys() - set(ONE_FOR_ALL):
         if arrays[role].null_count < len(arrays[role]):
-            raise _no_list(role, first, names, places.whole)
+            raise no_list(role, first, names, places.whole)
     groups = arrays["group"]
     if groups.null_count:
         row = int(np.argmax(groups.is_null().to_numpy(zero_copy_only=False)))
@@ -472,7 +445,7 @@ def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places
         if wrong.any():
             row = int(np.argmax(wrong))
             held = {role: int(counts[row]) for role, counts in given.items()}
-            raise _unequal(held, names, groups[row].as_py(), partial(places.error, row))
+            raise unequal(held, names, groups[row].as_py(), partial(places.error, row))
     rows = np.repeat(np.arange(len(groups)), lengths)
     codes = pa.array(rows, pa.int32())
     per_item: dict[str, Any] = {}
@@ -504,20 +477,6 @@ def _is_list(kind: Any) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)) or str(
         kind
     ).startswith(("list_view<", "large_list_view<"))
-
-
-def _unequal(
-    lengths: Mapping[str, int], names: Mapping[str, str], group: str | bytes | int, refused: Refused
-) -> Exception:
-    group = str(group) if isinstance(group, int) else group
-    listed = ", ".join(f"{shown(names[role])} {length if length >= 0 else 'null'}" for role, length in lengths.items())
-    what = f"the lists of group {shown(group)} differ in length ({listed})"
-    return refused(what, advice="give one value per item in each list")
-
-
-def _no_list(role: str, listed: str, names: Mapping[str, str], refused: Refused) -> Exception:
-    what = f"{shown(names[role])} holds single values, but {shown(names[listed])} holds lists"
-    return refused(what, advice="give lists in both")
 
 
 class ArrowCsv:

@@ -67,11 +67,14 @@ def known_or_recognised(
     return read("-", plain, {"reader": "jsonl" if is_one_table else "json", "stdin": BytesIO(text.encode())})
 
 
-def empty_lists(given: object, columns: Columns) -> dict[str, list[str]]:
-    """Return an empty list for each query for which the results of a retriever hold one."""
+def empty_lists(given: object, columns: Columns, queries: Collection[str] = ()) -> dict[str, list[str]]:
+    """Return an empty list for each query for which the results of a retriever hold one, for readers skip these.
+
+    ``queries``: names that help to recognise the results.
+    """
     try:
         name, value = _value(given)
-        found = _found(value, name, "results", columns, (), ())
+        found = _found(value, name, "results", columns, (), queries)
     except InputError:
         return {}
     return {query: items for query, items in found.results.items() if not items}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.rankings import Bytes, Floats, Index
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.words.texts import shown
 
 if TYPE_CHECKING:
@@ -199,8 +199,6 @@ LARGEST_RANK = int(np.iinfo(np.int32).max)
 _WHOLE = re.compile(rb"-?[0-9]{1,4000}")
 _HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow reads it as a number, so every path does
 _MOST_DIGITS = 9  # this many always fit
-_ZERO = 0x30
-_NINE = 9
 
 
 def number(text: bytes, role: str = "") -> float:
@@ -261,26 +259,3 @@ def whole_ranks(numbers: Floats) -> Ranks:
     """
     is_rank = (numbers == np.rint(numbers)) & (np.abs(numbers) <= LARGEST_RANK)
     return np.where(is_rank, numbers, NO_RANK).astype(np.int32)
-
-
-def ranks_of(data: Bytes, starts: Index, ends: Index) -> Ranks:
-    """Return the rank that each field of a column holds (see ``rank_of``), none of them empty.
-
-    >>> ranks_of(np.frombuffer(b"7 12 -", dtype=np.uint8), np.array([0, 2]), np.array([1, 4])).tolist()
-    [7, 12]
-    """
-    width = int((ends - starts).max(initial=0))
-    ranks = np.zeros(starts.size, dtype=np.int32)
-    for place in range(width if width <= _MOST_DIGITS else 0):
-        at = ends - (place + 1)
-        digits = data[at] - np.uint8(_ZERO)
-        if place:
-            digits[at < starts] = 0
-        if int(digits.max()) > _NINE:
-            break
-        ranks += digits.astype(np.int32) * 10**place
-    else:
-        if width <= _MOST_DIGITS:
-            return ranks
-    text = data.tobytes()
-    return np.array([rank_of(text[start:end]) for start, end in zip(starts, ends, strict=True)], dtype=np.int32)

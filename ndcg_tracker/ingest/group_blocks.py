@@ -7,14 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
-import numpy as np
-
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, Places
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Lines, Source, TextBlock
-from ndcg_tracker.rankings import Hash, Index
-from ndcg_tracker.rankings.keys import Keys
 
 _PIECE = 1 << 22  # bytes read at a time
 
@@ -40,10 +36,6 @@ class LineFormat(Protocol):
         None if there is no such reader.
         """
 
-    @property
-    def small(self) -> Callable[[Lines], Rows] | None:
-        """A fast reader for texts too small to import Arrow for, None if ``exact`` reads them."""
-
     def n_rows_of(self, line: bytes) -> int:
         """Return how many rows a line of a block that was read quickly holds: none if it is blank or a comment."""
 
@@ -54,7 +46,7 @@ class LineFormat(Protocol):
 class ExactOnly:
     """A format without a quick reader."""
 
-    small = fast = None
+    fast = None
 
     def n_rows_of(self, line: bytes) -> int:
         """Be never called, because exact readers know the lines of their rows."""
@@ -89,10 +81,9 @@ def whole_block(source: Source, new_table: Callable[[], LineFormat], *, is_small
         return rows, places
 
     table = new_table()
-    quick = table.small if is_small else table.fast
-    if quick is not None:
+    if table.fast is not None and not is_small:
         try:
-            rows = quick(source)
+            rows = table.fast(source)
             table.finish(rows.n_rows, NoPlaces().whole)
             return GroupBlock(rows, NoPlaces(), exact)
         except DoubtfulError:
@@ -168,74 +159,3 @@ def _start_of_row(table: LineFormat, block: TextBlock, rows: Rows, row: int, pla
             if not n_rows:
                 return n_before + start
     raise ValueError(f"there are only {rows.n_rows - n_rows} rows in the text")
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """Some ids in ascending order of their hashes."""
-
-    hashes: Hash
-    keys: Keys
-
-    def rows_of(self, wanted: Hash) -> Index:
-        """Return the rows whose hash is one of those wanted."""
-        places = np.minimum(np.searchsorted(wanted, self.hashes), wanted.size - 1)
-        return np.flatnonzero(wanted[places] == self.hashes)
-
-
-class SeenGroups:
-    """The ids of all groups so far: per group its bytes, their place and a hash, 16 bytes and the id's own.
-
-    The bytes of ids are compared; the hash only selects which ids to compare. They are stored in sorted levels, each
-    at least twice as long as the next, so that adding n ids costs n log(n) altogether.
-
-    >>> seen = SeenGroups()
-    >>> seen.add(Keys.from_strings(["q1", "q2"]))
-    >>> seen.first_repeat(Keys.from_strings(["q3", "q1"])), seen.first_repeat(Keys.from_strings(["q3"]))
-    (1, -1)
-    """
-
-    def __init__(self, hash_of: Callable[[Keys], Hash] = Keys.hashes) -> None:
-        self._hash_of = hash_of
-        self._levels: list[_Level] = []
-
-    @property
-    def n_bytes(self) -> int:
-        """How many bytes of memory are taken."""
-        return sum(level.hashes.nbytes + level.keys.data.nbytes + level.keys.offsets.nbytes for level in self._levels)
-
-    def first_repeat(self, keys: Keys) -> int:
-        """Return the place of the first id that was seen before or comes earlier in ``keys``, -1 if there is none."""
-        hashes = self._hash_of(keys)
-        ascending = np.sort(hashes)
-        doubtful = [ascending[1:][ascending[1:] == ascending[:-1]]]
-        for level in self._levels:
-            places = np.minimum(np.searchsorted(level.hashes, ascending), level.hashes.size - 1)
-            doubtful.append(ascending[level.hashes[places] == ascending])
-        repeated = np.concatenate(doubtful)
-        if not repeated.size:
-            return -1
-        wanted = np.unique(repeated)
-        seen = {key for level in self._levels for key in level.keys.take(level.rows_of(wanted)).to_bytes_list()}
-        for place in np.flatnonzero(np.isin(hashes, wanted)).tolist():
-            key = keys.bytes_at(place)
-            if key in seen:
-                return int(place)
-            seen.add(key)
-        return -1
-
-    def add(self, keys: Keys) -> None:
-        """Record distinct ids."""
-        if not len(keys):
-            return
-        self._levels.append(_sorted(self._hash_of(keys), keys))
-        while len(self._levels) > 1 and len(self._levels[-2].keys) < 2 * len(self._levels[-1].keys):
-            newer, older = self._levels.pop(), self._levels.pop()
-            self._levels.append(
-                _sorted(np.concatenate([newer.hashes, older.hashes]), Keys.joined([newer.keys, older.keys]))
-            )
-
-
-def _sorted(hashes: Hash, keys: Keys) -> _Level:
-    order = np.argsort(hashes, kind="stable")
-    return _Level(hashes[order], keys.take(order))

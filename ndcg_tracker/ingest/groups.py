@@ -13,7 +13,7 @@ import numpy as np
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.cells import WrongValueError, number
-from ndcg_tracker.ingest.columns import Refused, absent_columns, column_about
+from ndcg_tracker.ingest.columns import Refused, absent_columns, column_about, header_of
 from ndcg_tracker.ingest.records import (
     Records,
     Row,
@@ -24,6 +24,7 @@ from ndcg_tracker.ingest.records import (
     place_of,
 )
 from ndcg_tracker.ingest.table import no_row, too_heavy
+from ndcg_tracker.ingest.text_columns import TextColumns
 from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT
@@ -232,23 +233,6 @@ IDS = ("group", "item")
 TEXTS = ("text", "title", "url")
 
 
-@dataclass(frozen=True, slots=True)
-class TextColumns:
-    """The names of the columns of a table of texts; None: the role's own name, if there is such a column.
-
-    Group and item may also have a name from a convention, such as ``qid`` and ``docno``.
-
-    ``header``: the names of all columns of a CSV or TSV file whose first line is a row.
-    """
-
-    group: str | None = None
-    item: str | None = None
-    text: str | None = None
-    title: str | None = None
-    url: str | None = None
-    header: tuple[str, ...] | None = None
-
-
 DEFAULT_TEXT_COLUMNS = TextColumns()
 
 
@@ -283,7 +267,12 @@ def read_texts(
     """
     key = columns.group or columns.item
     with opened_records(
-        given, "texts", reader=reader, header=columns.header, stdin=stdin, asked=(key, columns.text or "text")
+        given,
+        "texts",
+        reader=reader,
+        header=header_of(columns.columns),
+        stdin=stdin,
+        asked=(key, columns.text or "text"),
     ) as records:
         return _table_of_texts(records, columns)
 

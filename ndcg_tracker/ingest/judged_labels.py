@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ndcg_tracker.ingest.arrow import list_rows
 from ndcg_tracker.ingest.cells import Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns
-from ndcg_tracker.ingest.formats.jsonl import json_number, warn_of_fractions
+from ndcg_tracker.ingest.plain import checked, json_number, unfolded, warn_of_fractions
 from ndcg_tracker.ingest.records import Records, id_bytes, number_in, place_of
-from ndcg_tracker.ingest.rows import GatheredRows
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import label_lists
 from ndcg_tracker.rankings.ranking import SPANS, LabelLists
@@ -38,23 +36,26 @@ def judged_labels(
     names = _span_names(header, columns) if spans else columns.names(header, LABEL_TABLE, refused)
     in_rows = {role: place_of(header, name, role, refused) for role, name in names.items()}
     chosen = {**where, **({JUDGE: ""} if JUDGE in header else {})}
-    n_roles, of_judge = len(in_rows), dict[str, GatheredRows]()
+    n_roles, of_judge = len(in_rows), dict[str, list[tuple[int, bytes, bytes, float | None]]]()
     fractions: set[str] = set()
+    called = {role: names.get(role, role) for role in LABEL_TABLE.roles}
     for row, cells in enumerate(records.rows([*in_rows.values(), *map(header.index, chosen)])):
         texts = ["" if cell is None else str(cell) for cell in cells[n_roles:]]
         if texts[: len(where)] != list(where.values()):
             continue
-        gathered = of_judge.setdefault(texts[-1] if JUDGE in header else "", GatheredRows(["label"]))
+        gathered = of_judge.setdefault(texts[-1] if JUDGE in header else "", [])
         values = dict(zip(in_rows, cells, strict=False))
         try:
-            for group, item, label in _unfolded(values, names, fractions):
+            group = id_bytes(values["group"], "group", fractions)
+            cells = (group, *map(values.get, ("item", "label")))
+            for _, (_, item, label) in unfolded([(row, cells)], called, records.places.place):
                 item_id = (
                     span_item(*(values[name] for name in SPAN)).encode() if spans else id_bytes(item, "item", fractions)
                 )
                 is_unsure = unsure and isinstance(label, str) and label.strip().lower() == "unsure"
                 grade = 1.0 if "label" not in names else _NULL if is_unsure else _grade(label)
                 if item_id or grade == grade:  # else it is a query without a labelled item
-                    gathered.add(row, group, item_id, [grade])
+                    gathered.append((row, group, item_id, grade if grade == grade else None))
         except WrongValueError as error:
             raise error.at(records.places.place(row)) from None
     warn_of_fractions(fractions)
@@ -63,8 +64,8 @@ def judged_labels(
         raise records.places.whole(f"no row has {asked}" if asked else "there are no rows", advice="check the values")
     found = {}
     for judge, gathered in of_judge.items():
-        rows, lines = gathered.rows("")
-        places = _PartPlaces(records.places, [lines.line_of(row) for row in range(rows.n_rows)])
+        places = _PartPlaces(records.places, [row for row, *_ in gathered])
+        rows = checked({role: [cells[at] for cells in gathered] for at, role in enumerate(called, 1)}, places)
         labels = label_lists(rows.as_asked(columns), places, are_answers=unsure)
         found[judge] = replace(labels, same_items=SPANS) if spans else labels
     return found
@@ -74,18 +75,6 @@ def _span_names(header: Sequence[str], columns: Columns) -> dict[str, str]:
     names = {"group": columns.asked("group", header, LABEL_TABLE) or "group", **{name: name for name in SPAN}}
     label = columns.name_of("label")
     return {**names, **({"label": label} if columns.label or label in header else {})}
-
-
-def _unfolded(
-    values: Mapping[str, object], names: Mapping[str, str], fractions: set[str]
-) -> Iterable[tuple[bytes, object, object]]:
-    """Yield the group, the item and the label of each element of a row's lists, or of the row."""
-    group, item, label = id_bytes(values["group"], "group", fractions), values.get("item"), values.get("label")
-    if isinstance(item, list) or isinstance(label, list):
-        for one_item, one_label in list_rows({"item": item, "label": label}, names, group):
-            yield group, one_item, one_label
-    else:
-        yield group, item, label
 
 
 def _grade(cell: object) -> float:

@@ -40,7 +40,7 @@ from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans
-from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
+from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, text_group_blocks, whole_block
 from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
 from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, parquet_records, records_in
 from ndcg_tracker.ingest.rows import Rows
@@ -108,7 +108,7 @@ def ir_datasets_labels(name: str, columns: Columns = DEFAULT_COLUMNS) -> LabelLi
     return label_lists(rows.as_asked(columns), RowPlaces(where))
 
 
-SMALL = 1 << 21  # bytes up to which reading without Arrow is faster than importing it
+SMALL = 1 << 20  # bytes up to which reading without Arrow is about as fast as importing it
 BLOCK_ROWS = 1 << 20
 BYTES_PER_ROW = 32
 
@@ -570,7 +570,7 @@ def ranked_blocks(
 
     ``is_whole``: whether there is only one block, in which the rows of a group need not be contiguous.
     """
-    seen = SeenGroups()
+    seen = set[bytes]()
     n_rows = n_items = n_empty = n_failed = 0
     chunks: list[Chunks] = []
     with nullcontext(blocks) if is_whole else reading_ahead(blocks) as parsed:  # parsed by one thread, checked here
@@ -588,8 +588,6 @@ def ranked_blocks(
                 _checked, scores=block_scores, columns=columns, seen=None if is_whole else seen, n_failed=left_out
             )
             table = block.assembled(checked)
-            if not is_whole:
-                seen.add(block.rows.span_keys)
             n_items += table.run.n_items
             chunks += [] if table.chunks is None else [table.chunks]
             yield table
@@ -611,21 +609,28 @@ def ranked_blocks(
 
 
 def _checked(
-    rows: Rows, places: Places, *, scores: Floats | None, columns: Columns, seen: SeenGroups | None, n_failed: int
+    rows: Rows, places: Places, *, scores: Floats | None, columns: Columns, seen: set[bytes] | None, n_failed: int
 ) -> RankedTable:
     """Return the table of some rows; ``seen``: the groups of earlier rows, None if these are all rows."""
     rows = replace(rows, n_failed=n_failed, scores=rows.scores if scores is None else scores)
     rows = rows.as_asked(columns)
     table = ranked_table(rows, places, is_part=seen is not None)
-    again = -1 if seen is None else seen.first_repeat(rows.span_keys)
-    if again >= 0:
-        what = f"the rows of group {shown(rows.span_keys.bytes_at(again))} are not contiguous"
-        advice = "sort the file by group first, or read it whole instead of block by block"
-        error = places.error(int(rows.span_starts[again]), what, advice=advice)
-        if isinstance(error, InputError):  # a DoubtfulError has no place
-            raise ScatteredGroupError(what, where=error.where, advice=advice)
-        raise error
-    return table
+    if seen is None:
+        return table
+    here = set[bytes]()
+    for key in rows.span_keys.to_bytes_list():
+        if key in seen or key in here:
+            break
+        here.add(key)
+    else:
+        seen |= here
+        return table
+    what = f"the rows of group {shown(key)} are not contiguous"
+    advice = "sort the file by group first, or read it whole instead of block by block"
+    error = places.error(int(rows.span_starts[len(here)]), what, advice=advice)
+    if isinstance(error, InputError):  # a DoubtfulError has no place
+        raise ScatteredGroupError(what, where=error.where, advice=advice)
+    raise error
 
 
 def documents_given(rule: object, collapse: str | None = None, *, item_is_text: bool = False) -> Documents | None:

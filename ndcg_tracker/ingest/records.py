@@ -29,11 +29,12 @@ from ndcg_tracker.ingest.columns import (
     refuse_single,
 )
 from ndcg_tracker.ingest.detection import WITH_COLUMNS, detect_delimited, detect_reader
-from ndcg_tracker.ingest.formats.delimited import cells_of
+from ndcg_tracker.ingest.formats.delimited import cells_of, whole_records
 from ndcg_tracker.ingest.formats.json_documents import document_in
-from ndcg_tracker.ingest.formats.jsonl import json_id, json_record
+from ndcg_tracker.ingest.formats.jsonl import json_lines
 from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.objects import table_in
+from ndcg_tracker.ingest.plain import json_id
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import LONGEST_ID
 from ndcg_tracker.unpacking import parquet_batches
@@ -214,8 +215,7 @@ def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | 
     """
     is_quoted = header is None or delimiter != b"\t"
     read = cells_of(source, delimiter, quotes=is_quoted)
-    named = "the header has" if header is None else f"{argument('columns')} names"
-    header_line = 1
+    header_line, has_header = 1, header is None
     if header is None:
         header_line, names = next(read, (1, []))
         header = [name.decode() for name in names]
@@ -223,10 +223,7 @@ def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | 
     lines: list[int] = []
 
     def rows(wanted: Sequence[int]) -> Iterator[Row]:
-        for line, cells in read:
-            if len(cells) != len(header):
-                count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-                raise source.error(f"{count} where {named} {len(header)}", line, advice="correct the line")
+        for line, cells in whole_records(read, source, len(header), has_header):
             lines.append(line)
             yield [cells[place].decode() for place in wanted]
 
@@ -241,13 +238,7 @@ def json_records(source: Source) -> Records:
     """
     lines = array("q")
     columns: dict[str, _Cells] = {}
-    for line, text in source.lines():
-        if not text.strip(b" \t"):
-            continue
-        try:
-            record = json_record(text)
-        except WrongValueError as error:
-            raise error.at(f"{source.name}:{line}") from None
+    for line, record in json_lines(source):
         for name, value in record.items():
             cells = columns.get(name)
             if cells is None:

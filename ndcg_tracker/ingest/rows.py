@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
@@ -11,13 +10,15 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.cells import KEEP_ONE, LinePlaces, Ranks, whole_ranks
+from ndcg_tracker.ingest.cells import Ranks
 from ndcg_tracker.ingest.columns import RANK_NAMES, Columns, Deciding
 from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
 
 Number = TypeVar("Number", np.float64, np.int32)
+COLUMN_OF = {"item": "items", "score": "scores", "label": "grades", "weight": "weights", "rank": "ranks"}
+"""The name of the column of each role in ``Rows``."""
 _NUMBERS = ("scores", "grades", "weights", "ranks")
 
 
@@ -149,50 +150,3 @@ def in_asked_order(rows: Rows, columns: Columns, names: Mapping[str, str]) -> Ro
 def _joined(columns: Sequence[NDArray[Number] | None]) -> NDArray[Number] | None:
     numbers = [column for column in columns if column is not None]
     return np.concatenate(numbers) if numbers else None
-
-
-class GatheredRows:
-    """A table that grows row by row; ``number_roles`` are the number columns it has, of score, label, weight
-    and rank."""
-
-    def __init__(self, number_roles: Sequence[str]) -> None:
-        self._span_keys: list[bytes] = []
-        self._span_starts: list[int] = []
-        self._items: list[bytes] = []
-        self._numbers = {role: array("d") for role in number_roles}
-        self._appends = [values.append for values in self._numbers.values()]
-        self._lines = array("q")
-        self._group: bytes | None = None
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def add(self, line: int, group: bytes, item: bytes | None, numbers: Sequence[float]) -> None:
-        """Add the row of a line: its numbers in the order of the roles, NaN for null; items for all rows or none."""
-        if group != self._group:
-            self._group = group
-            self._span_keys.append(group)
-            self._span_starts.append(len(self._lines))
-        if item is not None:
-            self._items.append(item)
-        for append, value in zip(self._appends, numbers, strict=True):
-            append(value)
-        self._lines.append(line)
-
-    def rows(self, name: str, without: Container[str] = (), if_twice: str = KEEP_ONE) -> tuple[Rows, LinePlaces]:
-        """Return the table except the columns ``without``, and the places of its rows in the file ``name``."""
-        starts = np.array(self._span_starts, dtype=np.int64)
-        numbers: dict[str, Floats] = {
-            role: np.array(values) for role, values in self._numbers.items() if role not in without
-        }
-        ranks = numbers.get("rank")
-        rows = Rows(
-            Keys.from_bytes(self._span_keys),
-            np.append(starts[1:], len(self))[: starts.size] - starts,
-            Keys.from_bytes(self._items) if self._items and "item" not in without else None,
-            numbers.get("score"),
-            numbers.get("label"),
-            numbers.get("weight"),
-            None if ranks is None else whole_ranks(ranks),
-        )
-        return rows, LinePlaces(name, self._lines, if_twice)

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from ndcg_tracker.api.reading import evaluate
+from ndcg_tracker.api.reading import Reading, ReadingKeywords, evaluate
 from ndcg_tracker.api.say_evaluations import evaluations_as
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import (
@@ -35,8 +35,11 @@ from ndcg_tracker.asked import (
     SQL_TIMEOUT_SECONDS,
     AnyDataset,
     Declared,
+    Labels,
     MetricTexts,
     Option,
+    OwnName,
+    asks,
     declared,
 )
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NdcgTrackerWarning, argument
@@ -82,27 +85,8 @@ _STEPS = (MOST_ROWS, 500, 200, 100, 50, 20, 10, 5, 2, 1, 0)
 _NARROWING = ("top", "last", "limit", "budget", "group", "metric", "metrics", "dataset", "tags", "per_group")
 
 File = Annotated[str, Option("The file of a run, on the machine of this server.", is_positional=True)]
-LabelsFile = Annotated[str | None, Option("The labels: a file, or ir_datasets:NAME for a known dataset.")]
 PerGroup = Annotated[bool, Option("One row per group instead of the means.")]
-GroupColumn = Annotated[str | None, Option("Column of the group.", default="group")]
-ItemColumn = Annotated[str | None, Option("Column of the item.", default="item")]
-ScoreColumn = Annotated[str | None, Option("Column of the score.", default="score")]
-LabelColumn = Annotated[str | None, Option("Column of the label.", default="label")]
-WeightColumn = Annotated[str | None, Option("Column of the weight.")]
-Reader = Annotated[
-    Literal["trec", "csv", "tsv", "jsonl", "json", "parquet", "svmlight"] | None,
-    Option("The format of the file, if its name and content do not show it."),
-]
-ResponseItems = Annotated[
-    str | None, Option("Path of the list in each JSON response, such as response.docs; names are then dotted paths.")
-]
-ItemToDocument = Annotated[
-    str | None, Option("Items are chunks: a pattern for what follows the document's id, a column, or a file.")
-]
-Collapsed = Annotated[Literal["max", "first", "sum"] | None, Option("Score of a document of chunks.", default="max")]
-Header = Annotated[str | None, Option("The columns of a file without a header: qid,pid,rank.")]
 PolicyAlias = Annotated[str, Option("An alias with a policy, such as @prod.")]
-Scores = Annotated[str | None, Option("A file of predictions, one per line of a label/qid file.")]
 
 
 @dataclass(frozen=True)
@@ -156,37 +140,26 @@ def _sql(tracker: Tracker, query: str, **given: Any) -> _Answered:
     return _in_formats(lambda format: rows_as(format, result.columns, result.rows), more=more)
 
 
+@asks(Reading, but=("relevant", "groups_share", "allow", "stream"))
 def _evaluate_file(
     self: Tracker,
     file: File,
     *,
-    labels: LabelsFile = None,
+    labels: Labels = None,
     metrics: MetricTexts = DEFAULT_METRIC,
     per_group: PerGroup = False,
-    group: GroupColumn = None,
-    item: ItemColumn = None,
-    score: ScoreColumn = None,
-    label: LabelColumn = None,
-    weight: WeightColumn = None,
-    reader: Reader = None,
-    columns: Header = None,
-    items: ResponseItems = None,
-    scores: Scores = None,
-    item_to_document: ItemToDocument = None,
-    collapse: Collapsed = None,
+    **keywords: Unpack[ReadingKeywords],
 ) -> _Answered:
     """Compute metrics of the run in a file, without storing anything.
 
     Without a file of labels, the labels are a column of the run's file.
     """
-    given = {"group": group, "item": item, "score": score, "label": label, "weight": weight}
-    given |= {"labels": labels, "reader": reader, "columns": columns, "items": items, "scores": scores}
-    given |= {"item_to_document": item_to_document, "collapse": collapse}
-    of_groups = (group or "").partition(",")[0]
-    for name, path in {"file": file, "labels": labels, "scores": scores, "group": of_groups.removeprefix("@")}.items():
+    named = {"file": file, "labels": labels, "scores": keywords.get("scores")}
+    named["group"] = (keywords.get("group") or "").partition(",")[0].removeprefix("@")
+    for name, path in named.items():
         if path == "-":
             raise InputError(f"{argument(name)} '-' is standard input, which this protocol uses", advice="name a file")
-    evaluation = evaluate(file, metrics, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    evaluation = evaluate(file, metrics, labels=labels, **keywords)
     runs = [(default_run_name(file), evaluation)]
     return _in_formats(lambda format: evaluations_as(format, runs, per_group=per_group))
 
@@ -294,7 +267,7 @@ class _Argument:
     def _adapter(self) -> TypeAdapter[Any]:
         from pydantic import Field, TypeAdapter
 
-        kind, least = self.of.type, self.of.option.least
+        kind, least = self.of.option.typed if self.of.type is object else self.of.type, self.of.option.least
         if self.of.is_repeated:
             return TypeAdapter(Annotated[list[str], Field(min_length=int(self.of.default is NOTHING))])
         return TypeAdapter(kind if least is None else Annotated[kind, Field(ge=least)])
@@ -307,7 +280,7 @@ class _Argument:
         if option.default is not None:
             text = f"{text.removesuffix('.')}; by default {option.default}."
         text = re.sub("--([a-z][a-z-]*)", lambda match: self.names.get(match[0], match[1].replace("-", "_")), text)
-        is_shown = self.of.default not in (NOTHING, None, "", ())
+        is_shown = self.of.default not in (NOTHING, None, "", ()) and not isinstance(self.of.default, OwnName)
         return self._adapter.json_schema() | {"description": text} | ({"default": self.of.default} if is_shown else {})
 
     @property

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
+from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError, MetricError
 from ndcg_tracker.metrics.language.axes import at_least, gain_table, number_text
 from ndcg_tracker.metrics.language.metric import Metric
@@ -39,16 +40,24 @@ _NOT_IN_SQL = {
 }
 
 
+RunTable = Annotated[str, Option("The table of the run.")]
+LabelsTable = Annotated[str, Option("The table of the labels.")]
+GroupKey = Annotated[str, Option("Column of the group, in both tables.")]
+ItemKey = Annotated[str, Option("Column of the item, in both tables.")]
+ScoreKey = Annotated[str, Option("Column of the score.")]
+GradeKey = Annotated[str, Option("Column of the grade.")]
+
+
 @dataclass(frozen=True)
 class Tables:
     """The names of the two tables and their columns in the query."""
 
-    run: str = "run"
-    labels: str = "labels"
-    group: str = "group_key"
-    item: str = "item_key"
-    score: str = "score"
-    grade: str = "grade"
+    run: RunTable = "run"
+    labels: LabelsTable = "labels"
+    group: GroupKey = "group_key"
+    item: ItemKey = "item_key"
+    score: ScoreKey = "score"
+    grade: GradeKey = "grade"
 
 
 def query(metric: Metric, dialect: str, tables: Tables | None = None) -> str:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace as replace_fields
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Unpack
 
 from ndcg_tracker.api.evaluation import Evaluation, NoLabelsError
-from ndcg_tracker.api.reading import Reading
+from ndcg_tracker.api.reading import Ingest, IngestKeywords, Reading, ReadingKeywords
 from ndcg_tracker.api.storing import ingest_stream
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import asks, made
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.table import no_row, none_in_share
@@ -35,27 +34,28 @@ from ndcg_tracker.integrations.batches import (
     usable_metrics,
 )
 from ndcg_tracker.metrics.language.text import metric_texts
-from ndcg_tracker.rankings.groups_share import parse_share
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails
 from ndcg_tracker.words.texts import shown
 
 _EXTRA = "spark"
+_READ_ELSEWHERE = (
+    *("weight", "items", "relevant", "reader", "columns", "scores", "item_to_document"),
+    *("collapse", "stream"),
+)
+"""What says how files are read."""
 _JOINT = Wanted(("group", "item", "score", "label"), ("group", "score"))
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS = (*_WHOLE, "float", "double", "decimal", "boolean")
 
 
+@asks(Reading, but=(*_READ_ELSEWHERE, "allow"))
 def evaluate(
     run: Any,
     metrics: str | Sequence[str],
     *,
     labels: Any | None = None,
-    group: str | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    label: str | None = None,
     by: str | None = None,
-    groups_share: str | float | None = None,
+    **keywords: Unpack[ReadingKeywords],
 ) -> Any:
     """Return a Spark DataFrame with the value of every metric for every group: [``by``,] group, metric, value.
 
@@ -78,30 +78,28 @@ def evaluate(
     classic or Connect.
     """
     texts = list(metric_texts(metrics))
-    rows = _prepared(run, texts, labels, _columns(group, item, score, label, groups_share), by)
+    rows = _prepared(run, texts, labels, _columns(made(Reading, keywords)), by)
     fields = [*([(by, rows.schema[by].dataType)] if by is not None else []), ("group", rows.schema["group"].dataType)]
     schema = ", ".join(f"`{name}` {kind.simpleString()}" for name, kind in fields) + ", metric string, value double"
     return rows.mapInArrow(partial(per_group, metrics=texts, by=by), schema)
 
 
+@asks(Reading, but=(*_READ_ELSEWHERE, "allow"))
 def evaluation(
-    run: Any,
-    metrics: str | Sequence[str],
-    *,
-    labels: Any | None = None,
-    group: str | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    label: str | None = None,
-    groups_share: str | float | None = None,
+    run: Any, metrics: str | Sequence[str], *, labels: Any | None = None, **keywords: Unpack[ReadingKeywords]
 ) -> Evaluation:
     """Return the metrics of a Spark DataFrame as ``nt.evaluate`` does, means included: see ``evaluate``.
 
     The values of all groups come to the driver, in the order of their ids.
     Raises: the errors of ``evaluate``, at once, and InputError if no group of the run has labels.
     """
+    return evaluated(made(Reading, keywords), run, labels, metrics)
+
+
+def evaluated(reading: Reading, run: Any, labels: Any | None, metrics: str | Sequence[str]) -> Evaluation:
+    """Return the metrics of a Spark DataFrame (see ``evaluation``)."""
     texts = list(metric_texts(metrics))
-    rows = _prepared(run, texts, labels, _columns(group, item, score, label, groups_share))
+    rows = _prepared(run, texts, labels, _columns(reading))
     kinds = {"float64": "double", "int8": "tinyint", "int64": "bigint", "bool": "boolean"}
     of_groups = ", ".join(f"`{name}` {kinds[kind]}" for name, kind in OF_GROUPS.items())
     kind = rows.schema["group"].dataType.simpleString()
@@ -124,27 +122,16 @@ def _all_or_error(batches: Iterable[Any], metrics: Sequence[str]) -> Iterator[An
         yield pa.record_batch({**dict.fromkeys(none, pa.nulls(1)), "error": pa.array([pickle.dumps(error)])})
 
 
+@asks(Ingest, but=(*_READ_ELSEWHERE, "text", "item_is_text", "sampled", "metadata", "judge"))
 def log_run(
     run: Any,
     tracker: Tracker | str,
     *,
     name: str,
-    metrics: str | Sequence[str] = DEFAULT_METRIC,
     labels: Any | None = None,
-    dataset: str = DEFAULT_DATASET,
-    groups_share: str | float | None = None,
-    group: str | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    label: str | None = None,
-    tags: Mapping[str, str] | None = None,
-    parameters: Mapping[str, str] | None = None,
-    git_commit: str | None = None,
-    created_at: str | datetime | None = None,
     source: str | None = None,
     labels_source: str | None = None,
-    replace: bool = False,
-    allow: str | Sequence[str] = (),
+    **keywords: Unpack[IngestKeywords],
 ) -> IngestResult:
     """Store the run of a Spark DataFrame, in any database, as ``Tracker.ingest`` stores the same rows: to the bit.
 
@@ -157,25 +144,16 @@ def log_run(
     nothing, and storing the same run again is safe. Returns: what was done. Raises: the errors of ``evaluate`` and of
     ``Tracker.ingest``; Spark's own errors if tasks fail repeatedly.
     """
-    usable_metrics(metrics)
-    details = RunDetails.given(
-        name,
-        dataset,
-        [] if source is None else [source],
-        git_commit=git_commit,
-        parameters=parameters,
-        tags=tags,
-        labels=labels_source,
-        created_at=created_at,
-        allow=allow,
-        groups_share=groups_share,
-    )
+    told = made(Ingest, keywords, name=name)
+    usable_metrics(told.metrics)
+    sources = [] if source is None else [source]
+    details = RunDetails.given(told, sources, labels=labels_source, groups_share=told.groups_share, allow=told.allow)
     with ExitStack() as stack:
         opened = tracker if isinstance(tracker, Tracker) else stack.enter_context(Tracker(tracker))
-        columns = _columns(group, item, score, None if labels is not None else label, groups_share)
-        of_labels = _columns(group, item, None, label, groups_share)
-        (path,), beside = stack.enter_context(as_parquet([run], labels, columns, of_labels))
-        store = partial(ingest_stream, opened, details=details, metrics=metrics, replace=replace)
+        of_labels = _columns(told)
+        columns = of_labels if labels is None else replace_fields(of_labels, label=None)
+        (path,), beside = stack.enter_context(as_parquet([run], labels, columns, replace_fields(of_labels, score=None)))
+        store = partial(ingest_stream, opened, details=details, metrics=told.metrics)
         reading = Reading()
         return reading.used_by(path, reading.labels_given(beside), store)
 
@@ -267,11 +245,8 @@ def _as_arrow(frame: Any) -> Any:
     return frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_pandas(frame.toPandas())  # Spark 3.5
 
 
-def _columns(
-    group: str | None, item: str | None, score: str | None, label: str | None, groups_share: str | float | None
-) -> Columns:
-    share = None if groups_share is None else parse_share(groups_share)
-    return Columns(group=group, item=item, score=score, label=label, groups_share=share)
+def _columns(told: Reading) -> Columns:
+    return told.names("group", "item", "score", "label")
 
 
 def _prepared(

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from ndcg_tracker.render.json import json_rows, json_text
 from ndcg_tracker.render.report import (
-    WIDTH,
     Column,
-    Detail,
     Format,
     ListPaper,
     Paper,
     Report,
+    ReportPaper,
     Table,
     at,
     read_by_people,
@@ -121,43 +120,19 @@ class Said:
     dataset: str = ""
 
     def in_format(self, format: str, **shown: Any) -> str:
-        """Return the answer in a format, with a line end; ``shown``: see ``_in_format``."""
+        """Return the answer in a format, with a line end; ``shown``: see ``ReportPaper``."""
         with about(self.dataset or getattr(self.value, "dataset", "")):
-            return self._in_format(format, **shown)
+            return self._in_format(format, ReportPaper(**shown))
 
-    def _in_format(
-        self,
-        format: str,
-        *,
-        detail: Detail = "screen",
-        more: str = "to_text(verbose=True)",
-        color: bool = False,
-        width: int | None = None,
-        is_terminal: bool = False,
-        n_asked: int = 0,
-    ) -> str:
-        """Return the answer in a format.
-
-        ``detail``: how much people read; programs read all. ``more``, ``color``, ``width``, ``is_terminal``,
-        ``n_asked``: for text only (see ``reports_text``); the caller knows the terminal and NO_COLOR.
-        """
+    def _in_format(self, format: str, paper: ReportPaper) -> str:
         if format in self.further:
             return self.further[format]()
         if format == "text":
-            return reports_text(
-                self.reports(),
-                color=color,
-                width=width or WIDTH,
-                blank_lines=self.blank_lines,
-                is_terminal=is_terminal,
-                detail=detail,
-                more=more,
-                n_asked=n_asked,
-            )
+            return reports_text(self.reports(), paper, self.blank_lines)
         if format == "markdown":
             from ndcg_tracker.render.markdown import reports_markdown
 
-            return reports_markdown(self.reports(), detail)
+            return reports_markdown(self.reports(), paper.detail)
         if format == "html":
             from ndcg_tracker.render.html import reports_html
 

@@ -51,6 +51,24 @@ class ListPaper(Paper, total=False):
     by_time: bool
 
 
+@dataclass(frozen=True)
+class ReportPaper:
+    """What a report is written on, for people: programs read all.
+
+    ``detail``: how much of it; ``more``: what asks for all of it, "" for nothing. ``color``: whether styles are
+    written; the caller knows the terminal and NO_COLOR. ``width``: how many columns a line may take, as far as names
+    and numbers allow; 60 at least. ``is_terminal``: also wrap headlines, which programs read as one line. ``n_asked``:
+    how many rows the caller asked for (see ``Report.screen``).
+    """
+
+    detail: Detail = "screen"
+    more: str = "to_text(verbose=True)"
+    color: bool = False
+    width: int | None = None
+    is_terminal: bool = False
+    n_asked: int = 0
+
+
 _HEADINGS = {"run_id": "id", "label_set_version": "labels", "git_commit": "commit"}
 _TIME = "_at_utc"
 _TO_THE_SECOND = len("2026-01-31T12:00:00")

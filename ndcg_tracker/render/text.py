@@ -12,6 +12,7 @@ from ndcg_tracker.render.report import (
     Detail,
     Line,
     Report,
+    ReportPaper,
     Shown,
     Table,
     mark,
@@ -60,31 +61,18 @@ class _Page:
         return [painted(line, "dim", color=self.color) for line in lines]
 
 
-def reports_text(
-    reports: Sequence[Report],
-    *,
-    color: bool = False,
-    width: int = WIDTH,
-    blank_lines: int = 2,
-    is_terminal: bool = False,
-    detail: Detail = "all",
-    more: str = "",
-    n_asked: int = 0,
-) -> str:
+def reports_text(reports: Sequence[Report], paper: ReportPaper, blank_lines: int = 2) -> str:
     """Return reports one after the other, with a line end; everything that came from outside is escaped.
 
-    If the first report sums up the others, only it says how to read the tables.
-
-    Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``width``: how many
-    columns a line may take, as far as names and numbers allow; 60 at least. ``blank_lines``: between two reports.
-    ``is_terminal``: also wrap headlines, which programs read as one line. ``detail``: how much of them; ``more``: what
-    asks for all of it, "" for nothing. ``n_asked``: how many rows the caller asked for (see ``Report.screen``).
+    If the first report sums up the others, only it says how to read the tables. ``blank_lines``: between two reports.
     """
+    detail, more, n_asked = paper.detail, paper.more, paper.n_asked
     if detail == "line":
-        page = _Page(_ENDLESS, color)
+        page = _Page(_ENDLESS, paper.color)
         return inert_lines("\n".join(_headline(report, page)[0] for report in reports[:1] if report.headline)) + "\n"
-    is_log = not is_terminal and any(report.is_dense for report in reports)
-    page = _Page(_ENDLESS if is_log else max(width, NARROWEST), color, is_terminal)
+    is_log = not paper.is_terminal and any(report.is_dense for report in reports)
+    width = _ENDLESS if is_log else max(paper.width or WIDTH, NARROWEST)
+    page = _Page(width, paper.color, paper.is_terminal)
     blocks = []
     shown_alone = shown_reports(reports, detail)
     for number, report in enumerate(shown_alone):

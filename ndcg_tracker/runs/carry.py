@@ -18,6 +18,7 @@ from ndcg_tracker.storage.records import LabelOrigin
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.runs.question import CarryTold
     from ndcg_tracker.storage.records import DatasetRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
@@ -61,27 +62,19 @@ _Found = tuple[SameItems, set[str], set[str], Sequence[UnclearItem], int]
 
 
 def carry_labels(
-    tx: WriteTransaction,
-    dataset_name: str,
-    mapping: Pairs | None = None,
-    *,
-    pattern: str | None = None,
-    by_text: bool = False,
-    judge: str | None = None,
-    rescore: bool = False,
-    source: str | None = None,
+    tx: WriteTransaction, told: CarryTold, mapping: Pairs | None = None, source: str | None = None
 ) -> CarriedLabels:
     """Store a version of a judge's latest labels in which the old and the new ids of an item are one.
 
-    One of these says which ids are: ``mapping``: old and new ids. ``pattern``: what it matches is removed from every
-    id. ``by_text``: texts that are equal, or of which one contains the other. ``rescore``: also evaluate all runs of
-    the dataset under it. Raises: InputError for none or several of these, and if there is nothing to carry.
+    A mapping of old and new ids, the pattern or the texts say which ids are. Raises: InputError for none or several of
+    these, and if there is nothing to carry.
     """
+    pattern, by_text = told.pattern, told.by_text
     if [mapping is not None, pattern is not None, by_text].count(True) != 1:
         given = f"a file of old and new ids, {argument('pattern', '^v2-')} or {argument('by_text', True)}"
         raise InputError("labels are carried by one of: a mapping, a pattern, texts", advice=f"give {given}")
-    dataset = tx.datasets.known(dataset_name)
-    label_set = numbered_labels(tx, dataset.id, dataset.name, judge=judge)
+    dataset = tx.datasets.known(told.dataset)
+    label_set = numbered_labels(tx, dataset.id, dataset.name, judge=told.judge)
     labels = tx.labels.lists(label_set.id)
     if pattern is not None:
         same, items, carried, several, n_without_label = _cut(tx, dataset, labels, pattern)
@@ -99,7 +92,7 @@ def carry_labels(
     rest = items - carried
     unclear = rest & {of for item in several for of in (item.item, *item.others)}
     counts = len(carried), tuple(several), len(unclear), len(rest - unclear), n_without_label
-    runs = tx.runs.all(dataset.name) if rescore else []
+    runs = tx.runs.all(dataset.name) if told.rescore else []
     rescored = rescore_runs(tx, runs, (), version, skip_pruned=True)
     return CarriedLabels(dataset.name, version, is_new, *counts, tuple(rescored))
 

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 _UNDEFINED = "no value was given"
 
 
-def store_results(
-    tx: WriteTransaction, table: ResultTable, metric: Metric, details: RunDetails, *, replace: bool = False
-) -> IngestResult:
+def store_results(tx: WriteTransaction, table: ResultTable, metric: Metric, details: RunDetails) -> IngestResult:
     """Store the results of a run under an external metric, and a run without items if there is none of its name.
 
     Raises: ConflictError if the dataset has the metric with another direction or range; NameTakenError if the run
@@ -68,7 +66,7 @@ def store_results(
             before.values, table.values[order], equal_nan=True
         ):
             is_new = False
-        elif replace:
+        elif details.replace:
             tx.write.evaluations.delete(stored.id)
             outcome = "replaced"
         else:

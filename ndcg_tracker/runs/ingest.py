@@ -48,9 +48,8 @@ from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ndcg_tracker.ingest.shapes import Recognised
+    from ndcg_tracker.runs.question import RunTold
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.runs import RankedFacts
     from ndcg_tracker.storage.runs import RunDetails as StoredDetails
@@ -63,8 +62,9 @@ class RunDetails:
 
     ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
     None for the time of storing. ``allow``: the doubtful input that may pass. ``groups_share``: the share of the groups
-    that its blocks and labels were cut to, as "1/100", None for all. ``texts``: of its items. ``recognised``: what was
-    recognised in its files so far. ``empty_lists``: returns the queries for which its file has an empty list.
+    that its blocks and labels were cut to, as "1/100", None for all. ``replace``: it replaces other content of its
+    name. ``texts``: of its items. ``recognised``: what was recognised in its files so far. ``empty_lists``: returns the
+    queries for which its file has an empty list.
     """
 
     name: str
@@ -78,6 +78,7 @@ class RunDetails:
     sampled: str | None = None
     allow: frozenset[str] = frozenset()
     groups_share: str | None = None
+    replace: bool = False
     texts: Mapping[str, str] = field(default_factory=dict)
     recognised: Sequence[Recognised] = ()
     empty_lists: Callable[[], Mapping[str, Sequence[str]]] = dict
@@ -85,32 +86,28 @@ class RunDetails:
     @classmethod
     def given(
         cls,
-        name: str,
-        dataset: str,
+        told: RunTold,
         paths: Sequence[str] = (),
         *,
-        git_commit: str | None = None,
-        parameters: Mapping[str, str] | None = None,
-        tags: Mapping[str, str] | None = None,
         labels: str | None = None,
-        created_at: str | datetime | None = None,
         sampled: str | None = None,
-        allow: str | Sequence[str] = (),
         groups_share: str | float | None = None,
+        allow: str | Sequence[str] = (),
     ) -> RunDetails:
         """Return the details of a run as a caller gives them, checked. Raises: InputError."""
         return cls(
-            checked_name("run", name),
-            checked_name("dataset", dataset),
+            checked_name("run", told.name or ""),
+            checked_name("dataset", told.dataset),
             ", ".join(map(source_name, paths)) or None,
-            git_commit,
-            dict(parameters or {}),
-            dict(tags or {}),
+            told.git_commit,
+            dict(told.parameters or {}),
+            dict(told.tags or {}),
             None if labels is None else source_name(labels),
-            None if created_at is None else stored_time(created_at),
+            None if told.created_at is None else stored_time(told.created_at),
             None if sampled is None else checked_sample(sampled),
             allowed(allow),
             None if groups_share is None else stored_share(groups_share),
+            told.replace,
         )
 
     @property
@@ -287,7 +284,6 @@ def store_run(
     details: RunDetails,
     metrics: Sequence[Metric],
     *,
-    replace: bool = False,
     scores: Scores | None = None,
     judges: JudgeNames = None,
 ) -> IngestResult:
@@ -318,7 +314,7 @@ def store_run(
         of_run = RunLabels(tx, dataset, labels, source, judges, doubts, extend=of_share)
         scores = None if of_share else scores  # the stored labels of its groups count, too
         coming = _Coming(blocks, of_run, is_sampled=details.sampled is not None)
-        ask = partial(_stored, tx, dataset, coming, details, metrics, replace, scores, doubts)
+        ask = partial(_stored, tx, dataset, coming, details, metrics, scores, doubts)
         if is_sealed:
             return _stored_alone(ask, dataset)
         result = ask()
@@ -374,12 +370,11 @@ def _stored(
     coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
-    replace: bool,
     scores: Scores | None,
     doubts: Doubts,
 ) -> IngestResult:
     wanted = list(dict.fromkeys(metrics))
-    run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace, scores)
+    run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, scores)
     label_set, is_new = coming.labels.settled()
     weights = settle_weights(tx, dataset, coming.weights)
     twins = [twin.name for twin in tx.runs.with_digest(dataset.id, run.digest) if twin.name != run.name]
@@ -457,7 +452,6 @@ def _settled_run(
     coming: _Coming,
     details: RunDetails,
     metrics: Sequence[Metric],
-    replace: bool,
     ready_scores: Scores | None,
 ) -> tuple[RunRecord, str, list[str], Scores | None]:
     """Return the run that holds the content, the outcome, the aliases that moved to it, and its scores.
@@ -469,13 +463,13 @@ def _settled_run(
         run, scores = _written(tx, dataset, coming, details, metrics, ready_scores)
         return run, "stored", [], scores
     is_whole = "items" in tx.runs.holds(existing.id)
-    if not replace or coming.whole_digest() == existing.digest:
+    if not details.replace or coming.whole_digest() == existing.digest:
         for ranking, _ in coming.blocks():
             if not is_whole:
                 tx.write.runs.append_missing(existing.id, dataset.id, ranking)
         if coming.digest != existing.digest:
             raise _other_content(dataset, details)
-        existing = _sampled(tx, existing, coming.ranked, details, replace=replace)
+        existing = _sampled(tx, existing, coming.ranked, details)
         if is_whole:
             return existing, "already stored", [], None
         restore(tx, existing)
@@ -487,7 +481,7 @@ def _settled_run(
     run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, ready_scores)
     if run.digest == existing.digest and is_whole:
         tx.write.runs.delete(run.id)
-        return _sampled(tx, existing, coming.ranked, details, replace=replace), "already stored", [], None
+        return _sampled(tx, existing, coming.ranked, details), "already stored", [], None
     tx.keep_marks()
     moved = _taken_aliases(tx, dataset, existing)
     tx.write.runs.delete(existing.id)
@@ -497,16 +491,14 @@ def _settled_run(
     return run, "replaced", moved, scores
 
 
-def _sampled(
-    tx: WriteTransaction, run: RunRecord, ranked: RankedFacts, details: RunDetails, *, replace: bool
-) -> RunRecord:
+def _sampled(tx: WriteTransaction, run: RunRecord, ranked: RankedFacts, details: RunDetails) -> RunRecord:
     """Return a stored run that comes again, marked as a sample if it is one now and may be replaced.
 
     Raises: NameTakenError if it is stored as another sample.
     """
     if details.sampled is None or details.sampled == run.sampled:
         return run
-    if not replace:
+    if not details.replace:
         raise NameTakenError(
             f"run {run.name!r} is {kept_as(run.sampled)}, not as a sample of {details.sampled}",
             advice=f"correct it with {argument('replace', True)}",

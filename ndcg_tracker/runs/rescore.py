@@ -38,6 +38,7 @@ from ndcg_tracker.runs.scoring import (
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 
 if TYPE_CHECKING:
+    from ndcg_tracker.runs.question import LabelsKept
     from ndcg_tracker.storage.records import LabelOrigin, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
@@ -71,40 +72,26 @@ class LabelsAdded(tuple[int, bool]):
     ``n_labels``: how many labels were given.
     """
 
-    rescored: tuple[RescoredRun, ...]
-    extends: int | None
-    judge: str
-    further: tuple[LabelsAdded, ...]
-    n_left_out: int
-    dataset: str
-    n_labels: int
+    rescored: tuple[RescoredRun, ...] = ()
+    extends: int | None = None
+    judge: str = ""
+    further: tuple[LabelsAdded, ...] = ()
+    n_left_out: int = 0
+    dataset: str = ""
+    n_labels: int = 0
 
-    def __new__(
-        cls,
-        version: int,
-        is_new: bool,
-        rescored: Sequence[RescoredRun] = (),
-        extends: int | None = None,
-        judge: str = "",
-        further: Sequence[LabelsAdded] = (),
-        n_left_out: int = 0,
-        dataset: str = "",
-        n_labels: int = 0,
-    ) -> LabelsAdded:
-        """Return the pair, with the outcome for the runs and the version that the labels were added to."""
+    def __new__(cls, version: int, is_new: bool, **facts: Any) -> LabelsAdded:
+        """Return the pair, with these attributes."""
         added = super().__new__(cls, (version, is_new))
-        added.rescored, added.extends, added.judge, added.further = tuple(rescored), extends, judge, tuple(further)
-        added.n_left_out, added.dataset, added.n_labels = n_left_out, dataset, n_labels
+        added.__dict__.update(facts)
         return added
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        of_judge = self.version, self.is_new, self.rescored, self.extends, self.judge
-        return *of_judge, self.further, self.n_left_out, self.dataset, self.n_labels
+    def __getnewargs__(self) -> tuple[int, bool]:
+        return self.version, self.is_new
 
     def beside(self, further: Sequence[LabelsAdded]) -> LabelsAdded:
         """Return a copy with the labels of other judges in its file."""
-        of_file = self.version, self.is_new, self.rescored, self.extends, self.judge, further
-        return LabelsAdded(*of_file, self.n_left_out, self.dataset, self.n_labels)
+        return LabelsAdded(*self, **{**vars(self), "further": tuple(further)})
 
     @property
     def version(self) -> int:
@@ -147,22 +134,15 @@ def rescore_stored(
 
 
 def store_labels(
-    store: Store,
-    dataset: str,
-    lists: LabelLists,
-    origin: LabelOrigin,
-    *,
-    extend: bool = False,
-    replace: bool = False,
-    rescore: bool = False,
-    texts: Mapping[str, str] | None = None,
+    store: Store, told: LabelsKept, lists: LabelLists, origin: LabelOrigin, texts: Mapping[str, str] | None = None
 ) -> LabelsAdded:
     """Make labels the latest version of a judge in one transaction (see ``add_labels``).
 
-    ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without the results.
-    ``texts``: of items, as they were labelled.
+    All runs of the dataset are also evaluated under them if asked for, so that nobody sees the labels without the
+    results. ``texts``: of items, as they were labelled.
     """
-    refuse("labels add", {"extend": extend, "replace": replace})
+    dataset, extend, rescore = told.dataset, told.extend, told.rescore
+    refuse("labels add", {"extend": extend, "replace": told.replace})
     ready: dict[tuple[int, str], ReadyScores] = {}
     with store.read() as rx:
         is_of_runs = isinstance(dataset, OwnName) and (rescore or bool(origin.judge))
@@ -182,15 +162,20 @@ def store_labels(
         ready = _scored_ahead(store, runs, (), lambda _tx, _run: [given])
     with store.write("content") as tx:
         added = add_labels(
-            tx, tx.write.datasets.ensure(dataset, group_column=column), lists, origin, extend=extend, may_drop=replace
+            tx,
+            tx.write.datasets.ensure(dataset, group_column=column),
+            lists,
+            origin,
+            extend=extend,
+            may_drop=told.replace,
         )
         version = added.label_set.version
         set_texts(tx, tx.datasets.known(dataset).id, texts or {})
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
-    left_out = n_given - lists.n_groups
-    new = added.is_new, rescored, added.extends
-    return LabelsAdded(version, *new, origin.judge, n_left_out=left_out, dataset=str(dataset), n_labels=lists.n_items)
+    facts = {"rescored": tuple(rescored), "extends": added.extends, "judge": origin.judge, "dataset": str(dataset)}
+    n_left_out = n_given - lists.n_groups
+    return LabelsAdded(version, added.is_new, **facts, n_left_out=n_left_out, n_labels=lists.n_items)
 
 
 @dataclass(frozen=True, slots=True)

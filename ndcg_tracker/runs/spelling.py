@@ -46,7 +46,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
 }
 """Ways to write ids, each with a function that makes them the same."""
 _PATTERNS = {"padding": "^0+", "decimals": r"\.0$"}
-_KEPT = 200_000  # items and labels of a run whose value is computed again, as if both were written alike
+_KEPT = 200_000  # items and labels of a run whose value is computed again, with ids that match
 
 
 @dataclass(slots=True)

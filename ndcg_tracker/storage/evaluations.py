@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 import numpy as np
 import sqlalchemy as sa
@@ -217,6 +217,27 @@ class EvaluationReads:
         return [results[evaluation_id] for evaluation_id in evaluation_ids]
 
 
+class GroupValues(TypedDict, total=False):
+    """The results of the groups of an evaluation (see ``EvaluationWrites.insert``)."""
+
+    group_ids: Required[Index]
+    values: Required[Floats]
+    dcg: Floats | None
+    ideal_dcg: Floats | None
+    reasons: Sequence[str | None] | None
+
+
+class NewEvaluation(GroupValues, total=False):
+    """An evaluation to store, with the results of its groups (see ``EvaluationWrites.insert``)."""
+
+    mean: Required[float | None]
+    tie_bounds: tuple[float | None, float | None]
+    n_groups: Required[int]
+    n_missing: Required[int]
+    n_undefined: Required[int]
+    requested_as: str | None
+
+
 class EvaluationWrites:
     """Writes evaluations (the mean of a metric and the result of every group) and the judged share of runs."""
 
@@ -224,24 +245,7 @@ class EvaluationWrites:
         self._session = session
         self._made = made
 
-    def insert(
-        self,
-        run_id: int,
-        label_set_id: int,
-        metric: str,
-        *,
-        mean: float | None,
-        tie_bounds: tuple[float | None, float | None] = (None, None),
-        n_groups: int,
-        n_missing: int,
-        n_undefined: int,
-        group_ids: Index,
-        values: Floats,
-        dcg: Floats | None = None,
-        ideal_dcg: Floats | None = None,
-        reasons: Sequence[str | None] | None = None,
-        requested_as: str | None = None,
-    ) -> int:
+    def insert(self, run_id: int, label_set_id: int, metric: str, **given: Unpack[NewEvaluation]) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
 
         Parameters: ``metric``, its canonical text. ``mean``: None (or NaN) where no group has a value. ``tie_bounds``:
@@ -256,20 +260,20 @@ class EvaluationWrites:
         key = (table.c.run_id == run_id, table.c.label_set_id == label_set_id, table.c.metric_id == metric_id)
         if self._session.rows(sa.select(table.c.id).where(*key)):
             raise ConflictError(f"run {run_id} has {metric} under label set {label_set_id} already")
+        mean, requested_as = given["mean"], given.get("requested_as")
         if mean is not None and math.isinf(mean):
             raise InputError(f"{metric} of run {run_id} has an infinite value; only finite numbers are stored")
-        rows = _result_rows(f"{metric} of run {run_id}", group_ids, values, dcg, ideal_dcg, reasons)
+        rows = _result_rows(f"{metric} of run {run_id}", given)
         row = {
             "run_id": run_id,
             "label_set_id": label_set_id,
             "metric_id": metric_id,
             "mean": None if mean is None or math.isnan(mean) else float(mean),
-            "worst_mean": tie_bounds[0],
-            "best_mean": tie_bounds[1],
+            **dict(zip(("worst_mean", "best_mean"), given.get("tie_bounds", (None, None)), strict=True)),
             "std_dev": sample_std_dev(rows.values[~np.isnan(rows.values)]),
-            "n_groups": n_groups,
-            "n_missing": n_missing,
-            "n_undefined": n_undefined,
+            "n_groups": given["n_groups"],
+            "n_missing": given["n_missing"],
+            "n_undefined": given["n_undefined"],
             "created_at_utc": utc_now(),
             "requested_as": None if requested_as == metric else requested_as,
             "metric": metric,
@@ -296,18 +300,9 @@ class EvaluationWrites:
                 self.delete(evaluation_id)
             self._session.execute(shares.delete().where(shares.c.run_id == run_id, ~used))
 
-    def refill(
-        self,
-        evaluation_id: int,
-        *,
-        group_ids: Index,
-        values: Floats,
-        dcg: Floats | None = None,
-        ideal_dcg: Floats | None = None,
-        reasons: Sequence[str | None] | None = None,
-    ) -> None:
+    def refill(self, evaluation_id: int, **given: Unpack[GroupValues]) -> None:
         """Restore the group results of a pruned evaluation (see ``insert``); its mean stays."""
-        rows = _result_rows(f"evaluation {evaluation_id}", group_ids, values, dcg, ideal_dcg, reasons)
+        rows = _result_rows(f"evaluation {evaluation_id}", given)
         self._made.evaluation_ids.add(evaluation_id)
         self._session.bulk.insert_results(evaluation_id, rows)
 
@@ -363,26 +358,20 @@ class EvaluationWrites:
         return int(rows[0][0]) if rows else self._session.insert(table, {"text": text})
 
 
-def _result_rows(
-    what: str,
-    group_ids: Index,
-    values: Floats,
-    dcg: Floats | None,
-    ideal_dcg: Floats | None,
-    reasons: Sequence[str | None] | None,
-) -> ResultRows:
+def _result_rows(what: str, given: GroupValues) -> ResultRows:
     """Return group results in the order of their groups (InputError for values that cannot be stored)."""
+    group_ids, reasons = given["group_ids"], given.get("reasons")
     order = np.argsort(group_ids, kind="stable")
-    nothing = np.full(values.size, np.nan)
-    value, gain, ideal = ((nothing if column is None else column)[order] for column in (values, dcg, ideal_dcg))
+    nothing, columns = np.full(group_ids.size, np.nan), (given["values"], given.get("dcg"), given.get("ideal_dcg"))
+    value, gain, ideal = ((nothing if column is None else column)[order] for column in columns)
     if any(np.isinf(column).any() for column in (value, gain, ideal)):
         raise InputError(f"{what} has an infinite value; only finite numbers are stored")
     undefined = order[np.isnan(value)].tolist()
     why = [reasons[row] if reasons is not None else None for row in undefined]
-    given = [reason for reason in why if reason]
-    if len(given) != len(why):
+    told = [reason for reason in why if reason]
+    if len(told) != len(why):
         raise InputError(f"{what} has an undefined value without a reason")
-    return ResultRows(group_ids[order], value, gain, ideal, given)
+    return ResultRows(group_ids[order], value, gain, ideal, told)
 
 
 def _in_time(dataset_id: int, metric: str, *columns: sa.ColumnElement[Any]) -> Select[Any]:

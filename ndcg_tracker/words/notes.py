@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
@@ -163,6 +164,12 @@ def note_text(note: Note) -> str:
     return told(note).words
 
 
+RETYPED = ContextVar[Callable[[Sequence[str]], Sequence[str]]](
+    "what is typed for a command", default=lambda words: words
+)
+"""How commands are typed by somebody whose runs have other names than in the store that is asked."""
+
+
 def command_line(command: Sequence[str]) -> str:
     """Return a command as you type it, with SQL in double quotes where that needs no escapes.
 
@@ -170,7 +177,8 @@ def command_line(command: Sequence[str]) -> str:
     ndcg-track sql "SELECT 'a b'"
     """
     return " ".join(
-        f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word) for word in command
+        f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)
+        for word in RETYPED.get()(command)
     )
 
 

@@ -21,30 +21,23 @@ _OF_GATE = {
 
 
 def low_information(
-    n: int,
-    n_nonzero: int | None = None,
-    enough: int = 0,
-    skewness: float = 0.0,
-    of_clusters: bool = False,
-    as_equal: bool = False,
-    of_labels: bool = False,
-    decides: str = "",
-    interval: str = T_INTERVAL,
+    n: int, n_nonzero: int | None = None, *, decides: str = "", interval: str = T_INTERVAL, **facts: Any
 ) -> str:
     """Return a warning of low information; ``interval``: the one that may be too narrow, "" for none."""
     warned = _OF_GATE.get(decides, f"{interval} may be too narrow")
+    of_labels, of_clusters = facts.get("of_labels"), facts.get("of_clusters")
     if of_labels and decides:
         warned = "the gate does not trust a t bound, and no other bound applies"
     if n_nonzero is not None:
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
         if of_labels:
             reason = f"{counted(n_nonzero, 'answer')} that differ{'s' if n_nonzero == 1 else ''} from the judge"
-        if as_equal:
+        if facts.get("as_equal"):
             reason = f"the clusters that differ (of {n:,}) count as much as {n_nonzero:,} equal ones"
-        narrow = f"; below {enough}, {warned}"
+        narrow = f"; below {facts['enough']}, {warned}"
     else:
         of_what = "clusters" if of_clusters else units()
-        reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {of_what})"
+        reason = f"the differences are very skewed (skewness {facts['skewness']:.1f} over {n:,} {of_what})"
         narrow = f", so {warned}"
     return f"low information: {reason}" + (narrow if interval else "")
 
@@ -144,7 +137,7 @@ _FORMS = {
         "only the marks between their parts differ, such as '/', '_' and '%2F'; write both the same way",
         "these are the same",
     ),
-    "cut": ("one side is cut to fewer characters; write both in full", "cut alike"),
+    "cut": ("one side is cut to fewer characters; write both in full", "cut to one length"),
     "decimals": (
         "whole numbers became floats, as happens in a join with empty cells; write whole numbers (in pandas, "
         ".astype('Int64') before to_csv)",
@@ -165,13 +158,12 @@ def _difference(how: str, metric: str = "", value: float = 0, *, may_map: bool =
     return f"{differ}{then}{mark}{advice}{', or map the ids with' if may_map else ''}"
 
 
-def _spelled_otherwise(
-    how: str, of_run: str, of_labels: str, n: int, of: int, n_met: int, n_labels: int, **mapped: Any
-) -> str:
+def _spelled_otherwise(how: str, of_run: str, of_labels: str, **facts: Any) -> str:
+    n, of, n_met, n_labels = (facts.pop(name) for name in ("n", "of", "n_met", "n_labels"))
     return (
         f"the run has item {shown(of_run)}, but the labels have {shown(of_labels)}; {n_met:,} of {n_labels:,} labels "
         f"match as written; {n:,} of the {of:,} unmatched labels that were checked differ like this: "
-        f"{_difference(how, **mapped)}"
+        f"{_difference(how, **facts)}"
     )
 
 

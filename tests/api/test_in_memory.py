@@ -95,3 +95,17 @@ def test_what_cannot_be_compared_is_refused() -> None:
     )
     with pytest.raises(TypeError, match=r"^compare\(\) got an unexpected keyword argument 'dataset'$"):
         nt.compare(BM25, DENSE, labels=LABELS, dataset="shop")  # type: ignore[call-arg]
+
+
+def test_read_names_the_columns() -> None:
+    old, new = ({"q": ["1", "1"], "d": ["a", "b"], "s": scores} for scores in ([2.0, 1.0], [1.0, 2.0]))
+    read = {"group": "q", "item": "d", "score": "s", "label": "g"}
+    labels = {"q": ["1"], "d": ["a"], "g": [1]}
+    for given in (read, "group=q item=d score=s label=g"):
+        found = nt.compare(old, new, labels=labels, metrics="RR", read=given).comparisons[0].metrics[0]
+        assert (found.baseline, found.candidate) == (1.0, 0.5)
+    other = {"2": {"a": 1.0}}
+    assert refusal_of(InputError, nt.compare, old, other, labels=labels, read=read) == (
+        "candidate: no group of the run has labels: the run has '2', the labels have '1'; give labels of the same "
+        "groups, with ids written the same way; if that is meant, give read='allow=no-overlap'"
+    )

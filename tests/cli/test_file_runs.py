@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,8 @@ def test_files_give_the_numbers_of_stored_runs_and_nothing_is_stored(
         wanted["evaluations"] = [of for of in wanted["evaluations"] if of["metric"] == "AP"]
         assert found.pop("created_at_utc") > wanted.pop("created_at_utc")
         assert found.pop("coverages") == wanted.pop("coverages")[1:]
+    if door == "leaderboard":  # they have commands, which name the files
+        assert len(found.pop("notes")) == len(wanted.pop("notes"))
     assert without_ids(found) == without_ids(wanted)
     assert contents(folder) == before
 
@@ -173,3 +176,50 @@ def test_labels_of_stored_runs_are_a_version(stored: CommandLine) -> None:
         "--read needs files in the place of runs: stored runs have been read; give files in the place of runs, or "
         "leave out --read"
     )
+
+
+def test_read_says_how_files_are_read(unstored: CommandLine, folder: Path) -> None:
+    for name, scores in (("old", "21"), ("new", "12")):
+        rows = [f"q1,a,{scores[0]},5", f"q1,b,{scores[1]},5"]
+        (folder / f"{name}.txt").write_text("\n".join(["q,d,s,doc", *rows]) + "\n")
+    (folder / "grades.txt").write_text("q,d,g\nq1,a,1\n")
+    read = "group=q item=d score=s label=g reader=csv,csv"
+    of_files = ("compare", "old.txt", "new.txt", "--labels", "grades.txt", "-m", "RR")
+    found = unstored.rows(*of_files, "--read", read)["metrics"][0]
+    assert (found["baseline"], found["candidate"]) == (1.0, 0.5)
+    assert unstored.refused(*of_files, "--read", "reader=csv,csv") == (
+        "grades.txt:1: no columns 'group', 'item' and 'label'; the columns are 'q', 'd', 'g': name the group column "
+        "with --read group=NAME, the item column with --read item=NAME and the label column with --read label=NAME; if "
+        "each row is a relevant item, give --read label==1"
+    )
+    assert unstored.refused(*of_files, "--read", "colour=red") == (
+        "--read has no 'colour'; give one of group, item, score, label, weight, items, relevant, reader, columns, "
+        "scores, item_to_document, collapse, groups_share, allow"
+    )
+
+
+def test_commands_in_the_answer_are_typed_with_the_files(unstored: CommandLine, folder: Path) -> None:
+    shown = unstored("leaderboard", *BOTH, "--labels", "qrels.txt", "--read", "allow=no-overlap").out
+    assert (
+        "ndcg-track compare bm25.csv dense.run --metric ndcg@10 --labels qrels.txt --read allow=no-overlap"
+        in " ".join(shown.split())
+    )
+    assert unstored("report", *LABELLED).code == 0
+    page = (folder / "report.html").read_text()
+    assert "ndcg-track report bm25.csv dense.run --metric ndcg@10 --output report.html --labels qrels.txt" in page
+
+
+def test_a_golden_set_and_results_of_a_retriever_are_read(unstored: CommandLine, folder: Path) -> None:
+    golden = [{"question": f"how {n}", "expected_ids": [f"kb-{n}"], "kind": "ab"[n % 2]} for n in range(4)]
+    (folder / "golden.json").write_text(json.dumps(golden))
+    for name, first in (("base", 0), ("two", 2)):
+        results = [{"question": f"how {n}", "retrieved_ids": sorted({"kb-0", f"kb-{n}"})[:: -1 if n < first else 1]}
+                   for n in range(4)]  # fmt: skip
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, results)))
+    found = unstored("compare", "base.jsonl", "two.jsonl", "--labels", "golden.json", "-m", "RR@10", "--by", "kind")
+    assert found.err.splitlines()[:2] == [
+        "note: golden.json: read 4 queries from 'question' (its text is the id); relevant ids from 'expected_ids'; "
+        "attribute kind",
+        "note: base.jsonl: read 4 queries from 'question' (its text is the id); ranked ids from 'retrieved_ids'",
+    ]
+    assert "RR@10 by kind" in found.out

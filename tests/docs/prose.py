@@ -31,7 +31,7 @@ WORDS_TO_AVOID = {
     r"\bmay be left out\b": "'is optional'",
     r"\bis (?:\w+ )?spelled out\b": "'is written in full'",
     r"\bspelled (?:as in the|otherwise)\b": "'written as in the ...'",
-    r"\b[Aa]like\b": "'the same', 'in the same way' or 'both'",
+    r"\b(?<!padded )[Aa]like\b": "'the same', 'in the same way' or 'both'",
     r"\b(?i:whoever)\b": "'anyone who'",
     r"\b(?:thereof|lest|wherein|mended)\b": "a plain word",
     r"\bheld against\b": "'compared with'",

@@ -64,12 +64,6 @@ def fast_rows(source: Source, table: LineFormat, n_bytes: int = BLOCK) -> Rows:
     return rows
 
 
-def small_rows(source: Source, table: LineFormat) -> Rows:
-    """Return what the way for small files makes of a source."""
-    assert table.small is not None
-    return table.small(source)
-
-
 def exact_outcome(content: bytes, rows: Callable[[Source], Any], *, labels: bool = False) -> Any:
     """Return the rows that the exact path reads, or its refusal."""
     try:

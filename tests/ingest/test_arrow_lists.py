@@ -14,19 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import fast_rows, listed, run_parts
+from ingest_outcomes import listed, run_parts
 from refused import OR_ALLOW
 from stream_outcomes import joined, streamed, whole
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.cells import DoubtfulError, NoPlaces
-from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
-from ndcg_tracker.ingest.formats.jsonl import JsonLines
+from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.frames import read_frame, read_label_frame
 from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
-from ndcg_tracker.ingest.source import Source
-from ndcg_tracker.ingest.table import ranked_table
 
 LISTS: dict[str, Any] = {
     "group": ["q", "r", "s"],
@@ -284,26 +280,3 @@ def test_a_stream_of_parquet_is_the_run(table: dict[str, list[Any]], n_rows: int
     content = parquet(table, row_group_size=row_group)
     with stream_run("-", stdin=io.BytesIO(content), block_rows=n_rows) as stream:
         assert joined(list(stream)) == whole(content, "parquet")
-
-
-anything = st.none() | numbers | ids | st.booleans() | st.lists(st.none() | numbers | ids, max_size=3)
-records = st.fixed_dictionaries(
-    {"group": st.sampled_from("qr"), "item": anything, "score": anything, "label": anything}
-)
-
-
-@settings(max_examples=examples(300), deadline=None)
-@given(st.lists(records, min_size=1, max_size=3))
-def test_the_fast_path_reads_what_the_exact_one_reads_or_doubts(rows: list[dict[str, Any]]) -> None:
-    content = "\n".join(map(json.dumps, rows)).encode()
-    try:
-        with Source("-", stdin=io.BytesIO(content)) as source:
-            quick = run_parts(ranked_table(fast_rows(source, JsonLines(Columns(), RUN_TABLE)), NoPlaces()))
-    except DoubtfulError:
-        return
-    assert quick == whole(content, "jsonl")
-
-
-def test_the_fast_path_takes_plain_lists() -> None:
-    with Source("-", stdin=io.BytesIO(json_lines(LISTS))) as source:
-        assert run_parts(ranked_table(fast_rows(source, JsonLines(Columns(), RUN_TABLE)), NoPlaces())) == EXPECTED

@@ -270,7 +270,7 @@ def test_the_value_if_all_ids_were_written_alike(tmp_path: Path) -> None:
 def test_ids_that_are_cut_are_told() -> None:
     long = [f"document-number-{place:04}" for place in range(4)]
     with pytest.warns(
-        NdcgTrackerWarning, match=r"one side is cut .* \(ndcg@10 is .* if cut alike\); write both in full$"
+        NdcgTrackerWarning, match=r"one side is cut .* \(ndcg@10 is .* if cut to one length\); write both in full$"
     ):
         nt.evaluate(
             {"u": {"42": 2.0, **dict.fromkeys([f"{place}-{name}"[:15] for place, name in enumerate(long)], 1.0)}},

@@ -61,9 +61,9 @@ def test_files_of_ms_marco(tmp_path: Path) -> None:
     """Two columns without a header, in which a quote is a character like any other."""
     path = tmp_path / "queries.dev.tsv.gz"
     path.write_bytes(gzip.compress(b'1\t"the" tent\n2\twhat is "a lamp\n'))
-    columns = TextColumns(header=("group", "text"))
+    columns = TextColumns(columns=("group", "text"))
     assert read_texts(str(path), columns=columns).texts == {"text": ['"the" tent', 'what is "a lamp']}
-    named = TextColumns(group="qid", text="query", header=("qid", "query"))
+    named = TextColumns(group="qid", text="query", columns=("qid", "query"))
     assert read_texts(str(path), columns=named).groups == ["1", "2"]
     assert refusal("1\ta\tb\n", "tsv", columns).endswith(":1: 3 cells where columns= names 2; correct the line")
     assert read('1,"a, ""b"""\n', "csv", columns).texts == {"text": ['a, "b"']}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed, small_rows
+from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed
 from refused import OR_ALLOW
 from thorough import examples
 
@@ -85,10 +85,6 @@ def exact(source: Source) -> object:
 
 def fast(source: Source) -> object:
     return fast_rows(source, Trec(RUN))
-
-
-def small(source: Source) -> object:
-    return Trec(RUN).small(source)
 
 
 PIECES = [
@@ -187,7 +183,6 @@ def test_all_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int
         assert found[3:] == ((Note("rank_conflict", {"n": len(wrong), "first": wrong[0]}),) if wrong else ())
     quick = fast_outcome(content, lambda source: fast_rows(source, Trec(RUN), block_size))
     assert quick in (DOUBT, found)
-    assert fast_outcome(content, small) in (DOUBT, found)
 
 
 @settings(deadline=None, max_examples=examples(300))
@@ -201,7 +196,6 @@ def test_all_paths_and_the_grammar_agree_on_qrels(content: bytes, block_size: in
         assert {(group, item): grade for group, item, grade in found} == {row[:2]: row[2] for row in expected}
     quick = fast_outcome(content, lambda source: fast_rows(source, Trec(QRELS), block_size), labels=True)
     assert quick in (DOUBT, found)
-    assert fast_outcome(content, lambda source: Trec(QRELS).small(source), labels=True) in (DOUBT, found)
 
 
 ids = st.text(st.characters(codec="utf-8", exclude_characters=" \t\n\r\0"), min_size=1, max_size=9).filter(
@@ -226,14 +220,12 @@ def test_well_formed_runs_come_back_the_same_through_all_paths(
     found = exact_outcome(content, exact)
     assert {(group, item): score for group, item, score in found[0]} == rows
     assert fast_outcome(content, lambda source: fast_rows(source, Trec(RUN), block_size)) == found
-    assert fast_outcome(content, small) == found
 
 
 def test_ties_keep_the_order_of_the_file_and_scores_descend() -> None:
     content = b"q Q0 low 1 1 t\nr Q0 x 1 0 t\nq Q0 tie1 2 5 t\nq Q0 tie2 3 5 t\n"
     expected = [("q", "tie1", 5.0), ("q", "tie2", 5.0), ("q", "low", 1.0), ("r", "x", 0.0)]
     assert exact_outcome(content, exact)[0] == fast_outcome(content, fast)[0] == expected
-    assert fast_outcome(content, small)[0] == expected
 
 
 def test_ids_stay_as_they_are() -> None:
@@ -241,7 +233,7 @@ def test_ids_stay_as_they_are() -> None:
         '007 Q0 NA 1 1 t\n007 Q0 null 1 1 t\n007 Q0 "a,b" 1 1 t\n007 Q0 1e5 1 1 t\n007 Q0 \u00a0\u2028 1 1 t\n'.encode()
     )
     expected = ["NA", "null", '"a,b"', "1e5", "\u00a0\u2028"]
-    for outcome in (exact_outcome(content, exact), fast_outcome(content, fast), fast_outcome(content, small)):
+    for outcome in every_way(content):
         assert [item for _, item, _ in outcome[0]] == expected
         assert {group for group, _, _ in outcome[0]} == {"007"}
 
@@ -300,7 +292,7 @@ def test_every_refusal_of_a_run_names_the_line(content: bytes, message: str) -> 
 
 
 def every_way(content: bytes) -> list[object]:
-    return [exact_outcome(content, exact), fast_outcome(content, fast), fast_outcome(content, small)]
+    return [exact_outcome(content, exact), fast_outcome(content, fast)]
 
 
 def test_comments_and_words_behind_the_tag_are_passed_over() -> None:
@@ -308,11 +300,11 @@ def test_comments_and_words_behind_the_tag_are_passed_over() -> None:
         b"# ir_metadata.start\n# platform:\n#   hardware: 2 cores\n#ir_metadata.end\n"
         b"q Q0 d#1 1 2 a tag of words\n \t# q Q0 x 9 9 a tag of words\nq Q0 #2 2 1 a tag of words\n#"
     )
-    assert every_way(content) == [([("q", "d#1", 2.0), ("q", "#2", 1.0)], None, None)] * 3
+    assert every_way(content) == [([("q", "d#1", 2.0), ("q", "#2", 1.0)], None, None)] * 2
     uneven = b"q Q0 a 1 2 t\nq Q0 b 2 1 t more\n"
-    assert every_way(uneven) == [([("q", "a", 2.0), ("q", "b", 1.0)], None, None), DOUBT, DOUBT]
+    assert every_way(uneven) == [([("q", "a", 2.0), ("q", "b", 1.0)], None, None), DOUBT]
     qrels = b"# judged in May\nq 0 a 1\n#q 0 b 1\n"
-    for rows in (exact_rows, small_rows, fast_rows):
+    for rows in (exact_rows, fast_rows):
         assert exact_outcome(
             qrels, lambda source, rows=rows: rows_and_places(rows(source, Trec(QRELS))), labels=True
         ) == [("q", "a", 1.0)]
@@ -357,8 +349,7 @@ def test_ranks_that_contradict_the_scores_are_told_and_the_scores_decide(
 def refusals_of_labels(content: bytes) -> object:
     """Return what the exact path says of labels, and that the others leave it to that."""
     found = exact_outcome(content, lambda source: exact_rows(source, Trec(QRELS)), labels=True)
-    for rows in (fast_rows, small_rows):
-        assert fast_outcome(content, lambda source, rows=rows: rows(source, Trec(QRELS)), labels=True) == DOUBT
+    assert fast_outcome(content, lambda source: fast_rows(source, Trec(QRELS)), labels=True) == DOUBT
     return found
 
 

@@ -148,6 +148,7 @@ def _members(one: type) -> Iterator[tuple[str, str]]:
     for field in fields(one) if is_dataclass(one) else ():
         if not field.name.startswith("_"):
             yield f"{one.__name__}.{field.name}: {field.type}", str(field.type)
+    inspect.getmembers(one)  # a method of ``Tracker`` is imported when it is asked for
     for name, value in inspect.getmembers_static(one):
         if name.startswith("_") or (is_dataclass(one) and name in {field.name for field in fields(one)}):
             continue

@@ -11,6 +11,7 @@ from stored_rows import row_counts
 
 import ndcg_tracker as nt
 from ndcg_tracker.runs import rescore as rescoring
+from ndcg_tracker.runs.question import LabelsKept
 from ndcg_tracker.runs.rescore import LabelsAdded, store_labels
 from ndcg_tracker.storage.records import LabelOrigin
 from ndcg_tracker.storage.store import Store, WriteTransaction
@@ -166,7 +167,7 @@ def test_what_others_store_meanwhile_counts(shop: nt.Tracker, ready_url: str) ->
     newest: Run = {**NEW_LABELS, "q3": {"c": 3}}
     with Meanwhile.open(ready_url) as store:
         store.others = others
-        added = store_labels(store, "default", labels_of(newest), LabelOrigin(), rescore=True)
+        added = store_labels(store, LabelsKept(rescore=True), labels_of(newest), LabelOrigin())
     wanted = {"dense": changed, "late": BM25}
     assert {run.run: [(one.metric, one.mean) for one in run.metrics] for run in added.rescored} == {
         name: [("ndcg@10", results("ndcg@10", run, newest).mean)] for name, run in wanted.items()
@@ -182,7 +183,7 @@ def test_labels_that_others_add_meanwhile_are_in_the_union(shop: nt.Tracker, rea
 
     with Meanwhile.open(ready_url) as store:
         store.others = others
-        added = store_labels(store, "default", labels_of(ours), LabelOrigin(), extend=True, rescore=True)
+        added = store_labels(store, LabelsKept(extend=True, rescore=True), labels_of(ours), LabelOrigin())
     union = {**NEW_LABELS, "q1": {**NEW_LABELS["q1"], "w": 2.0}, "q2": {**NEW_LABELS["q2"], "w": 1.0}}
     assert added == (4, True)
     assert [run.metrics[0].mean for run in added.rescored] == [

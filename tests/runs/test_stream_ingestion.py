@@ -70,7 +70,7 @@ def ingest_stream(
     replace: bool = False,
 ) -> IngestResult:
     lists = None if given is None else labels_of(given)
-    return tracker.ingest_stream(blocks, lists, RunDetails(name, dataset), METRICS, replace=replace)
+    return tracker.ingest_stream(blocks, lists, RunDetails(name, dataset, replace=replace), METRICS)
 
 
 def everything(tracker: nt.Tracker, dataset: str = "default") -> dict[str, list[Any]]:
@@ -185,9 +185,8 @@ def test_the_same_content_adds_nothing_but_new_metrics(tracker: nt.Tracker, read
         further = tracker.ingest_stream(
             blocks_of(backwards, 3),
             None,
-            RunDetails("bm25"),
+            RunDetails("bm25", replace=replaced),
             ["ndcg@10", "RR" if replaced else "P@2"],
-            replace=replaced,
         )
         assert (further.outcome, further.run_id) == ("already stored", first.run_id)
         assert [one.is_new for one in further.metrics] == [False, True]

@@ -56,7 +56,7 @@ def stored(
 ) -> IngestResult:
     """Store a run as ``ingest`` does."""
     given = None if labels is None else labels_of(labels)
-    return store_run(store, blocks, given, RunDetails(name, "shop"), [NDCG], **more)
+    return store_run(store, blocks, given, RunDetails(name, "shop", **more), [NDCG])
 
 
 def url_of(store: Store) -> str:
@@ -85,7 +85,7 @@ def half_stored(
 
     given = None if labels is None else labels_of(labels)
     with ThreadPoolExecutor(1) as thread, Store.open(url_of(store)) as own:
-        done = thread.submit(store_run, own, coming(), given, RunDetails(name, "shop"), [NDCG], replace=True)
+        done = thread.submit(store_run, own, coming(), given, RunDetails(name, "shop", replace=True), [NDCG])
         try:
             assert reached.wait(LONG)
             yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -10,19 +10,17 @@ from itertools import chain
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, WrongValueError, number, rank_of
-from ndcg_tracker.ingest.columns import LABEL_TABLE, NUMBERS, Columns, Refused, Wanted
-from ndcg_tracker.ingest.formats.trec import (
-    _NEWLINE,
-)
-from ndcg_tracker.ingest.rows import GatheredRows, Rows, in_asked_order
+from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, WrongValueError, is_number, rank_of
+from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, Refused, Wanted
+from ndcg_tracker.ingest.plain import gathered
+from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE, Lines, plain_lines
 from ndcg_tracker.words.texts import shown
 
-_NULL = float("nan")
 _QUOTE = b'"'
 _QUEPID = [b"query", b"docid"]  # how its judgments begin; then comes the rating, or one rating per judge
 _QUOTE_BYTE = 0x22
+_NEWLINE = 0x0A
 
 
 class _OpenQuoteError(WrongValueError):
@@ -35,8 +33,6 @@ class Delimited:
     Arrow's parser reads everything that is not in doubt: it takes 0.04 s for 500,000 rows, the exact reader 0.8 s
     (``benchmarks/tricks.py``).
     """
-
-    small = None
 
     def __init__(self, delimiter: bytes, columns: Columns, wanted: Wanted) -> None:
         self._delimiter = delimiter
@@ -57,7 +53,7 @@ class Delimited:
         if lines.is_first:
             line, header = next(records, (1, []))
             if not header and not lines.is_last:
-                return GatheredRows([]).rows(lines.name)
+                return gathered((), ["group"], lines.name)
             if self._columns.header is None:
                 self._take_header(header, partial(self._not_a_header, lines, line, header))
             else:
@@ -66,29 +62,19 @@ class Delimited:
                     advice = f"leave out {argument('columns')}"
                     raise lines.error("the first line names the columns", line, advice=advice)
                 records = chain([(line, header)] if header else [], records)
-        number_places = [(role, self._places[role]) for role in (*NUMBERS, "rank") if role in self._places]
-        group_place, item_place = self._places["group"], self._places.get("item")
         empty_cells = [self._places[role] for role in ("item", "label")] if self._is_quepid else []
-        gathered = GatheredRows([role for role, _ in number_places])
-        for line, cells in records:
-            if len(cells) != self._n_cells:
-                count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-                named = "the header has" if self._columns.header is None else f"{argument('columns')} names"
-                raise lines.error(f"{count} where {named} {self._n_cells}", line, advice="correct the line")
-            if empty_cells and not any(cells[place] for place in empty_cells):
-                continue  # a query without a rated document
-            numbers: list[float] = []
-            for role, place in number_places:
-                cell = cells[place].strip(b" \t")
-                try:
-                    if role == "rank":
-                        numbers.append(rank_of(cell.removesuffix(b".0")))
-                        continue
-                    numbers.append(number(cell, role) if cell else _NULL)
-                except WrongValueError as error:
-                    raise error.at(f"{lines.name}:{line}") from None
-            gathered.add(line, cells[group_place], None if item_place is None else cells[item_place], numbers)
-        rows, places = gathered.rows(lines.name)
+        rank, wanted = self._places.get("rank"), list(self._places.values())
+
+        def cells_of_roles() -> Iterator[tuple[int, list[object]]]:
+            for line, cells in whole_records(records, lines, self._n_cells, self._columns.header is None):
+                if empty_cells and not any(cells[place] for place in empty_cells):
+                    continue  # a query without a rated document
+                found: list[object] = [cells[place] for place in wanted]
+                if rank is not None:
+                    found[wanted.index(rank)] = rank_of(cells[rank].strip(b" \t").removesuffix(b".0"))
+                yield line, found
+
+        rows, places = gathered(cells_of_roles(), [*self._places], lines.name)
         return in_asked_order(rows, self._columns, self._names), places
 
     def fast(self, lines: Lines) -> Rows:
@@ -148,7 +134,7 @@ class Delimited:
         """Return the error for a wrong header, which may not be a header at all."""
         error = InputError(what, **parts)
         where = f"{lines.name}:{line}"
-        if not any(_is_number(cell) for cell in header):
+        if not any(is_number(cell.strip(b" \t")) for cell in header):
             return error.at(where)
         named = f"name the columns with {argument('columns', 'NAME,NAME,...')}"
         if self._columns.is_shared and self._wanted is LABEL_TABLE:  # that argument is for the run
@@ -159,12 +145,16 @@ class Delimited:
         self._take_header([name.encode() for name in self._columns.header or ()], refused)
 
 
-def _is_number(cell: bytes) -> bool:
-    try:
-        number(cell.strip(b" \t"))
-    except ValueError:
-        return False
-    return True
+def whole_records(
+    records: Iterable[tuple[int, list[bytes]]], lines: Lines, n_cells: int, has_header: bool
+) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the records, each with all cells (InputError); ``has_header``: whether the file says how many there are."""
+    for line, cells in records:
+        if len(cells) != n_cells:
+            count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+            named = "the header has" if has_header else f"{argument('columns')} names"
+            raise lines.error(f"{count} where {named} {n_cells}", line, advice="correct the line")
+        yield line, cells
 
 
 def cells_of(source: Lines, delimiter: bytes, *, quotes: bool = True) -> Iterator[tuple[int, list[bytes]]]:

@@ -15,14 +15,13 @@ import numpy as np
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
-from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
+from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.formats.response_rows import document_rows
 from ndcg_tracker.ingest.formats.response_shapes import is_by_group, is_response
 from ndcg_tracker.ingest.formats.responses import is_lists, response_columns
+from ndcg_tracker.ingest.plain import checked, json_id, json_integer, json_kind
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
-from ndcg_tracker.rankings import Floats
-from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import BY_INPUT
 from ndcg_tracker.words.texts import shown
 
@@ -58,7 +57,7 @@ def exact_rows(source: Source, reader: str, columns: Columns, wanted: Wanted) ->
         named = columns.any_given()
         if named is not None and role == "score":
             raise WrongValueError("this JSON has no named columns", advice=f"drop {argument(named)}")
-        rows, places = _Gathered(source.name, role).rows(_lists_of(document, role, chosen))
+        rows, places = _rows_of_lists(_lists_of(document, role, chosen), source.name, role)
         return replace(rows, tie_order=BY_INPUT) if _is_rank_eval(document) else rows, places
     except RecursionError:
         raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
@@ -384,55 +383,25 @@ def _from_text(value: object) -> object:
 # Lists to rows
 
 
-class _Gathered:
-    """Lists gathered group by group; ``role``: the role of their values, score or label."""
+def _rows_of_lists(lists: _Lists, name: str, role: str) -> tuple[Rows, Places]:
+    """Return all lists as one table; ``role``: of their values (InputError naming group and item)."""
+    groups, lengths, items, numbers = list[bytes](), list[int](), list[object](), list[object]()
 
-    def __init__(self, name: str, role: str) -> None:
-        self._name = name
-        self._role = role
+    def rows() -> tuple[Rows, Places]:
+        ends = np.cumsum(lengths)
+        places = ItemPlaces(name, [group.decode() for group in groups], ends, items.__getitem__)
+        return checked(
+            {"group": groups, "item": items, role: numbers}, places, np.array(lengths, dtype=np.int64)
+        ), places
 
-    def rows(self, lists: _Lists) -> tuple[Rows, Places]:
-        """Return all lists as one table. Raises: WrongValueError naming group and item."""
-        groups: list[bytes] = []
-        lengths: list[int] = []
-        items: list[bytes] = []
-        numbers: list[Floats] = []
+    try:
         for group, names, values in lists:
-            if not names:
-                continue
-            groups.append(json_id(group, "group"))
-            lengths.append(len(names))
-            items += self._ids(group, names)
-            numbers.append(self._numbers(group, names, values))
-        n_rows = np.array(lengths, dtype=np.int64)
-        column = np.concatenate(numbers) if numbers else np.zeros(0)
-        group_keys, item_keys = Keys.from_bytes(groups), Keys.from_bytes(items)
-        is_score = self._role == "score"
-        rows = Rows(group_keys, n_rows, item_keys, column if is_score else None, None if is_score else column)
-        return rows, ItemPlaces(self._name, group_keys.to_list(), np.cumsum(n_rows), item_keys.__getitem__)
-
-    def _ids(self, group: object, names: Sequence[object]) -> list[bytes]:
-        try:
-            return [name.encode() if type(name) is str else json_id(name, "item") for name in names]
-        except ValueError:
-            return [self._value_of(group, name, json_id, name, "item") for name in names]
-
-    def _numbers(self, group: object, names: Sequence[object], values: Sequence[object]) -> Floats:
-        try:
-            doubles = np.array(values, dtype=np.float64) if set(map(type, values)) <= {int, float} else None
-        except OverflowError:
-            doubles = None
-        if doubles is not None and np.isfinite(doubles).all():
-            return doubles
-        return np.array(
-            [
-                self._value_of(group, name, json_number, value, self._role)
-                for name, value in zip(names, values, strict=True)
-            ]
-        )
-
-    def _value_of(self, group: object, item: object, read: Any, value: object, role: str) -> Any:
-        try:
-            return read(value, role)
-        except WrongValueError as error:
-            raise error.at(f"group {shown(str(group))}, item {shown(str(item))}") from None
+            if names:
+                groups.append(json_id(group, "group"))
+                lengths.append(len(names))
+                items += names
+                numbers += values
+    except WrongValueError:
+        rows()  # refuses a wrong value above
+        raise
+    return rows()

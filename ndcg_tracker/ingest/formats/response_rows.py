@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.cells import (
-    LinePlaces,
-    Places,
-    WrongValueError,
-    whole_ranks,
-)
+from ndcg_tracker.ingest.cells import LinePlaces, Places, WrongValueError
 from ndcg_tracker.ingest.columns import Columns, Refused, Wanted
-from ndcg_tracker.ingest.formats.jsonl import json_id, json_number
 from ndcg_tracker.ingest.formats.response_shapes import BATCH, NOTHING, is_batch, json_response
 from ndcg_tracker.ingest.formats.responses import Found, Responses
 from ndcg_tracker.ingest.group_blocks import ExactOnly
-from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.plain import checked, json_id
+from ndcg_tracker.ingest.rows import COLUMN_OF, Rows
 from ndcg_tracker.ingest.source import Lines
-from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings import Index
 from ndcg_tracker.words.texts import shown
 
 
@@ -38,26 +32,22 @@ class _Gathered:
         self._unit = unit
         self._fractions = fractions
         self._of_runs = of_runs
-        self._groups: list[bytes] = []
+        self._cells: dict[str, list[object]] = {"group": [], "item": [], **{role: [] for role in COLUMN_OF}}
         self._lengths: list[int] = []
-        self._items: list[bytes] = []
-        self._scores = array("d")
-        self._labels = array("d")
-        self._weights = array("d")
-        self._ranks = array("d")
         self._lines: list[int] = []
         self._first_line: dict[bytes, int] = {}
         self.in_order = False
         self._n_empty = self._n_failed = 0
 
     def add(self, line: int, found: Found) -> None:
-        """Add the results of a response, which has this line or number (WrongValueError for a wrong value)."""
+        """Add the results of a response, which has this line or number (WrongValueError for a wrong group)."""
         if not found.items:
             self._n_failed += found.is_failed
             self._n_empty += not found.is_failed
             return
-        group = json_id(found.group, "group", self._fractions)
-        if found.scores is None and self._of_runs:
+        group, n_items = json_id(found.group, "group", self._fractions), len(found.items)
+        scores, labels = found.scores, found.labels
+        if scores is None and self._of_runs:
             self.in_order = True
             if group in self._first_line:
                 first = f"{self._unit} {self._first_line[group]}"
@@ -67,44 +57,30 @@ class _Gathered:
                 )
                 raise WrongValueError(what, advice="keep one response per query")
             self._first_line[group] = line
-            self._scores.extend(range(-1, -len(found.items) - 1, -1))
-        self._groups.append(group)
-        self._lengths.append(len(found.items))
+            scores = range(-1, -n_items - 1, -1)
+        if labels is None and not self._of_runs:
+            labels = [1.0] * n_items
+        weights = None if found.weight is NOTHING else [found.weight] * n_items
+        given = {"item": found.items, "score": scores if self._of_runs else None, "label": labels, "weight": weights}
+        for role, values in {**given, "rank": found.ranks}.items():
+            self._cells[role] += values or ()
+        self._cells["group"].append(group)
+        self._lengths.append(n_items)
         self._lines.append(line)
-        self._items += [json_id(item, "item", self._fractions) for item in found.items]
-        if found.scores is not None and self._of_runs:
-            self._scores.extend([json_number(score, "score") for score in found.scores])
-        if found.labels is not None:
-            self._labels.extend([json_number(label, "label") for label in found.labels])
-        elif not self._of_runs:
-            self._labels.extend([1.0] * len(found.items))
-        if found.ranks is not None:
-            self._ranks.extend([json_number(rank, "rank") for rank in found.ranks])
-        if found.weight is not NOTHING:
-            self._weights.extend([json_number(found.weight, "weight")] * len(found.items))
 
     def rows(self, responses: Responses) -> tuple[Rows, LinePlaces]:
-        """Return the rows of all responses, and their lines."""
+        """Return the rows of all responses, and their lines (InputError naming the line of a wrong value)."""
         lengths: Index = np.array(self._lengths, dtype=np.int64)
-        n_rows = len(self._items)
-
-        def column(values: array[float]) -> Floats | None:
-            return np.array(values) if len(values) == n_rows and n_rows else None
-
-        rows = Rows(
-            Keys.from_bytes(self._groups),
-            lengths,
-            Keys.from_bytes(self._items),
-            column(self._scores) if self._of_runs else None,
-            column(self._labels),
-            column(self._weights),
-            None if (ranks := column(self._ranks)) is None else whole_ranks(ranks),
+        n_rows = len(self._cells["item"])
+        held = {role: cells for role, cells in self._cells.items() if len(cells) == n_rows or role == "group"}
+        places = LinePlaces(self._name, np.repeat(self._lines, lengths).tolist(), responses.if_twice, self._unit)
+        rows = replace(
+            checked(held if n_rows else {"group": [], "item": []}, places, lengths, self._fractions),
             in_order=self.in_order,
             n_empty=0 if n_rows else self._n_empty,
             n_failed=self._n_failed,
         )
-        rows = responses.in_asked_order(rows)
-        return rows, LinePlaces(self._name, np.repeat(self._lines, lengths).tolist(), responses.if_twice)
+        return responses.in_asked_order(rows), places
 
 
 class ResponseLines(ExactOnly):
@@ -138,6 +114,7 @@ class ResponseLines(ExactOnly):
                     raise WrongValueError(what, advice=f"read the file with {argument('reader', 'json')}")
                 gathered.add(number, self._responses.found(response, number - 1))
             except WrongValueError as error:
+                gathered.rows(self._responses)  # refuses a wrong value above
                 raise error.at(f"{lines.name}:{number}") from None
         return gathered.rows(self._responses)
 
@@ -150,7 +127,7 @@ def _finish(responses: Responses, n_responses: int, refused: Refused) -> None:
     try:
         responses.finish(n_responses)
     except WrongValueError as error:
-        raise refused(error.what, advice=error.advice) from None
+        raise refused(**error.told) from None
 
 
 # JSON documents
@@ -170,6 +147,7 @@ def document_rows(name: str | None, document: object, columns: Columns, wanted: 
         try:
             gathered.add(number, found())
         except WrongValueError as error:
+            gathered.rows(responses)  # refuses a wrong value above
             raise error.at(where) from None
     _finish(responses, n_responses, WrongValueError)
     rows, lines = gathered.rows(responses)

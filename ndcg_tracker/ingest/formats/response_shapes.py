@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ndcg_tracker.ingest.cells import WrongValueError
-from ndcg_tracker.ingest.formats.jsonl import json_integer
+from ndcg_tracker.ingest.plain import json_integer
 from ndcg_tracker.words.texts import shown
 
 Steps = tuple[str, ...]

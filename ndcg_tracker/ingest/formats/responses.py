@@ -27,7 +27,6 @@ from ndcg_tracker.ingest.columns import (
     often_called,
     warn_of_relevant_lists,
 )
-from ndcg_tracker.ingest.formats.jsonl import json_kind, warn_of_fractions
 from ndcg_tracker.ingest.formats.response_shapes import (
     NOTHING,
     SHAPES,
@@ -44,6 +43,7 @@ from ndcg_tracker.ingest.formats.response_shapes import (
     steps_of,
     value_at,
 )
+from ndcg_tracker.ingest.plain import json_kind, warn_of_fractions
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import BOM, LONGEST_LINE, Source
 from ndcg_tracker.rankings.grouping import places_in

@@ -15,7 +15,8 @@ from ndcg_tracker.ingest.cells import LinePlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import ColumnWarning, Refused
 from ndcg_tracker.ingest.detection import COMPRESSIONS, without_compression
 from ndcg_tracker.ingest.group_blocks import ExactOnly
-from ndcg_tracker.ingest.rows import GatheredRows, Rows
+from ndcg_tracker.ingest.plain import gathered
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Lines, Source
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.words.texts import counted, in_a_row, shown, shown_name
@@ -26,7 +27,6 @@ _LINE = re.compile(
 _NO_ROW = re.compile(rb"[ \t]*(?:#.*)?", re.DOTALL)
 _FEATURE = re.compile(rb"[0-9]+:[^ \t#:]+")
 _QUERY, _WEIGHT, _NOT_READ = ".query", ".weight", (".init", ".position")
-_NULL = float("nan")
 _SIZE = re.compile(rb"[0-9]{1,15}")
 
 
@@ -55,19 +55,19 @@ class LabelQid(ExactOnly):
         Raises: InputError naming the line for anything but a label/qid line and for a wrong grade; also if the group
         sizes are needed and cannot be read.
         """
-        weights = self._weights
-        gathered = GatheredRows(["label"] if weights is None else ["label", "weight"])
-        groups = self._groups_from(lines.first_row)
+        roles = ["group", "label", *([] if self._weights is None else ["weight"])]
+        return gathered(self._cells(lines), roles, lines.name)
+
+    def _cells(self, lines: Lines) -> Iterator[tuple[int, list[object]]]:
+        """Yield the line, the group, the grade and perhaps the weight of each row."""
+        weights, row = self._weights, lines.first_row
+        groups = self._groups_from(row)
         for line_number, line in lines.lines():
             match = _LINE.fullmatch(line)
             if match is None:
                 if _NO_ROW.fullmatch(line) is None:
                     raise lines.error(_wrong_line(line), line_number)
                 continue
-            try:
-                grade = number(match[1], "label")
-            except WrongValueError as error:
-                raise error.at(f"{lines.name}:{line_number}") from None
             group = match[2]
             if not self._first_line:
                 self._first_line = line_number
@@ -79,10 +79,9 @@ class LabelQid(ExactOnly):
                 raise lines.error(
                     f"{here} line {self._first_line}{there}", line_number, advice="use one form in all lines"
                 )
-            row = lines.first_row + len(gathered)
-            numbers = (grade,) if weights is None else (grade, weights[row] if row < len(weights) else _NULL)
-            gathered.add(line_number, next(groups) if group is None else group, None, numbers)
-        return gathered.rows(lines.name)
+            weight = [] if weights is None else [weights[row] if row < len(weights) else None]
+            yield line_number, [next(groups) if group is None else group, match[1], *weight]
+            row += 1
 
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Refuse group sizes and weights that do not fit the rows."""

@@ -6,7 +6,7 @@ As in trec_eval 10, words may follow the tag of a run's line, and the rank has n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -18,17 +18,14 @@ from ndcg_tracker.ingest.cells import (
     NO_RANK,
     DoubtfulError,
     LinePlaces,
-    WrongValueError,
     is_number,
-    number,
     rank_of,
-    ranks_of,
 )
 from ndcg_tracker.ingest.columns import Refused
-from ndcg_tracker.ingest.rows import GatheredRows, Rows
+from ndcg_tracker.ingest.plain import gathered
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
-from ndcg_tracker.rankings import Bytes, Floats, Index
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings import Bytes
 
 _BLANKS = b" \t\r\n"
 _ONE_JUDGE = f"{KEEP_ONE}; if there are several judges (trec_eval -R qrels_jg), keep the lines of one judge"
@@ -72,9 +69,7 @@ class Trec:
     """A TREC file of one kind (see ``LineFormat``).
 
     Arrow's parser reads everything that is not in doubt: it takes 0.03 s for 500,000 lines (14 MB), the exact reader
-    1.0 s. NumPy splits a file that is too small to import Arrow for: ``evaluate`` of 50,000 lines (1.4 MB) then takes
-    0.23 s of processor time and 67 MB in all. It takes 0.34 s and 108 MB with Arrow, and 0.41 s with the exact reader
-    (``benchmarks/tricks.py``).
+    1.0 s (``benchmarks/tricks.py``).
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -86,26 +81,27 @@ class Trec:
         Raises: InputError naming the line for a wrong number of fields and for a text that is not a number; also for a
         file of another kind, if its first line shows it.
         """
-        layout = self._layout
-        n_fields, item_field, number_field, rank_field = len(layout.fields), layout.item, layout.number, layout.rank
-        gathered = GatheredRows([layout.role] if rank_field is None else [layout.role, "rank"])
-        for line_number, line in lines.lines():
-            fields = line.split(b" ")
-            if len(fields) != n_fields or b"" in fields or b"\t" in line or line.startswith(b"#"):
-                fields = _fields(line)
-                if not fields:
-                    continue
-                if len(fields) != n_fields and (b"\r" in line or not _goes_on(fields, layout)):
-                    raise _wrong_fields(fields, layout).at(f"{lines.name}:{line_number}")
-            if not len(gathered) and lines.is_first:
-                _refuse_other_kinds(lines, line, line_number, layout)
-            try:
-                value = number(fields[number_field], layout.role)
-            except WrongValueError as error:
-                raise error.at(f"{lines.name}:{line_number}") from None
-            numbers = (value,) if rank_field is None else (value, rank_of(fields[rank_field]))
-            gathered.add(line_number, fields[0], fields[item_field], numbers)
-        return gathered.rows(lines.name, if_twice=_ONE_JUDGE if layout is QRELS else KEEP_ONE)
+        layout, n_fields = self._layout, len(self._layout.fields)
+        item, score, rank = layout.item, layout.number, layout.rank
+
+        def rows() -> Iterator[tuple[int, list[object]]]:
+            is_first = lines.is_first
+            for number, line in lines.lines():
+                fields = line.split(b" ")
+                if len(fields) != n_fields or b"" in fields or b"\t" in line or line.startswith(b"#"):
+                    fields = _fields(line)
+                    if not fields:
+                        continue
+                    if len(fields) != n_fields and (b"\r" in line or not _goes_on(fields, layout)):
+                        raise _wrong_fields(fields, layout).at(f"{lines.name}:{number}")
+                if is_first:
+                    _refuse_other_kinds(lines, line, number, layout)
+                    is_first = False
+                ranks = [] if rank is None else [rank_of(fields[rank])]
+                yield number, [fields[0], fields[item], fields[score], *ranks]
+
+        if_twice = _ONE_JUDGE if layout is QRELS else KEEP_ONE
+        return gathered(rows(), [*layout.columns], lines.name, if_twice=if_twice)
 
     def fast(self, lines: Lines) -> Rows:
         """Return the rows, read by Arrow's parser."""
@@ -116,12 +112,6 @@ class Trec:
         n_fields = self._n_fields(first, lines)
         parser = ArrowCsv(b" ", n_fields, self._layout.columns, quoting=False, checked=trec_lines)
         return self._beyond_doubt(parser.rows(chain([first], blocks)), n_fields)
-
-    def small(self, lines: Lines) -> Rows:
-        """Return the rows, all lines split at once."""
-        text = trec_lines(b"".join(lines.pieces(BLOCK)))
-        n_fields = self._n_fields(text, lines)
-        return self._beyond_doubt(split_rows(text, n_fields, self._layout.columns), n_fields)
 
     def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is neither blank nor a comment."""
@@ -261,56 +251,3 @@ def _has_comments(block: bytes) -> bool:
 def _before(data: Bytes) -> Bytes:
     """Return the byte before each byte, a newline before the first."""
     return np.concatenate([np.array([_NEWLINE], dtype=np.uint8), data[:-1]])
-
-
-def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
-    """Return the rows of lines of fields with one blank between them, as ``trec_lines`` returns them.
-
-    Parameters: ``n_fields``: how many each line has. ``columns``: the place of each role: group, item, one of score
-    and label, and rank if it is wanted. Raises: DoubtfulError for lines of another number of fields and for
-    anything but a finite number.
-
-    >>> rows = split_rows(b"q1 0 d1 2\\nq1 0 d2 0\\n", 4, {"group": 0, "item": 2, "label": 3})
-    >>> rows.span_keys.to_list(), rows.items.to_list(), rows.grades.tolist()
-    (['q1'], ['d1', 'd2'], [2.0, 0.0])
-    """
-    if not text.endswith(b"\n"):
-        text += b"\n"
-    data = np.frombuffer(text, dtype=np.uint8)
-    ends = np.flatnonzero((data == _BLANK) | (data == _NEWLINE))
-    if ends.size % n_fields or not _is_between_fields(data[ends].reshape(-1, n_fields)):
-        raise DoubtfulError("another number of fields")
-    starts = np.append(0, ends[:-1] + 1)
-    bounds = {role: (starts[at::n_fields], ends[at::n_fields]) for role, at in columns.items()}
-    ranks = ranks_of(data, *bounds.pop("rank")) if "rank" in bounds else None
-    fields = {role: _column(data, *span) for role, span in bounds.items()}
-    groups, items = fields.pop("group"), fields.pop("item")
-    later = np.arange(1, len(groups))
-    firsts = np.flatnonzero(np.append(True, ~groups.equal(later, groups, later - 1)))
-    numbers = {role: _numbers(texts) for role, texts in fields.items()}
-    lengths = np.diff(firsts, append=len(groups))
-    return Rows(groups.take(firsts), lengths, items, numbers.get("score"), numbers.get("label"), ranks=ranks)
-
-
-def _is_between_fields(separators: Bytes) -> bool:
-    """Return whether a newline follows the last field of each line, and a blank follows the others."""
-    return bool((separators[:, :-1] == _BLANK).all() and (separators[:, -1] == _NEWLINE).all())
-
-
-def _column(data: Bytes, starts: Index, ends: Index) -> Keys:
-    """Return a column of fields, without the separators."""
-    bounds = np.append(np.stack([starts, ends], axis=1).ravel(), ends[-1:])
-    return Keys(data, bounds).take(np.arange(0, 2 * starts.size, 2))
-
-
-def _numbers(texts: Keys) -> Floats:
-    """Return the doubles of a column of texts that follow the strict grammar (see ``numbers``)."""
-    if texts.data.tobytes().translate(None, _OF_NUMBERS):
-        raise DoubtfulError("no number")
-    try:
-        doubles = np.array([float(text) for text in texts.to_bytes_list()])
-    except ValueError:
-        raise DoubtfulError("no number") from None
-    if not np.isfinite(doubles).all():
-        raise DoubtfulError("no finite number")
-    return doubles

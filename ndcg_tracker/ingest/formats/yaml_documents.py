@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import yaml  # type: ignore[import-untyped]
 
 from ndcg_tracker.ingest.cells import WrongValueError
-from ndcg_tracker.ingest.formats.jsonl import json_integer
+from ndcg_tracker.ingest.plain import json_integer
 from ndcg_tracker.words.texts import shown
 
 _TAG = "tag:yaml.org,2002:"

@@ -143,10 +143,11 @@ def _stored(
         facts.get("git_commit") or source.data.tags.get("mlflow.source.git.commit"),
         facts.get("parameters") or source.data.params,
         {**kept, **tags, **({PREFIX_TAG: prefix} if prefix else {})},
+        replace=replace,
     )
     texts = facts.get("requested_as", {})
     metrics = [asked_for(metric, texts.get(metric)) or metric for metric in facts.get("metrics") or [DEFAULT_METRIC]]
-    result = tracker.ingest_stream([table], None, details, metrics, replace=replace)
+    result = tracker.ingest_stream([table], None, details, metrics)
     return PulledRun(result, source.info.run_id, (*result.notes, *in_words(_differences(result, source, prefix))))
 
 

@@ -7,12 +7,13 @@ import inspect
 import os
 import subprocess
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ndcg_tracker.asked import OfSuite, Option
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
@@ -34,13 +35,25 @@ OnInconclusive = Literal["fail", "pass"]
 
 
 IfInconclusive = Annotated[
-    OnInconclusive | None,
-    typer.Option(help="Exit code if INCONCLUSIVE: that of FAIL (3) or PASS (0).", show_default="4"),
+    OnInconclusive | None, Option("Exit code if INCONCLUSIVE: that of FAIL (3) or PASS (0).", default="4")
 ]
-Junit = Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)]
+Junit = Annotated[str | None, Option("Write a JUnit report.", metavar="FILE")]
+ReportPage = Annotated[
+    str | None,
+    Option("Write the report page; Markdown output then has its picture and a link.", metavar="FILE"),
+]
 
 
-@takes(ask_gate, runs=("candidate", "baseline"))
+@dataclass(frozen=True)
+class Outputs:
+    """How a decision ends the command, and the files that it is written to."""
+
+    on_inconclusive: IfInconclusive = None
+    junit: Junit = None
+    report: ReportPage = None
+
+
+@takes(ask_gate, Outputs, OfSuite, runs=("candidate", "baseline"))
 def gate(
     asked: Asked,
     baseline: Annotated[
@@ -49,18 +62,6 @@ def gate(
             metavar="RUN",
             help="Run to compare against, preferably a pinned @alias.",
             show_default="required, except on sealed data whose split has fixed it",
-        ),
-    ] = None,
-    on_inconclusive: IfInconclusive = None,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
-    junit: Junit = None,
-    report: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the report page; Markdown output then has its picture and a link.",
-            show_default=False,
         ),
     ] = None,
     format: options.Output = "text",
@@ -82,46 +83,47 @@ def gate(
 
     if baseline is not None:
         asked = replace(asked, named={"baseline": baseline, **asked.named})
-    own = {"on_inconclusive": on_inconclusive, "suite": suite, "by_tag": by_tag, "junit": junit, "report": report}
     if "dataset" in asked.named:
         with options.tracker() as tracker:
             if tracker.is_sealed(asked.named["dataset"]):
-                _gate_sealed(tracker, asked, [name for name, value in own.items() if value is not None], format)
+                _gate_sealed(tracker, asked, format)
                 return
     if baseline is None:
         raise InputError("the gate needs --baseline RUN: the run to compare against")
     summary = summary_path()
+    to, asked = asked.apart(Outputs)
+    suited, asked = asked.apart(OfSuite)
     with ExitStack() as files:
-        write_junit = files.enter_context(whole_file(junit, "--junit"))
-        write_report = files.enter_context(whole_file(report, "--report"))
+        write_junit = files.enter_context(whole_file(to.junit, "--junit"))
+        write_report = files.enter_context(whole_file(to.report, "--report"))
         append_summary = files.enter_context(appended_summary(summary)) if summary else None
         picture = ""
         with options.tracker() as tracker:
             unrecorded = {} if options.surroundings.in_memory is None else {"dry_run": True}
             by_whom = person() if "acknowledge" in asked.named else None
-            if suite is not None:
+            if suited.suite is not None:
                 from ndcg_tracker.questions.gate.say_suite import suite_gate_junit, suite_gate_said
 
-                on_suite = asked.on_suite(tracker.gate_suite, suite, by_tag=by_tag, acknowledged_by=by_whom)
+                on_suite = asked.on_suite(tracker.gate_suite, suited, acknowledged_by=by_whom)
                 gated: Gated | SuiteGated = on_suite.gated
                 said, as_junit = (
                     suite_gate_said(on_suite.gated, options.as_option),
                     partial(suite_gate_junit, on_suite.gated),
                 )
-                if report is not None:
+                if to.report is not None:
                     of_page = asked.part(tracker.gate_suite_page)
-                    write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag, **of_page))
+                    write_report(tracker.gate_suite_page(on_suite, by_tag=suited.by_tag, **of_page))
             else:
                 from ndcg_tracker.questions.gate.say import gate_junit, gate_said
 
                 result = asked.of(tracker.gate, acknowledged_by=by_whom, **unrecorded)
                 gated = result.gated
                 said, as_junit = gate_said(result.gated, options.as_option), partial(gate_junit, result.gated)
-                if report is not None:
-                    page = tracker.gate_report(result, output=report)
+                if to.report is not None:
+                    page = tracker.gate_report(result, output=to.report)
                     write_report(page.to_html())
-                    picture = page.to_markdown(artifact_link(report))
-        code = exit_code(gated, on_inconclusive)
+                    picture = page.to_markdown(artifact_link(to.report))
+        code = exit_code(gated, to.on_inconclusive)
         write_junit(as_junit(outcome_of(gated, code), options.as_option))
         if append_summary is not None:
             append_summary(said.in_format("markdown") + picture + "\n")
@@ -133,12 +135,12 @@ def gate(
     )
 
 
-def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str], format: options.OutputFormat) -> None:
+def _gate_sealed(tracker: Tracker, asked: Asked, format: options.OutputFormat) -> None:
     """Show the one bit of a gate on a sealed dataset; refuse options that could reveal more (InputError)."""
     from ndcg_tracker.questions.gate.gather_sealed import sealed_said
 
     taken = inspect.signature(tracker.gate_sealed).parameters
-    refused = [*own, *(name for name in asked.named if name not in taken)]
+    refused = [name for name in asked.named if name not in taken]
     if refused:
         raise InputError(
             f"{options.as_option(refused[0], '')} does not go with sealed dataset {asked.named['dataset']!r}: the "

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, OfSuite
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.history import history as ask_history
@@ -20,11 +20,9 @@ ExitCode = Annotated[bool, options.everyday("--exit-code", help="Exit with 6 if 
 NEW_STEP = 6
 
 
-@takes(ask_history)
+@takes(ask_history, OfSuite)
 def history(
     asked: Asked,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
     newest_first: NewestFirst = False,
     exit_code: ExitCode = False,
     format: options.Output = "text",
@@ -46,11 +44,14 @@ def history(
     wanted = HistoryFilter(**asked.part(HistoryFilter))
     new_steps = "new_steps" in asked.named
     searched = new_steps or exit_code
+    suited, _ = asked.apart(OfSuite)
     with options.tracker() as tracker:
-        if suite is None:
+        if suited.suite is None:
             result = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=searched)
         else:
-            result = tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted, new_steps=searched)
+            result = tracker.history_of_suite(
+                suited.suite, metric, by_tag=suited.by_tag, wanted=wanted, new_steps=searched
+            )
     refuse_nothing(result.history, metric, wanted)
     if not is_for_people(format):
         for note in result.notes:

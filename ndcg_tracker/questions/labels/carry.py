@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_DATASET, Dataset, Judge, Option
+from ndcg_tracker.asked import Option, asks, made
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.runs.question import CarryKeywords, CarryTold
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
@@ -19,21 +20,10 @@ Mapped = Annotated[
     str | Mapping[str, str] | None,
     Option("A file with the columns old and new.", metavar="[MAPPING]", is_positional=True, typed=str | None),
 ]
-Pattern = Annotated[str | None, Option("Remove what this pattern matches from every id.", metavar="REGEX")]
-ByText = Annotated[bool, Option("Items are one if their texts are equal, or one contains the other.")]
-Rescore = Annotated[bool, Option("Evaluate the stored runs under the labels, in the same transaction.")]
 
 
-def carry_labels(
-    self: HasStore,
-    mapping: Mapped = None,
-    *,
-    pattern: Pattern = None,
-    by_text: ByText = False,
-    dataset: Dataset = DEFAULT_DATASET,
-    judge: Judge = None,
-    rescore: Rescore = False,
-) -> CarriedLabels:
+@asks(CarryTold)
+def carry_labels(self: HasStore, mapping: Mapped = None, **keywords: Unpack[CarryKeywords]) -> CarriedLabels:
     """Make a version of the latest labels in which the old and the new id of an item are one.
 
     Runs with old ids and runs with new ids are evaluated under this one version. Either id has the grade: in a list
@@ -54,9 +44,7 @@ def carry_labels(
     elif mapping is not None:
         pairs, source = read_mapping(mapping), source_name(mapping)
     with self.store().write("content") as tx:
-        return carry_labels(
-            tx, dataset, pairs, pattern=pattern, by_text=by_text, judge=judge, rescore=rescore, source=source
-        )
+        return carry_labels(tx, made(CarryTold, keywords), pairs, source)
 
 
 def carried_said(done: CarriedLabels) -> Said:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from ndcg_tracker.asked import OfSuite
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.leaderboard import leaderboard as ask_leaderboard
@@ -12,12 +13,10 @@ LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 """How a leaderboard is printed."""
 
 
-@takes(ask_leaderboard, runs=("runs",))
+@takes(ask_leaderboard, OfSuite, runs=("runs",))
 def leaderboard(
     asked: Asked,
     all: Annotated[bool, options.everyday("--all", help="Rank all runs of the dataset, as without RUN.")] = False,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
     format: Annotated[LeaderboardFormat, options.everyday("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Rank runs by their means, and test which differences are real.
@@ -33,9 +32,10 @@ def leaderboard(
     """
     from ndcg_tracker.questions.leaderboard.say import leaderboard_said, suite_tables_said
 
+    suited, asked = asked.apart(OfSuite)
     with options.tracker() as tracker:
-        if suite is not None:
-            tables = asked.on_suite(tracker.suite, suite, by_tag=by_tag).tables
+        if suited.suite is not None:
+            tables = asked.on_suite(tracker.suite, suited).tables
             options.show_answer(suite_tables_said(*tables), format)
             return
         result = asked.of(tracker.leaderboard)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, OfSuite
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
 from ndcg_tracker.questions.explain import explain as ask_explain
@@ -46,9 +46,9 @@ By = Annotated[str | None, options.everyday(metavar="ATTRIBUTE", help="Attribute
 
 
 def drawn(
-    function: Callable[..., Any], *, but: Iterable[str] = (), runs: Sequence[str] = ()
+    *functions: Callable[..., Any], but: Iterable[str] = (), runs: Sequence[str] = ()
 ) -> Callable[[Callable[..., Chart]], None]:
-    """Make a command from a function that returns a chart; its options are those of ``function`` (see ``takes``).
+    """Make a command from a function that returns a chart; its options are those of ``functions`` (see ``takes``).
 
     The command refuses a picture that it cannot write before it reads anything.
     """
@@ -78,7 +78,7 @@ def drawn(
             option("width", default=None, annotation=Width),
             option("theme", default="light", annotation=Theme),
         ]
-        with_options = takes(function, but=but, rules=f"plot {chart_of.__name__}", runs=runs)(
+        with_options = takes(*functions, but=but, rules=f"plot {chart_of.__name__}", runs=runs)(
             with_parameters(command, parameters, chart_of)
         )
         app.command(chart_of.__name__, help=inspect.getdoc(chart_of))(with_options)
@@ -92,7 +92,7 @@ BOTH = ("baseline", "candidates")
 """The arguments that name the runs of a comparison."""
 
 
-@drawn(Tracker.compare, but=OF_REPORTS, runs=BOTH)
+@drawn(Tracker.compare, OfSuite, but=OF_REPORTS, runs=BOTH)
 def compare(
     tracker: Tracker,
     asked: Asked,
@@ -104,8 +104,6 @@ def compare(
         ),
     ] = None,
     by: By = None,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
 ) -> Chart:
     """Draw a comparison, group by group unless --kind says otherwise.
 
@@ -114,11 +112,10 @@ def compare(
 
     Example: ndcg-track plot compare bm25 dense -o compare.svg
     """
-    if suite is None:
+    suited, asked = asked.apart(OfSuite)
+    if suited.suite is None:
         return asked.of(tracker.compare, top=0).plot(kind or "every", by=by)
-    return asked.on_suite(
-        tracker.compare_suite, suite, by_tag=by_tag, metrics=asked.named.get("metrics", DEFAULT_METRIC)
-    ).plot()
+    return asked.on_suite(tracker.compare_suite, suited, metrics=asked.named.get("metrics", DEFAULT_METRIC)).plot()
 
 
 @drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci"), runs=BOTH)
@@ -152,8 +149,8 @@ def explain(
     return asked.of(tracker.explain, group=group).plot()
 
 
-@drawn(ask_history, but=["new_steps"])
-def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_tag: options.ByTag = None) -> Chart:
+@drawn(ask_history, OfSuite, but=["new_steps"])
+def history(tracker: Tracker, asked: Asked) -> Chart:
     """Draw a metric over runs, with its steps and the changes of labels.
 
     --suite draws the macro mean of the systems.
@@ -163,6 +160,7 @@ def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_ta
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
     metric, wanted = asked.named.get("metric", DEFAULT_METRIC), HistoryFilter(**asked.part(HistoryFilter))
-    if suite is not None:
-        return tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted).plot()
+    suited, _ = asked.apart(OfSuite)
+    if suited.suite is not None:
+        return tracker.history_of_suite(suited.suite, metric, by_tag=suited.by_tag, wanted=wanted).plot()
     return tracker.history_report(metric, dataset=asked.named.get("dataset", DEFAULT_DATASET), wanted=wanted).plot()

@@ -23,8 +23,6 @@ def report(
         str, options.everyday("--output", "-o", metavar="FILE", help="File of the page.")
     ] = "report.html",
     all: Annotated[bool, options.everyday("--all", help="Compare the baseline with all other runs.")] = False,
-    suite: options.OnSuite = None,
-    by_tag: options.ByTag = None,
 ) -> None:
     """Write a comparison as a web page.
 
@@ -55,6 +53,6 @@ def report(
                 "a report needs a candidate", advice="name one after the baseline, or give --all", joint=": "
             )
         of_runs = replace(asked, positional=tuple(runs))
-        page = of_runs.of(tracker.report, dataset=dataset, output=output, suite=suite, by_tag=by_tag).to_html()
+        page = of_runs.of(tracker.report, dataset=dataset, output=output).to_html()
         write(page)
     options.say(f"wrote {shlex.quote(output)}: open it in a browser")
