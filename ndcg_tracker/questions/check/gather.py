@@ -75,14 +75,10 @@ def gathered(
     notes = joined_notes(note for table in tables for note in table.notes if note.kind != "order_of_lists")
     metrics = parse_metrics(question.metrics or [*(baseline.mean if baseline else ())]) or default_metrics(given.lists)
     lists = _lists(tables, metrics[0])
-<<<<<<< HEAD
-    lists = {**(empty_lists(results, reading.of_run(labels)) if {*of_golden} - lists.keys() else {}), **lists}
-=======
     lists = {
         **(empty_lists(results, reading.of_run(labels), of_golden) if {*of_golden} - lists.keys() else {}),
         **lists,
     }
->>>>>>> check
     cutoffs = [metric.cutoff for metric in metrics]
     cutoff = None if None in cutoffs else max(filter(None, cutoffs))
     if baseline is not None and not question.accept:
