@@ -53,7 +53,7 @@ class Outputs:
     report: ReportPage = None
 
 
-@takes(ask_gate, Outputs, OfSuite, runs=("candidate", "baseline"))
+@takes(ask_gate, Outputs, OfSuite, runs=("candidate", "baseline", "repeats"))
 def gate(
     asked: Asked,
     baseline: Annotated[

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-import typer
-
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, OfSuite
 from ndcg_tracker.cli import options
