@@ -356,6 +356,11 @@ def evaluated(
     return replace(evaluation, no_answer=values, notes=(*evaluation.notes, *in_words(notes)))
 
 
+def names_in_read() -> list[str]:
+    """Return the options of reading that ``--read`` names."""
+    return [one.name for one in declared(Reading) if one.name != "stream"]
+
+
 def read_as(given: str | Mapping[str, Any]) -> Reading:
     """Return how to read files that stand where runs are named: what ``--read`` says.
 
@@ -389,8 +394,3 @@ def read_as(given: str | Mapping[str, Any]) -> Reading:
     reading = Reading(**dict(pairs))
     reading.names()  # refuses what is wrong with the values
     return reading
-
-
-def names_in_read() -> list[str]:
-    """Return the names of the options that ``read`` may have."""
-    return [one.name for one in declared(Reading) if one.name != "stream"]

@@ -67,11 +67,14 @@ def known_or_recognised(
     return read("-", plain, {"reader": "jsonl" if is_one_table else "json", "stdin": BytesIO(text.encode())})
 
 
-def empty_lists(given: object, columns: Columns) -> dict[str, list[str]]:
-    """Return an empty list for each query for which the results of a retriever hold one."""
+def empty_lists(given: object, columns: Columns, queries: Collection[str] = ()) -> dict[str, list[str]]:
+    """Return an empty list for each query for which the results of a retriever hold one, for readers skip these.
+
+    ``queries``: names that help to recognise the results.
+    """
     try:
         name, value = _value(given)
-        found = _found(value, name, "results", columns, (), ())
+        found = _found(value, name, "results", columns, (), queries)
     except InputError:
         return {}
     return {query: items for query, items in found.results.items() if not items}
@@ -87,18 +90,6 @@ def _one_table(found: Recognised) -> list[dict[str, Any]]:
         rest = labels.keys() - set(found.results.get(query, []))
         rows += [{"group": query, "item": item, "score": None, "label": labels[item]} for item in sorted(rest)]
     return rows
-
-
-def empty_lists(given: object, queries: Collection[str]) -> dict[str, list[str]]:
-    """Return an empty list for each of some queries that an input has without a single item, for readers skip these."""
-    if not queries:
-        return {}
-    try:
-        name, value = _value(given)
-        found = recognised(value, name, "results", Known(queries=frozenset(queries)))
-    except InputError:
-        return {}
-    return {query: [] for query in queries if found.results.get(query) == []}
 
 
 def _value(given: object) -> tuple[str, object]:

@@ -14,6 +14,8 @@ from pathlib import PurePath
 from typing import IO, Any, Protocol, cast
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.extensions import READERS as READERS_OF_PACKAGES
+from ndcg_tracker.extensions import installed, loaded
 from ndcg_tracker.ingest.cells import is_number
 from ndcg_tracker.words.texts import shown_name
 
@@ -38,6 +40,8 @@ FORMATS = (
     Format("svmlight", (".svm", ".svmlight", ".letor", ".libsvm"), has_columns=False),
     Format("trec_eval", (), has_columns=True),  # its output, for results
 )
+_OWN = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "svmlight")
+"""The readers that are not entry points."""
 READERS = tuple(format.name for format in FORMATS)
 WITH_COLUMNS = tuple(format.name for format in FORMATS if format.has_columns)
 _BY_EXTENSION = {ending: format.name for format in FORMATS for ending in format.endings}
@@ -66,6 +70,7 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
         return "trec" if _is_trec(_first_line(first_bytes), b"\t") else "tsv"
     if reader is None or (reader == "trec" and _is_svmlight(_first_line(first_bytes))):
         reader = _by_content(first_bytes)
+    reader = reader or _of_package(path, first_bytes)
     if reader is None:
         raise InputError(
             "cannot tell the format",
@@ -73,6 +78,21 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
             advice=f"name it with {argument('reader')} ({' '.join(READERS)})",
         )
     return reader
+
+
+def is_of_package(reader: str) -> bool:
+    """Return whether an installed package has a reader (see ``conformance.Reader``); ours of rare formats are such."""
+    name = reader.partition(":")[0]
+    return name not in _OWN and name in installed(READERS_OF_PACKAGES)
+
+
+def _of_package(path: str, first_bytes: bytes) -> str | None:
+    """Return the only reader of a package that has the ending of a file, or knows its beginning."""
+    own = {name: loaded(READERS_OF_PACKAGES, name) for name in installed(READERS_OF_PACKAGES)}
+    ending = PurePath(without_compression(path)).suffix.lower()
+    known = [name for name, reader in own.items() if ending in reader.endings]
+    known = known or [name for name, reader in own.items() if reader.is_of(first_bytes)]
+    return known[0] if len(known) == 1 else None
 
 
 def detect_delimited(path: str, first_bytes: bytes) -> str:

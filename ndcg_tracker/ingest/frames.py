@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
 import numpy as np
@@ -115,6 +115,15 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
         return rows.as_asked(columns), places
     opened = _with_items(_opened(frame, columns, wanted), columns)
     return _rows(opened, columns, wanted, null_scores).as_asked(columns), opened.places
+
+
+def rows_of_table(table: object, columns: Columns, wanted: Wanted, places: Places) -> tuple[Rows, Places]:
+    """Return the rows of a table that the reader of a package returned, and their places."""
+    try:
+        opened = replace(_opened(table, columns, wanted), places=places)
+    except InputError as error:
+        raise cast("InputError", places.whole(**error.told)) from None
+    return _rows(opened, columns, wanted), places
 
 
 def rows_of_spans(records: Records, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:

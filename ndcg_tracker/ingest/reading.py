@@ -17,6 +17,8 @@ import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.extensions import READERS as OF_PACKAGES
+from ndcg_tracker.extensions import installed
 from ndcg_tracker.ingest.ambiguous import other_meaning_of_qrels
 from ndcg_tracker.ingest.by_shape import known_or_recognised, plain_records
 from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
@@ -29,7 +31,7 @@ from ndcg_tracker.ingest.columns import (
     Wanted,
     conventional_names,
 )
-from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader
+from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader, is_of_package
 from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
@@ -39,7 +41,7 @@ from ndcg_tracker.ingest.formats.response_rows import ResponseLines
 from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans
+from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans, rows_of_table
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, text_group_blocks, whole_block
 from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
 from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, parquet_records, records_in
@@ -238,7 +240,7 @@ def _by_judge(
             if what:
                 raise source.error(what, advice=advice)
         filled_in = unsure and name not in DOCUMENTS  # elsewhere the word is a value of its own
-        if name in WITH_COLUMNS and (chosen or filled_in or _may_be_judged(source, name, head, columns)):
+        if name not in ("trec", "svmlight") and (chosen or filled_in or _may_be_judged(source, name, head, columns)):
             records = records_in(source, name, "labels", header=columns.header)
             header = records.header
             if chosen or filled_in or JUDGE in header or are_spans(header, columns):
@@ -299,7 +301,7 @@ _UNSURE_VALUE = re.compile(rb'(?im)(:\s*)(?:"unsure"|unsure(?=\s*$))')
 
 def _may_be_judged(source: Source, name: str, head: bytes, columns: Columns) -> bool:
     """Return whether a file may have a column ``judge`` or gold spans, according to its beginning."""
-    if name in ("jsonl", *DOCUMENTS):
+    if name in ("jsonl", "json") or is_of_package(name):
         return f'"{JUDGE}"'.encode() in head or f"{JUDGE}:".encode() in head or f'"{SPAN[0]}"'.encode() in head
     if name == "parquet":
         return True
@@ -339,15 +341,18 @@ def _refuse_columns(source: Source, name: str, columns: Columns, *, has_reader: 
         what = f"{argument('items')} is for responses in JSON, but this file is read as {name}"
         raise source.error(what, advice="leave it out")
     role = columns.any_given()
-    if name.partition(":")[0] not in WITH_COLUMNS and role is not None:
+    if name in ("trec", "svmlight") and role is not None:
         advice = f"drop {argument(role)}" + (f", or choose another {argument('reader')}" if has_reader else "")
         raise source.error(f"a {name} file has no named columns", advice=advice)
 
 
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
     """Return the beginning of the content, one byte more than ``SMALL``, and the name of its reader."""
-    if reader is not None and reader not in READERS and not reader.startswith(("json:", "yaml:")):
-        raise InputError(f"no reader {reader!r}", advice=f"choose one of {' '.join(READERS)}")
+    if reader is not None and reader not in READERS and not (reader.startswith("json:") or is_of_package(reader)):
+        raise InputError(
+            f"no reader {reader!r}",
+            advice=f"choose one of {' '.join({**dict.fromkeys(READERS), **installed(OF_PACKAGES)})}",
+        )
     head = source.head(SMALL + 1)
     if not head:
         raise source.error("is empty", advice="give a file that has rows")
@@ -526,8 +531,13 @@ def _group_blocks(
         return [GroupBlock(*rows_of_spans(records, columns, wanted))]
     if reader == "parquet":
         return parquet_blocks(source, columns, wanted, n_rows)
-    if reader.startswith(("json:", "yaml")) or reader == "json":
-        return [GroupBlock(*json_documents.exact_rows(source, reader, columns, wanted))]
+    given = None
+    if is_of_package(reader):
+        given = json_documents.value_in(source, reader.partition(":")[0])
+        if json_documents.is_table(given[0]):
+            return [GroupBlock(*rows_of_table(given[0], columns, wanted, RowPlaces(source.name)))]
+    if given or reader.partition(":")[0] == "json":
+        return [GroupBlock(*json_documents.exact_rows(source, reader, columns, wanted, given))]
     new_table = partial(text_table, source, reader, columns, wanted)
     if n_rows is None:
         return [whole_block(source, new_table, is_small=is_small)]

@@ -28,9 +28,9 @@ from ndcg_tracker.ingest.columns import (
     often_called,
     refuse_single,
 )
-from ndcg_tracker.ingest.detection import WITH_COLUMNS, detect_delimited, detect_reader
+from ndcg_tracker.ingest.detection import WITH_COLUMNS, detect_delimited, detect_reader, is_of_package
 from ndcg_tracker.ingest.formats.delimited import cells_of, whole_records
-from ndcg_tracker.ingest.formats.json_documents import document_in
+from ndcg_tracker.ingest.formats.json_documents import is_table, value_in
 from ndcg_tracker.ingest.formats.jsonl import json_lines
 from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.objects import table_in
@@ -114,7 +114,7 @@ def opened_records(
         yield frame_records(given, asked)
         return
     path = os.fspath(given)
-    if reader is not None and reader not in WITH_COLUMNS:
+    if reader is not None and reader not in WITH_COLUMNS and not is_of_package(reader):
         raise InputError(f"no reader {shown(reader)} for {what}", advice=f"choose one of {' '.join(WITH_COLUMNS)}")
     with Source(path, stdin=stdin) as source:
         head = source.head(_HEAD)
@@ -133,14 +133,12 @@ def records_in(
     """Return the records of an open file, read by a reader (see ``opened_records``)."""
     if name == "jsonl":
         return json_records(source)
-    if name in ("json", "yaml"):
-        return _document_records(source, name, asked)
     if name == "parquet":
         return parquet_records(source)
     if name in ("csv", "tsv"):
         return delimited_records(source, b"," if name == "csv" else b"\t", header)
-    if name == "trec_eval":
-        return _measured_records(source)
+    if name == "json" or is_of_package(name):
+        return _document_records(source, name, asked)
     raise source.error(
         f"this file is read as {name}, which is not supported for {what}",
         advice=f"name another with {argument('reader')} ({' '.join(WITH_COLUMNS)})",
@@ -153,17 +151,14 @@ def has_key(names: Mapping[str, object]) -> bool:
 
 
 def _document_records(source: Source, reader: str, asked: Sequence[str | None]) -> Records:
-    """Return the records of one JSON or YAML value: an array of them, or a value or a record for each key."""
-    try:
-        document = document_in(source, reader)
-    except WrongValueError as error:
-        raise error.at(source.name) from None
-    except RecursionError:
-        raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
+    """Return the records of a document: an array of them, or a value or a record for each key; or of a table."""
+    document, lines = value_in(source, reader)
+    if is_table(document):
+        return frame_records(document, asked)
     rows = rows_by_key(document, asked, source.error) if isinstance(document, dict) else document
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         raise source.error("this JSON has no rows", advice="write {key: value}, {key: {column: value}} or [{...}, ...]")
-    return _of_rows(rows, RowPlaces(source.name))
+    return _of_rows(rows, LinePlaces(source.name, lines) if lines else RowPlaces(source.name))
 
 
 def rows_by_key(
@@ -180,30 +175,13 @@ def rows_by_key(
     return [{key: of, **(held if isinstance(held, dict) else {value: held})} for of, held in document.items()]
 
 
-def _of_rows(rows: Sequence[Mapping[str, object]], places: RowPlaces) -> Records:
+def _of_rows(rows: Sequence[Mapping[str, object]], places: LinePlaces | RowPlaces) -> Records:
     header = list(dict.fromkeys(name for row in rows for name in row))
 
     def cells(wanted: Sequence[int]) -> Iterator[Row]:
         return ([row.get(header[place]) for place in wanted] for row in rows)
 
     return Records(header, cells, places, places.whole)
-
-
-def _measured_records(source: Source) -> Records:
-    """Return the records of the lines that ``trec_eval -q`` prints, except those over all groups."""
-    lines: list[int] = []
-
-    def rows(wanted: Sequence[int]) -> Iterator[Row]:
-        for line, text in source.lines():
-            parts = text.decode().split()
-            if not parts or (len(parts) > 1 and parts[1] == "all"):
-                continue
-            if len(parts) != 3:
-                raise source.error(f"{len(parts)} fields where trec_eval has 3", line, advice="correct the line")
-            lines.append(line)
-            yield [parts[place] for place in wanted]
-
-    return Records(["measure", "group", "value"], rows, LinePlaces(source.name, lines), source.error, is_text=True)
 
 
 def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | None = None) -> Records:

@@ -128,6 +128,8 @@ def recognised(content: object, name: str, wanted: Role, known: Known = Known())
     except RecursionError:
         raise InputError("is nested too deeply", where=name, advice="give flat records") from None
     among = found[False] or found[True]  # lists without a word about what they hold count if nothing else is there
+    if len(among) > 1:  # a file is one record only if no list in it is one of queries
+        among = [(path, of) for path, of in among if path or len({*of.labels, *of.results}) > 1]
     if len(among) == 1:
         return among[0][1]
     if among:
@@ -273,7 +275,9 @@ class _Column:
         except (ValueError, SyntaxError) as error:
             self.lists, self.why = list[list[str] | None](), error.args[0] if len(error.args) == 1 else "holds no ids"
         maps = [list(map(float, cell.values())) if isinstance(cell, dict) else [] for cell in self.cells]
-        if any(maps):
+        if any(maps) and list(map(len, maps)) != [len(ids or ()) for ids in self.lists]:
+            self.why = self.why or "holds ids, and ids with grades"
+        elif any(maps):
             self.grades, self.graded_by, self.is_never = maps, key, False
             told_by = self.is_relevant and _only(self.words, "grade relevant number")
             self.is_sure = self.is_sure or (told_by and (_has(self.words, "grade") or self.words == ["qrels"]))

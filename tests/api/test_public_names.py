@@ -18,6 +18,7 @@ NAMES = [
     "NotComparableError",
     "ReferenceNotFoundError",
     "Tracker",
+    "check",
     "compare",
     "evaluate",
     "parse_metric",

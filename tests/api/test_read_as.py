@@ -14,10 +14,16 @@ from ndcg_tracker.errors import InputError
     ("text", "reading"),
     [
         ("", Reading()),
-        ("group=qid item=doc score=s label=rel reader=csv", Reading("qid", "doc", "s", "rel", reader="csv")),
-        ("group=uid,user item= score=-position label==1", Reading("uid,user", "", "-position", "=1")),
+        (
+            "group=qid item=doc score=s label=rel reader=csv",
+            Reading(group="qid", item="doc", score="s", label="rel", reader="csv"),
+        ),
+        (
+            "group=uid,user item= score=-position label==1",
+            Reading(group="uid,user", item="", score="-position", label="=1"),
+        ),
         ("columns=qid,pid,rank/qid,pid", Reading(columns="qid,pid,rank/qid,pid")),
-        ("group='a query' weight=\"w t\"", Reading("a query", weight="w t")),
+        ("group='a query' weight=\"w t\"", Reading(group="a query", weight="w t")),
         (
             "item-to-document=#.* collapse=sum groups-share=1/10",
             Reading(item_to_document="#.*", collapse="sum", groups_share="1/10"),
@@ -31,7 +37,7 @@ def test_what_a_text_says(text: str, reading: Reading) -> None:
 
 def test_a_mapping_says_the_same() -> None:
     assert read_as({"group": "qid", "item": False, "columns": ["qid", "pid"]}) == Reading(
-        "qid", False, columns=["qid", "pid"]
+        group="qid", item=False, columns=["qid", "pid"]
     )
 
 

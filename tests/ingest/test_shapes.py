@@ -606,6 +606,26 @@ GOLDEN: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [
         BY_ID,
         OCCUR,
     ),
+    (
+        "lists, grades and texts side by side, in the results",
+        "a.json",
+        json.dumps(
+            {q: {"relevant_docs": d, "relevance_scores": dict.fromkeys(d, 1.0), "notes": "n"} for q, _, d in QUERIES}
+        ),
+        {q: dict.fromkeys(d, 1.0) for q, _, d in QUERIES},
+        OCCUR,
+    ),
+    (
+        "a corpus beside the queries, in the results",
+        "a.json",
+        listed(
+            lambda q, t, d: {"id": q, "query": t, "relevant": {"sourceIds": d}},
+            id="my",
+            documents=[{"sourceId": "d1", "content": "t"}],
+        ),
+        BY_ID,
+        OCCUR,
+    ),
 ]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refused import refusal_of
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.formats.json_documents import document_in
+from ndcg_tracker.ingest.formats.json_documents import value_in
 from ndcg_tracker.ingest.groups import read_groups
 from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.ingest.source import Source
@@ -26,7 +26,7 @@ documents = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st
 
 def value(text: str) -> Any:
     with Source("-", stdin=io.BytesIO(text.encode())) as source:
-        return document_in(source, "yaml")
+        return value_in(source, "yaml")[0]
 
 
 @given(documents)

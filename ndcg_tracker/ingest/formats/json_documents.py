@@ -6,13 +6,15 @@ The keys of a document show what it holds. ``docs/formats.md`` lists the shapes,
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.errors import argument
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.extensions import READERS, loaded
 from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
@@ -32,17 +34,23 @@ _AS_LABELS = f"give it with {argument('labels', 'FILE')}"
 _Lists = Iterator[tuple[object, Sequence[object], Sequence[object]]]
 
 
-def exact_rows(source: Source, reader: str, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
-    """Return the rows of a JSON or YAML document and their places.
+def exact_rows(
+    source: Source,
+    reader: str,
+    columns: Columns,
+    wanted: Wanted,
+    given: tuple[Any, Sequence[int]] | None = None,
+) -> tuple[Rows, Places]:
+    """Return the rows of a JSON document, or of what the reader of a package returns, and their places.
 
-    Parameters: ``reader``: json or yaml; ``json:NAME`` reads one of several runs or judgment lists, as the error lists
-    them. ``columns``: for arrays of records; no other shape has named columns. Raises: InputError naming the line for
-    invalid JSON, and naming the group and the item for a key that appears twice and for a value that is not a finite
-    number.
+    Parameters: ``given``: see ``value_in``. ``reader``: json, yaml or another; ``json:NAME`` reads one of several runs
+    or judgment lists, as the error lists them. ``columns``: for arrays of records; no other shape has named columns.
+    Raises: InputError naming the line for invalid JSON, and naming the group and the item for a key that appears twice
+    and for a value that is not a finite number.
     """
     reader, _, chosen = reader.partition(":")
+    document, lines = value_in(source, reader) if given is None else given
     try:
-        document = document_in(source, reader)
         first = document[0] if isinstance(document, list) and document else document
         if _are_responses(document, first, columns, wanted):
             if chosen:
@@ -52,7 +60,7 @@ def exact_rows(source: Source, reader: str, columns: Columns, wanted: Wanted) ->
         if isinstance(document, list):
             if chosen:
                 raise _nothing_to_choose("is an array of records", chosen)
-            return JsonLines(columns, wanted).of_records(source, document)
+            return JsonLines(columns, wanted).of_records(source, document, lines)
         role = "score" if "score" in wanted.roles else "label"
         named = columns.any_given()
         if named is not None and role == "score":
@@ -82,27 +90,52 @@ def _are_responses(document: Any, first: object, columns: Columns, wanted: Wante
     return not holds_judgments and not (is_of_labels and _is_search_response(document))
 
 
-# JSON itself, and YAML
+# JSON itself, and the formats of packages
 
 
-def document_in(source: Source, reader: str) -> Any:
-    """Return the one JSON or YAML value of a source.
+def value_in(source: Source, reader: str) -> tuple[Any, Sequence[int]]:
+    """Return the value that a file of JSON or of the format of a package holds, and the lines of its records, if known.
 
-    Raises: InputError naming the line, WrongValueError for a key that is there twice.
+    Raises: InputError, of the reader naming the line, and for a key that is there twice.
     """
-    content = source.content().removeprefix(BOM)
+    lines, value = array("q"), None
     try:
-        text = content.decode()
+        if reader == "json":
+            value = _json_value(source.content())
+        else:
+            with source.copy() as file:
+                value = loaded(READERS, reader).read(file)
+                if isinstance(value, Iterator):
+                    pairs = list(value)
+                    lines, value = array("q", [line for line, _ in pairs]), [record for _, record in pairs]
+    except RecursionError:
+        raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
+    except InputError as error:
+        if error.where.isdecimal():
+            raise source.error(**error.told, line=int(error.where)) from None
+        raise error.at(source.name) from None
+    except Exception as error:  # any code of another package
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise source.error(f"cannot be read as {reader} ({reason})", advice="correct the file") from None
+    return value, lines
+
+
+def is_table(value: object) -> bool:
+    """Return whether the reader of a package returned a table, and not what JSON can hold."""
+    return value is not None and not isinstance(value, dict | list | str | int | float)
+
+
+def text_of(content: bytes) -> str:
+    """Return the text of a file (InputError at the line of what is not UTF-8)."""
+    try:
+        return content.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise source.error(
-            f"byte 0x{content[error.start]:02x} is not UTF-8", line, advice="save the file as UTF-8"
-        ) from None
-    del content
-    if reader == "yaml":
-        from ndcg_tracker.ingest.formats.yaml_documents import yaml_value
+        what = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
+        raise InputError(what, where=line, advice="save the file as UTF-8") from None
 
-        return yaml_value(text, source.error)
+
+def _json_value(content: bytes) -> Any:
     doubled: list[tuple[dict[str, Any], str]] = []
 
     def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -114,14 +147,15 @@ def document_in(source: Source, reader: str) -> Any:
 
     try:
         # NaN and Infinity are accepted here and refused later, when group and item are known
-        document = json.JSONDecoder(object_pairs_hook=as_dict, parse_int=json_integer).decode(text)
+        decoder = json.JSONDecoder(object_pairs_hook=as_dict, parse_int=json_integer)
+        document = decoder.decode(text_of(content))
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             advice = f"are these JSON lines? Then use {argument('reader', 'jsonl')}"
-            raise source.error("there is more text after the first JSON value", error.lineno, advice=advice) from None
-        raise source.error(
-            f"not valid JSON ({error.msg}, column {error.colno})", error.lineno, advice="correct the file"
-        ) from None
+            what = "there is more text after the first JSON value"
+            raise InputError(what, where=error.lineno, advice=advice) from None
+        what = f"not valid JSON ({error.msg}, column {error.colno})"
+        raise InputError(what, where=error.lineno, advice="correct the file") from None
     if doubled:
         record, key = doubled[0]
         what, where = f"key {shown(key)} is there twice", _where(document, record)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 from ndcg_tracker.errors import InputError, argument
@@ -57,17 +57,19 @@ class JsonLines(ExactOnly):
                 raise lines.error(what, self._lacking[late])
         return rows, places
 
-    def of_records(self, source: Lines, records: Sequence[object]) -> tuple[Rows, LinePlaces]:
-        """Return the rows of an array of records (InputError: see ``finish`` and ``exact``)."""
+    def of_records(self, source: Lines, records: Sequence[object], lines: Sequence[int]) -> tuple[Rows, LinePlaces]:
+        """Return the rows of an array of records, perhaps with known lines (InputError: see ``finish``, ``exact``)."""
+        unit = "line" if lines else "record"
 
         def objects() -> Iterator[tuple[int, dict[str, Any]]]:
-            for place, record in enumerate(records, 1):
+            for place, record in zip(lines or count(1), records, strict=False):
                 if not isinstance(record, dict):
                     what = f"this is a JSON {json_kind(record)}"
-                    raise InputError(what, where=f"{source.name}: record {place}", advice="write one object per row")
+                    where = LinePlaces(source.name, [place], unit=unit).place(0)
+                    raise InputError(what, where=where, advice="write one object per row")
                 yield place, record
 
-        table = self._gathered(objects(), source, "record")
+        table = self._gathered(objects(), source, unit)
         if records:
             self.finish(0, source.error)
         return table

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 import yaml  # type: ignore[import-untyped]
 
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.cells import WrongValueError
+from ndcg_tracker.ingest.formats.json_documents import text_of
 from ndcg_tracker.ingest.plain import json_integer
 from ndcg_tracker.words.texts import shown
 
@@ -64,6 +66,20 @@ _Texts.add_constructor(_TAG + "map", lambda loader, node: loader.construct_mappi
 _Texts.add_constructor(_TAG + "str", _text)
 _Loader.add_constructor(_TAG + "int", lambda loader, node: json_integer(node.value))
 _Loader.add_constructor(_TAG + "float", lambda loader, node: float(node.value))
+
+
+class Yaml:
+    """The reader of YAML documents (see ``conformance.Reader``)."""
+
+    endings = (".yaml", ".yml")
+
+    def is_of(self, first_bytes: bytes) -> bool:
+        """Return False, because any text may be YAML."""
+        return False
+
+    def read(self, file: BinaryIO) -> Any:
+        """Return the value of the document."""
+        return yaml_value(text_of(file.read()), lambda what, line="", **parts: InputError(what, where=line, **parts))
 
 
 def yaml_value(text: str, refused: Callable[..., Exception], *, are_texts: bool = False) -> Any:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker import extensions
+from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.cumulated import level_gains, sorted_ideal
 from ndcg_tracker.metrics.kernel.graded_list import rank_weights
 from ndcg_tracker.metrics.kernel.lists import Lists
@@ -42,7 +44,7 @@ def companion(lists: Lists, metric: Metric) -> Floats:
     cwl_eval (RBP) and its own Judged; ERR: Chapelle et al., CIKM 2009, eq. 4; RBP: Moffat and Zobel, TOIS 27(1),
     2008; all others: trec_eval 9.0.8 and 10.0, the file ``m_*.c`` that each function names.
     """
-    return _VALUES[metric.measure](lists, metric)
+    return _VALUES.get(metric.measure, _of_package)(lists, metric)
 
 
 def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
@@ -450,6 +452,26 @@ def _running_sums(numbers: Floats, starts: Index) -> Floats:
         inside = np.arange(block.width)[:, None] < block.lengths
         running[(begins + np.arange(block.width)[:, None])[inside]] = sums[inside]
     return running
+
+
+def _of_package(lists: Lists, metric: Metric) -> Floats:
+    """Return a measure of an installed package, which gets the grades of one list at a time, NaN where unlabelled."""
+    measure, judged = extensions.loaded(extensions.MEASURES, metric.measure), lists.judged
+    level_grades, graded = lists.level_grades(metric), lists.graded(metric)
+    ranked = ranked_gains(lists, metric, level_grades, every=True)
+    in_order = np.full(int(graded.offsets[-1]), np.nan)
+    in_order[graded.offsets[ranked.groups] + ranked.ranks - 1] = ranked.gains
+    codes, bounds = lists.label_codes(metric)
+    values = np.zeros(judged.n_groups)
+    for at in np.flatnonzero(~lists.missing & ~lists.extra).tolist():
+        run, labels = int(judged.run_groups[at]), int(judged.label_groups[at])
+        found = in_order[graded.offsets[run] : graded.offsets[run + 1]][: metric.cutoff]
+        wanted = level_grades[codes[bounds[labels] : bounds[labels + 1]]]
+        values[at] = value = float(measure.value(found, wanted, metric.cutoff))
+        if not np.isfinite(value):
+            what = f"{metric.measure} of group {judged.group_keys[at]!r} is {value}"
+            raise MetricError(what, where=metric.requested_as, advice="correct the package of the measure")
+    return values
 
 
 def has_nothing_to_find(lists: Lists, metric: Metric) -> Mask:

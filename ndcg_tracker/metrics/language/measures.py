@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ndcg_tracker import extensions
+
 Summary = Literal["mean", "sum", "geometric_mean"]
 Work = Literal["search", "recommendations", "rankers", "trec"]
 """What people rank for: each has its own page, ``docs/start-WORK.md``."""
@@ -402,6 +404,15 @@ _ALL = (
 )
 
 MEASURES = {measure.name: measure for measure in _ALL}
+
+
+def is_measure(name: str) -> bool:
+    """Return whether a measure has this name: one of ours, or of an installed package (see ``conformance.Measure``)."""
+    if name not in MEASURES and name in extensions.installed(extensions.MEASURES):
+        told = extensions.loaded(extensions.MEASURES, name)
+        formula = "as its package defines it"
+        MEASURES[name] = Measure(name, told.meaning, formula, axes=(), cutoff="optional", is_share=told.is_share)
+    return name in MEASURES
 
 
 def measure_of(name: str) -> Measure:

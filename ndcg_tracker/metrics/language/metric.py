@@ -11,7 +11,15 @@ from typing import Literal, get_args
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis, at_least, number_text
-from ndcg_tracker.metrics.language.measures import CUMULATED, EXTERNAL, MEASURES, ShownOnly, Summary, measure_of
+from ndcg_tracker.metrics.language.measures import (
+    CUMULATED,
+    EXTERNAL,
+    MEASURES,
+    ShownOnly,
+    Summary,
+    is_measure,
+    measure_of,
+)
 
 LISTED = "listed"
 """The rule for ties of a run with a ``tie_order``: its rows stay in their order. No metric can name it."""
@@ -52,7 +60,7 @@ class Metric:
         Raises: MetricError for an unknown measure, axis or value, for an axis that the measure does not have, and for a
         cutoff below 1 or above ``LARGEST_CUTOFF``.
         """
-        if measure not in MEASURES:
+        if not is_measure(measure):
             raise MetricError(f"{measure} is not a metric; it is one of {', '.join(MEASURES)}")
         if cutoff is not None and cutoff < 1:
             raise MetricError(f"the cutoff @{cutoff} leaves nothing to measure", advice="use 1 or more")
@@ -402,7 +410,7 @@ def parse_canonical(text: str) -> Metric:
             f"{text!r} is not a metric", advice="write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"
         )
     measure = form["measure"]
-    if measure not in MEASURES:
+    if not is_measure(measure):
         raise MetricError(f"{measure} is not a metric; it is one of {', '.join(MEASURES)}")
     settings: dict[str, str] = {}
     rest = form["parameters"] or ""

@@ -14,6 +14,7 @@ from ndcg_tracker.api.checking import check as nt_check
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.language.text import parse_metrics
 
 _TABLE = "[tool.ndcg-track.check]"
 _TYPES: Mapping[str, Any] = {"metric": (str, list), "tolerance": (int, float), "strict": bool}
@@ -68,8 +69,8 @@ def _with_file(named: Mapping[str, Any]) -> dict[str, Any]:
     metrics = held.get("metric", [])
     metrics = [metrics] if isinstance(metrics, str) else metrics
     asked_for, tolerance = named.get("metrics", metrics), named.get("tolerance", held.get("tolerance"))
-    if metrics and asked_for[:1] != metrics[:1]:
-        raise _looser(path, f"metric = {metrics[0]!r} decides")
+    if metrics and parse_metrics(asked_for)[0] != parse_metrics(metrics)[0]:
+        raise _looser(path, f"{metrics[0]!r} decides")
     if "tolerance" in held and tolerance > held["tolerance"]:
         raise _looser(path, f"tolerance = {held['tolerance']}")
     rules = {

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 from ndcg_tracker.asked import checked_margin
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument
 from ndcg_tracker.ingest.by_shape import empty_lists
+from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.reading import path_of
 from ndcg_tracker.ingest.shapes import Recognised
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
@@ -39,6 +40,9 @@ class Reads(Protocol):
     def item_to_document(self) -> object:
         """What says that items are chunks of documents, None for other items."""
 
+    def of_run(self, labels: object) -> Columns:
+        """Return the columns of a run with labels of its own file."""
+
     def labels_given(self, labels: object, judge: None = None, run: object = None) -> Any:
         """Return the labels that come apart from a run."""
 
@@ -63,15 +67,15 @@ def gathered(
         try:
             tables = reading.used_by(results, given, _whole)
         except InputError:  # so it is where every list is empty
-            if not empty_lists(results, of_golden):
-                raise
             tables = []
+            if not empty_lists(results, reading.of_run(labels)):
+                raise
     names = _name(labels, "the golden set"), _name(results, "the results"), shown_name(against) if against else ""
     read = [str(warning.message) for warning in caught if isinstance(warning.message, NdcgTrackerWarning)]
     notes = joined_notes(note for table in tables for note in table.notes if note.kind != "order_of_lists")
     metrics = parse_metrics(question.metrics or [*(baseline.mean if baseline else ())]) or default_metrics(given.lists)
     lists = _lists(tables, metrics[0])
-    lists |= empty_lists(results, [query for query in of_golden if query not in lists])
+    lists = {**(empty_lists(results, reading.of_run(labels)) if {*of_golden} - lists.keys() else {}), **lists}
     cutoffs = [metric.cutoff for metric in metrics]
     cutoff = None if None in cutoffs else max(filter(None, cutoffs))
     if baseline is not None and not question.accept:

@@ -1,13 +1,19 @@
 """``ndcg-track check``: screens, exit codes and the baseline file."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 from command_line import CommandLine, Printed
 from golden_files import QUERIES, UNANSWERED, Lists, golden, renamed, results, write_results
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import InputError
 
 READ = (
     "golden.json: read 41 queries from 'question' (its text is the id); relevant ids from 'expected_chunk_ids'; "
@@ -169,3 +175,218 @@ def test_it_starts_without_the_heavy_libraries(check: Check) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("green\n0 []\n")
     assert not [path.name for path in check.folder.iterdir() if path.suffix == ".db"]
+
+
+def test_the_golden_set_may_change(check: Check) -> None:
+    records = golden([*QUERIES[1:], "what is new"][:-1])
+    records[0]["expected_chunk_ids"] = ["kb-1#c1", "kb-7#x0"]
+    records.append({"question": "what is new", "expected_chunk_ids": ["kb-9#c1"], "category": "a"})
+    check.golden(records)
+    printed = check({**results(), "what is new": ["kb-9#c1"]})
+    assert (printed.code, printed.out.splitlines()) == (
+        0,
+        [
+            "39 of 39 queries as before: RR@10 0.624 -> 0.624, hit@5 1.000 -> 1.000",
+            "golden set: 1 query new, 1 query gone, labels of 1 changed; gone: 'api pagination' (was 1.000)",
+            "these 39 queries: RR@10 +0.000, within the tolerance of 0.02",
+            "no answer: 1 of 1 queries without an answer return nothing",
+            "green",
+        ],
+    )
+    assert check({**results(), "what is new": []}, "--accept").code == 0
+    assert '"best": {"RR@10": 0.6083, "hit@5": 0.975}' in check.baseline[0]  # it restarts with another golden set
+
+
+def test_a_golden_set_with_new_ids_needs_a_new_baseline(check: Check) -> None:
+    text = (check.folder / "golden.json").read_text()
+    (check.folder / "golden.json").write_text(text.replace("#", "#new-"))
+    printed = check(renamed(results()))
+    assert (printed.code, printed.out) == (
+        5,
+        "not compared: 40 of the 40 labelled items in the first three occur in no list of baseline.jsonl\n"
+        "If golden.json was rewritten to new ids, write the baseline anew with --accept\n",
+    )
+    assert check(renamed(results()), "--accept").code == 0
+    assert check(renamed(results())).code == 0
+
+
+def test_another_metric_needs_no_new_baseline(check: Check) -> None:
+    assert check(results(), "--metric", "ndcg@20").code == 0
+    assert check(results(), "--metric", "R@50").err == (
+        "error: baseline.jsonl: it keeps the first 20 items of a list, and R@50 reads more; accept results anew with "
+        "--metric R@50 and --accept\n"
+    )
+    assert check(results(), "--metric", "R@50", "--accept").code == 0
+    assert '"depth": 50}' in check.baseline[0]
+    assert check(results(), "--metric", "map", "--accept").code == 0
+    assert '"depth": null}' in check.baseline[0]
+    assert check(results()).out.startswith("40 of 40 queries as before: map 0.621 -> 0.621\n")
+
+
+def test_a_baseline_edited_by_hand_is_told(check: Check) -> None:
+    kept = check.baseline
+    edits = {
+        1: ('"RR@10": 1.0', '"RR@10": 0.5', "the values of 'api pagination' are not those of their lists"),
+        0: ('"mean": {"RR@10": 0.6208', '"mean": {"RR@10": 0.5208', "its means are not those of its lines"),
+    }
+    place = next(number for number, line in enumerate(kept) if "no answer" in line)
+    no_answer = "the values of 'weather on mars' are not those of their lists"
+    edits[place] = ('"no answer": 1.0', '"no answer": 0.0', no_answer)
+    for line, (old, new, what) in edits.items():
+        assert old in kept[line]
+        check.rewrite([*kept[:line], kept[line].replace(old, new), *kept[line + 1 :]])
+        printed = check(results())
+        assert printed.code == 5
+        assert printed.out == (
+            f"not compared: baseline.jsonl was edited by hand: {what}\n"
+            "Restore the file, or write it anew with --accept\n"
+        )
+    check.rewrite([*kept[:3], "{}", *kept[4:]])
+    assert check(results()).err == (
+        "error: baseline.jsonl:4: is not a line of a baseline: '{}'; write the file anew with --accept\n"
+    )
+    check.rewrite([])
+    assert check(results()).err.startswith("error: baseline.jsonl:1: is not a line of a baseline: ''; ")
+
+
+def test_queries_without_an_answer_have_a_line_of_their_own(check: Check) -> None:
+    names = ["q-a", "q-b", "q-c", "q-d", "q-e"]
+    check.golden(golden(unanswered=names))
+    lists = {**results(), **{name: [] for name in names}}
+    assert check(lists, "--accept").code == 0
+    one = check({**lists, "q-a": ["kb-1#c1"]})
+    assert (one.code, "no answer: 4 of 5 queries without an answer return nothing, 5 before\n" in one.out) == (0, True)
+    assert check({**lists, "q-a": ["kb-1#c1"], "q-b": ["kb-1#c1"]}).code == 3
+    full = {**lists, **{name: ["kb-1#c1"] for name in names}}
+    assert check(full, "--accept").code == 0
+    always = "no answer: 0 of 5 queries without an answer return nothing; both sides always return something\n"
+    assert always in check(full).out
+
+
+def test_twenty_of_the_queries(check: Check) -> None:
+    printed = check(dict([*results().items()][:20]))
+    assert (printed.code, printed.out.splitlines()[0]) == (
+        5,
+        "not compared: results.jsonl lacks 21 queries of golden.json: 'topic 19', 'topic 20', 'topic 21' and 18 more",
+    )
+
+
+def test_a_strict_check_lets_no_query_be_worse(check: Check) -> None:
+    printed = check(results({"webhook retries": 3}), "--strict")
+    assert printed.code == 3
+    assert "within the tolerance of 0.02; strict: 1 query worse\n" in printed.out
+    assert check(results({"webhook retries": 1}), "--strict").code == 0
+
+
+def test_the_rules_of_a_project_hold(check: Check) -> None:
+    project = check.folder / "pyproject.toml"
+    project.write_text('[tool.ndcg-track.check]\nmetric = ["hit@5", "RR@10"]\ntolerance = 0.1\n')
+    assert "these 40 queries: hit@5 -0.075, within the tolerance of 0.1 (4 queries)\n" in check(results(MOVED)).out
+    assert check(results(MOVED), "--tolerance", "0.05").code == 3
+    assert check(results(MOVED), "--tolerance", "0.2").err == (
+        "error: pyproject.toml: [tool.ndcg-track.check] says tolerance = 0.1, and only a stricter rule replaces it; "
+        "change it there, where a review sees it\n"
+    )
+    assert check(results(MOVED), "--metric", "RR@10").err.startswith(
+        "error: pyproject.toml: [tool.ndcg-track.check] says 'hit@5' decides, and only a stricter rule replaces it; "
+    )
+    assert check(results(MOVED), "--metric", "hit@5,ndcg@10").code == 0
+    project.write_text("[tool.ndcg-track.check]\nstrict = true\ntolerance = 0\n")
+    assert "within the tolerance of 0; strict: 0 queries worse\n" in check(results()).out
+    assert check(results({"webhook retries": 3})).code == 3
+    for line, told in {"strict = 1": "strict = 1", "margin = 0.1": "margin = 0.1", "tolerance = -1": "-1"}.items():
+        project.write_text(f"[tool.ndcg-track.check]\n{line}\n")
+        printed = check(results())
+        assert (printed.code, told in printed.err) == (2, True)
+
+
+def test_the_ids_of_the_index_settle_what_was_renamed(check: Check) -> None:
+    index = check.folder / "ids.txt"
+    index.write_text("\n".join(f"kb-{number}#c1" for number in range(40)))
+    assert check(renamed(results()), "--corpus-ids", "ids.txt").code == 3  # all are there, and rank badly
+    index.write_text("\n".join(f"kb-{number}#c1" for number in range(5, 40)))
+    printed = check(results(), "--corpus-ids", "ids.txt")
+    assert printed.code == 5
+    assert printed.out.startswith(
+        "not compared: 5 of the 40 labelled items in the baseline's first three are not in the index\n"
+    )
+
+
+def test_ids_that_are_stable_stay_so(check: Check) -> None:
+    assert check(renamed(results()), "--ids-are-stable", "--accept").code == 0
+    assert '"ids_are_stable": true' in check.baseline[0]
+    assert check(results()).code == 0
+
+
+def test_a_job_of_github_gets_the_screen_and_a_report(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = check.folder / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert check(results(MOVED), "--junit", "report.xml").code == 3
+    lines = summary.read_text().splitlines()
+    assert lines[0] == "### 36 of 40 queries as before, 4 changed: RR@10 0.621 -&gt; 0.595, hit@5 1.000 -&gt; 0.925"
+    assert "- red: if this is what you want, repeat it with --accept and commit the file" in lines
+    assert "<details><summary>details</summary>" in lines
+    suite = ElementTree.parse(check.folder / "report.xml").getroot()[0]
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert failure.attrib == {"type": "RED", "message": lines[0].removeprefix("### ").replace("&gt;", ">")}
+
+
+def test_a_screen_has_14_lines_and_none_of_our_words(check: Check) -> None:
+    far = dict.fromkeys(QUERIES[::2], 15)
+    lists = {**results(far), UNANSWERED: ["kb-1#c1"]}
+    check.golden([*golden(), {"question": "new", "expected_chunk_ids": ["kb-3#c1"], "category": "b"}])
+    printed = check({**lists, "new": []}, "-m", "RR@10,hit@5,ndcg@10")
+    lines = printed.out.splitlines()
+    assert len(lines) <= 14
+    assert "+15 more (-v)" in lines
+    for word in ("group", "run", "dataset", "INCONCLUSIVE"):
+        assert word not in printed.out
+    every = check({**lists, "new": []}, "-m", "RR@10,hit@5,ndcg@10", "-v")
+    assert sum(line.startswith("worse") for line in every.out.splitlines()) == 25
+
+
+def test_the_order_of_sets_of_python_changes_nothing(check: Check) -> None:
+    printed = set()
+    for seed in ("1", "2"):
+        arguments = ["check", "results.jsonl", "--labels", "golden.json", "--against", "baseline.jsonl"]
+        script = f"from ndcg_tracker.cli.app import run; run({arguments}); run({[*arguments, '--accept']})"
+        write_results(check.folder / "results.jsonl", results(MOVED))
+        check.rewrite(check.baseline)
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}
+        )
+        printed.add((done.stdout, tuple(check.baseline)))
+        assert check(results(), "--accept").code == 0
+    assert len(printed) == 1
+
+
+def test_a_baseline_is_a_run_of_a_store(check: Check) -> None:
+    assert check.command("labels", "add", "golden.json", "--dataset", "kb").code == 0
+    stored = check.command("ingest", "baseline.jsonl", "--dataset", "kb", "--metric", "RR@10", "--format", "json")
+    assert stored.code == 0, stored.err
+    assert "baseline.jsonl: read 41 queries from 'query' (its text is the id); ranked ids from 'ranked'" in stored.err
+    [row] = json.loads(stored.out)
+    assert (row["n_groups"], round(row["mean"], 4)) == (40, 0.6208)
+
+
+def test_python_takes_frames_and_records(check: Check) -> None:
+    against = str(check.folder / "baseline.jsonl")
+    records = [{"question": query, "retrieved_ids": ids} for query, ids in results(MOVED).items()]
+    for kind in (list, pd.DataFrame):
+        checked = nt.check(kind(records), labels=kind(golden()), against=against, metrics="hit@5")
+        assert (checked.decision, checked.exit_code, checked.check.n) == ("red", 3, 40)
+        assert list(checked.to_frame()["query"]) == ["webhook retries", "rotate signing key", "rate limits"]
+        assert checked.to_dict()["changed"][0]["rank_candidate"] == 10
+        assert str(checked).endswith("repeat it with accept=True and commit the file\n")
+    with pytest.raises(InputError, match=r"^no/such\.jsonl: there is no such file; write it with: accept=True$"):
+        nt.check(records, labels=golden(), against="no/such.jsonl")
+
+
+def test_lists_of_trec_are_ordered_as_the_metric_does(check: Check) -> None:
+    (check.folder / "a.run").write_text("q1 Q0 a 1 2.0 x\nq1 Q0 b 2 2.0 x\nq2 Q0 c 1 1.0 x\n")
+    (check.folder / "qrels.txt").write_text("q1 0 a 1\nq2 0 c 1\n")
+    for metric in ("RR@10", "ndcg@10"):
+        evaluated = nt.evaluate("a.run", metric, labels="qrels.txt").mean[metric]
+        checked = nt.check("a.run", labels="qrels.txt", metrics=metric)
+        assert checked.check.metrics[0].candidate == pytest.approx(evaluated)
