@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import partial, wraps
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from ndcg_tracker.errors import InputError, argument
@@ -54,6 +55,14 @@ SEALED_DATABASE = "NDCG_TRACK_SEALED_DB"
 def database_location(location: str | os.PathLike[str] | None = None) -> str:
     """Return the location of the database: the given one, else ``NDCG_TRACK_DB``, else ``ndcg-track.db`` here."""
     return os.fspath(location) if location is not None else os.environ.get("NDCG_TRACK_DB") or DEFAULT_DATABASE
+
+
+def is_file(text: str) -> bool:
+    """Return whether a text is the path of something that can be read, such as a file or a pipe."""
+    try:
+        return Path(text).exists() and not Path(text).is_dir()
+    except (OSError, ValueError):  # too long for a path, or not one at all
+        return False
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("by!=dataset", "suite", "its slices are its datasets", f"give {argument('by', 'dataset')}"),
         Rule("dataset check_with margin=auto repeats", "suite", _ONE_DATASET),
         Rule("scope=set", "suite", "a suite is decided by a test"),
-        *_of_files("dataset suite repeats acknowledge check_with fresh"),
+        *_of_files("dataset suite acknowledge check_with fresh"),
     ),
     "complete gate": (
         Rule("repeats", "margin=auto", "it learns from these runs", needs=True),

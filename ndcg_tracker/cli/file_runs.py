@@ -6,10 +6,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from ndcg_tracker.asked import database_location
+from ndcg_tracker.asked import database_location, is_file
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.words.notes import RETYPED
@@ -25,7 +24,7 @@ def files_among(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     ``./`` before it means the file. Raises: InputError for files beside other runs.
     """
     runs = _runs(given, names)
-    there = [run for run in runs if _is_file(run)]
+    there = [run for run in runs if is_file(run) and not _is_of_past(run)]
     stored = _stored_names() if there else set()
     files = [run for run in there if run not in stored or run.startswith((".", "/"))]
     for name in there:
@@ -79,10 +78,6 @@ def _runs(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
 
 def _is_of_past(run: str) -> bool:
     return run.startswith(("@", "tag:", "latest~", "before:")) or run == "latest"
-
-
-def _is_file(run: str) -> bool:
-    return not _is_of_past(run) and Path(run).exists() and not Path(run).is_dir()
 
 
 def _stored_names() -> set[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
 from ndcg_tracker.asked import (
@@ -18,6 +17,7 @@ from ndcg_tracker.asked import (
     OnSuite,
     Option,
     checked_margin,
+    is_file,
 )
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -58,7 +58,7 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
     if labels == "newest":
         return "newest"
     if not (labels.isascii() and labels.isdecimal()):
-        if Path(labels).is_file():
+        if is_file(labels):
             add = shlex.join(["ndcg-track", "labels", "add", labels, "--rescore"])
             what = f"{argument('labels')} is a version of the labels if the runs are stored, and {labels!r} is a file"
             raise InputError(what, advice=f"store it first: {add}")

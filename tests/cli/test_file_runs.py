@@ -123,10 +123,13 @@ def test_two_files_of_one_name_are_called_by_their_paths(unstored: CommandLine, 
     [
         (("compare", "bm25.csv", "dens.run", "--labels", "qrels.txt"),
          "dens.run: no such file, and no run of this name; check the path"),
+        (("compare", "bm25.csv", "x" * 300), f"{'x' * 300}: no such file, and no run of this name; check the path"),
         (("compare", *BOTH), "dataset 'default' has no labels yet; give them with --labels FILE"),
         (("compare", *BOTH, "--labels", "2"), "2: no such file; check the path"),
         (("gate", "dense.run", "--baseline", "@prod", "--margin", ".1"),
          "'@prod' is an alias of a stored run, and 'dense.run' is a file; store it first: ndcg-track ingest dense.run"),
+        (("gate", *BOTH[:1], "--baseline", "dense.run", "--margin", "auto", "--repeat", "tag:aa=x"),
+         "'tag:aa=x' is an arm of stored runs, and 'bm25.csv' is a file; store it first: ndcg-track ingest bm25.csv"),
         (("compare", "tag:seed=1", "dense.run"),
          "'tag:seed=1' is an arm of stored runs, and 'dense.run' is a file; store it first: ndcg-track ingest "
          "dense.run"),

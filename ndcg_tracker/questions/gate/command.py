@@ -52,7 +52,7 @@ class Outputs:
     report: ReportPage = None
 
 
-@takes(ask_gate, Outputs, runs=("candidate", "baseline"))
+@takes(ask_gate, Outputs, runs=("candidate", "baseline", "repeats"))
 def gate(
     asked: Asked,
     baseline: Annotated[
