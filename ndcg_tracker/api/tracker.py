@@ -30,22 +30,10 @@ from ndcg_tracker.compare.options import Baseline, Candidates, CompareKeywords, 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.api import storing
     from ndcg_tracker.compare.chart import ComparisonChart
     from ndcg_tracker.compare.gather import ComparisonResult
     from ndcg_tracker.compare.report_facts import PairReports
     from ndcg_tracker.errors import NdcgTrackerError
-    from ndcg_tracker.questions import diff as of_diff
-    from ndcg_tracker.questions import explain as of_explain
-    from ndcg_tracker.questions import gate as of_gate
-    from ndcg_tracker.questions import history as of_history
-    from ndcg_tracker.questions import labels as of_labels
-    from ndcg_tracker.questions import leaderboard as of_leaderboard
-    from ndcg_tracker.questions import report as of_report
-    from ndcg_tracker.questions import reproduce as of_reproduce
-    from ndcg_tracker.questions import show as of_show
-    from ndcg_tracker.questions import suite as of_suite
-    from ndcg_tracker.questions.labels import carry as of_carry
     from ndcg_tracker.questions.show.gather import Convention
     from ndcg_tracker.runs.exchange import Exported
     from ndcg_tracker.runs.groups import GroupRecord, StoredText
@@ -53,7 +41,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import Store
-else:
+
+if not TYPE_CHECKING:
     # Modules are imported where a method needs them, because most of a small command's time is its start.
 
     class _Method:
@@ -81,6 +70,20 @@ else:
     of_history, of_labels, of_report = _Room("questions.history"), _Room("questions.labels"), _Room("questions.report")
     of_leaderboard, of_reproduce = _Room("questions.leaderboard"), _Room("questions.reproduce")
     of_show, of_suite = _Room("questions.show"), _Room("questions.suite")
+
+else:  # not under a condition that is true, because mypy reads what stands there last
+    from ndcg_tracker.api import storing
+    from ndcg_tracker.questions import diff as of_diff
+    from ndcg_tracker.questions import explain as of_explain
+    from ndcg_tracker.questions import gate as of_gate
+    from ndcg_tracker.questions import history as of_history
+    from ndcg_tracker.questions import labels as of_labels
+    from ndcg_tracker.questions import leaderboard as of_leaderboard
+    from ndcg_tracker.questions import report as of_report
+    from ndcg_tracker.questions import reproduce as of_reproduce
+    from ndcg_tracker.questions import show as of_show
+    from ndcg_tracker.questions import suite as of_suite
+    from ndcg_tracker.questions.labels import carry as of_carry
 
 
 OlderThan = Annotated[
@@ -258,7 +261,8 @@ class Tracker:
         self, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
     ) -> ComparisonResult:
         """Return what ``compare`` returns, for its options as one object."""
-        from ndcg_tracker.compare.gather import ComparisonResult, comparisons_of
+        from ndcg_tracker.compare.gather import ComparisonResult
+        from ndcg_tracker.compare.gather_suite import comparisons_of
 
         with self.store().read() as tx:
             comparisons = comparisons_of(tx, baseline, candidates, options)

@@ -121,17 +121,6 @@ def compared(
     return [replace(pair, comparison=comparison) for pair, comparison in zip(each, corrected, strict=True)]
 
 
-def comparisons_of(
-    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
-) -> tuple[Comparison, ...]:
-    """Return the comparison with each candidate, on one dataset or over a suite (see ``compared``)."""
-    if options.suite is None:
-        return tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
-    from ndcg_tracker.compare.gather_suite import compared_on_suite
-
-    return compared_on_suite(tx, baseline, candidates, options)[0]
-
-
 def changed_labels(tx: ReadTransaction, both: RunPair, names: Sequence[str], options: CompareOptions) -> list[Note]:
     """Return notes where the labels of two runs differ much from the version before, and newer ones from these.
 

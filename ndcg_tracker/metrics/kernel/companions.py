@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker import extensions
 from ndcg_tracker.errors import MetricError
+from ndcg_tracker.extensions import MEASURES as FROM_PACKAGES
+from ndcg_tracker.extensions import loaded
 from ndcg_tracker.metrics.kernel.cumulated import level_gains, sorted_ideal
 from ndcg_tracker.metrics.kernel.graded_list import rank_weights
 from ndcg_tracker.metrics.kernel.lists import Lists
@@ -471,7 +472,7 @@ def _running_sums(numbers: Floats, starts: Index) -> Floats:
 
 def _of_package(lists: Lists, metric: Metric) -> Floats:
     """Return a measure of an installed package, which gets the grades of one list at a time, NaN where unlabelled."""
-    measure, judged = extensions.loaded(extensions.MEASURES, metric.measure), lists.judged
+    measure, judged = loaded(FROM_PACKAGES, metric.measure), lists.judged
     level_grades, graded = lists.level_grades(metric), lists.graded(metric)
     ranked = ranked_gains(lists, metric, level_grades, every=True)
     in_order = np.full(int(graded.offsets[-1]), np.nan)

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ndcg_tracker import extensions
+from ndcg_tracker.extensions import MEASURES as FROM_PACKAGES
+from ndcg_tracker.extensions import installed, loaded
 
 Summary = Literal["mean", "sum", "geometric_mean"]
 Work = Literal["search", "recommendations", "rankers", "trec"]
@@ -438,8 +439,8 @@ MEASURES = {measure.name: measure for measure in _ALL}
 
 def is_measure(name: str) -> bool:
     """Return whether a measure has this name: one of ours, or of an installed package (see ``conformance.Measure``)."""
-    if name not in MEASURES and name in extensions.installed(extensions.MEASURES):
-        told = extensions.loaded(extensions.MEASURES, name)
+    if name not in MEASURES and name in installed(FROM_PACKAGES):
+        told = loaded(FROM_PACKAGES, name)
         formula = "as its package defines it"
         MEASURES[name] = Measure(name, told.meaning, formula, axes=(), cutoff="optional", is_share=told.is_share)
     return name in MEASURES
