@@ -32,6 +32,7 @@ SEARCHED = {
     "explain.md": ["explain", "worse"],
     "gate.md": ["non-inferiority", "exit", "inconclusive"],
     "github-actions.md": ["CI"],
+    "golden-sets.md": ["golden", "git"],
     "groups.md": ["weights"],
     "judges.md": ["judge"],
     "labels.md": ["changed"],
