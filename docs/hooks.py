@@ -27,7 +27,17 @@ BOOSTS |= dict.fromkeys(LANDING, 0.2)
 
 SEARCHED = {
     "answers.md": ["sklearn", "differs", "number"],
-    "compare.md": ["bootstrap", "slices", "confidence interval", "significance", "compare", "effect", "holm", "p", "real"],
+    "compare.md": [
+        "bootstrap",
+        "slices",
+        "confidence interval",
+        "significance",
+        "compare",
+        "effect",
+        "holm",
+        "p",
+        "real",
+    ],
     "database.md": ["delete", "backup", "export", "sqlite", "vacuum", "databases"],
     "explain.md": ["explain", "worse"],
     "gate.md": ["non-inferiority", "exit", "inconclusive"],
