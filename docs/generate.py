@@ -148,11 +148,11 @@ def _commands_index(program: Any, common: set[str]) -> Iterator[str]:
         yield from ("", f"## {heading}", "")
         for name, (_, line) in commands.items():
             yield f"- [`{name}`](commands/{name}.md): {_prose(line)}"
-    yield from ("", f"## {_OF_MANY}", "", "All commands take these:", "")
+    yield from ("", f"## {_OF_MANY}", "", "These mean the same wherever they are taken; all commands take `--db`:", "")
     evaluate = program.get_command(None, "evaluate")
     yield from (_option(one) for one in program.params if one.name in _SHARED)
     yield from (_option(one) for one in evaluate.params if spelling_of(one) == _FORMAT)
-    yield from ("", "Several pages name these:", "", *sorted(common))
+    yield from ("", "Several pages name these without saying again what they mean:", "", *sorted(common))
 
 
 def _command_page(name: str, command: Any, common: set[str]) -> Iterator[str]:
