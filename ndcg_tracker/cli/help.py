@@ -23,9 +23,9 @@ _HEADINGS: Mapping[str, str] = {
     "Files": "reader group item items score label weight columns scores item_to_document collapse groups_share "
     "sampled stream engine jobs results metadata",
     "Decision": "margin scope tolerance repeats aa budget looks max_harm limits acknowledge dry_run "
-    "reason on_inconclusive",
+    "reason",
     "Statistics": "test ci equivalence cluster tie_bounds",
-    "Slices": "by slice_margin strict_slices",
+    "Slices": "by slice_margin",
     "Output": "format quiet verbose top output junit github_summary metrics_json report width theme kind exit_code "
     "new_steps newest_first per_group",
 }
