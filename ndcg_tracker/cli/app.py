@@ -163,7 +163,10 @@ _GONE = {
     "gate --tolerance": "--margin is the allowed drop in --scope set, too",
     "gate --aa": "name the repeats by their tag: --repeat tag:aa=NAME",
     "gate --top": "-v shows the worst and best groups",
-    "gate --github-summary": "in GitHub Actions, the report is appended to the job's summary without it",
+    **dict.fromkeys(
+        ("gate --github-summary", "check --github-summary"),
+        "in GitHub Actions, the report is appended to the job's summary without it",
+    ),
     "gate --metrics-json": "ingest --metrics-json FILE and evaluate --metrics-json FILE write the means of a run",
     "gate --reason": "a budget is restarted with: ndcg-track policy reset ALIAS --reason REASON",
     "labels agreement --by": "labels agreement --export-pairs FILE writes both grades of each item",
