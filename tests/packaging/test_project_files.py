@@ -88,7 +88,7 @@ def test_the_conda_recipe_asks_for_the_same() -> None:
 
 def test_links_between_files_lead_somewhere() -> None:
     """Those of docs/ are checked with their anchors by ``mkdocs build --strict``."""
-    found = [path for path in project_files() if path.suffix == ".md" and path.parent.name != "docs"]
+    found = [path for path in project_files() if path.suffix == ".md" and path.parent != REPOSITORY / "docs"]
     assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} <= {path.name for path in found}
     dead = []
     for path in found:
