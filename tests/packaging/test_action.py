@@ -21,7 +21,7 @@ case "$*" in *--paginate*) cat "$GH_OLD"; exit;; esac
 printf '%s ' "$@" > posted.txt
 for word; do case "$word" in body=@*) cp "${word#body=@}" posted.md;; esac; done
 """
-"""The program `gh` of GitHub, for these tests: it lists the ids of old comments, and notes what it was asked to post."""
+"""The program `gh` of GitHub: it lists the ids of old comments, and notes what it was asked to post."""
 CHECK = "check pull-request.jsonl --labels golden.json --against baseline.jsonl"
 
 
@@ -34,7 +34,7 @@ class Step:
     def __call__(self, args: str, **variables: str) -> tuple[int, str]:
         """Run the step and return its exit code and what it printed."""
         run = ACTION["runs"]["steps"][-1]
-        given = {name: "" for name in run["env"]} | {"ARGS": args, "COMMENT": "true", "REPOSITORY": "o/r"} | variables
+        given = dict.fromkeys(run["env"], "") | {"ARGS": args, "COMMENT": "true", "REPOSITORY": "o/r"} | variables
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", run["run"]],
             cwd=self.folder,
