@@ -163,7 +163,10 @@ _GONE = {
     "gate --tolerance": "--margin is the allowed drop in --scope set, too",
     "gate --aa": "name the repeats by their tag: --repeat tag:aa=NAME",
     "gate --top": "-v shows the worst and best groups",
-    "gate --github-summary": "in GitHub Actions, the report is appended to the job's summary without it",
+    **dict.fromkeys(
+        ("gate --github-summary", "check --github-summary"),
+        "in GitHub Actions, the report is appended to the job's summary without it",
+    ),
     "gate --metrics-json": "ingest --metrics-json FILE and evaluate --metrics-json FILE write the means of a run",
     "gate --on-inconclusive": "exit code 4 means INCONCLUSIVE; a script that lets it pass ends in: || [ $? -eq 4 ]",
     "--strict-slices": "a slice that regressed is no PASS without it; a smaller --slice-margin is stricter",
