@@ -109,3 +109,10 @@ def test_the_extra_all_has_every_extra_of_users() -> None:
     (everything,) = map(Requirement, extras["all"])
     assert everything.name == "ndcg-tracker"
     assert everything.extras == set(extras) - {"all", "test", "lint", "bench", "docs"}
+
+
+def test_the_page_list_for_agents_names_pages_of_the_site() -> None:
+    text = (REPOSITORY / "docs" / "llms.txt").read_text(encoding="utf-8")
+    pages = re.findall(r"\]\(([^)]+)/\)", text)
+    assert len(pages) == text.count("](")
+    assert [page for page in pages if not (REPOSITORY / "docs" / f"{page}.md").is_file()] == []
