@@ -49,15 +49,13 @@ class Rules:
     """What a candidate must keep.
 
     ``margin``: the allowed drop . ``by``: the attribute whose slices are judged as well, or
-    "dataset"; ``part_margin``: the allowed drop of each, ``is_strict``: whether an open part blocks PASS, and the lack
-    of any part that is large enough for bounds. ``max_harm``: how many groups may lose how much.
+    "dataset"; ``part_margin``: the allowed drop of each. ``max_harm``: how many groups may lose how much.
     """
 
     margin: float
     scope: Scope = "population"
     by: str | None = None
     part_margin: float = 0.0
-    is_strict: bool = False
     max_harm: HarmLimit | None = None
 
 
@@ -459,9 +457,8 @@ def slices_of(rules: Rules, each: Slices, levels: Levels = Levels()) -> tuple[Pa
 
     A part fails if its upper bound, at FAIL's level shared by Holm's method over the parts, is below minus its margin.
     One whose lower bound is not above that is open. If it regressed (``regressed``), it keeps the candidate from PASS,
-    and so does a smaller one that regressed by more than the margin. If the rules are strict, every open part does, and
-    so does the lack of any part that is large enough for bounds. Source: Holm, Scand. J. Statist. 6, 1979, in terms of
-    bounds.
+    and so does a smaller one that regressed by more than the margin. Source: Holm, Scand. J. Statist. 6, 1979, in terms
+    of bounds.
 
     >>> import numpy as np
     >>> noise = np.tile([0.125, -0.125], 100)
@@ -483,7 +480,7 @@ def slices_of(rules: Rules, each: Slices, levels: Levels = Levels()) -> tuple[Pa
         is_open = is_open or found.upper is None or found.upper >= -margin
         is_within = found.lower is not None and found.lower > -margin
         status: Status = "within" if is_within else "open" if is_open else "fails"
-        blocks = status == "open" and (rules.is_strict or part.p_adjusted is not None)
+        blocks = status == "open" and part.p_adjusted is not None
         p = part.p_adjusted if status == "open" else None
         of = {"lower": found.lower, "upper": found.upper, "alpha": alpha, "status": status}
         rows.append(replace(part, **of, blocks=blocks, p_adjusted=p))  # type: ignore[arg-type]
@@ -491,7 +488,7 @@ def slices_of(rules: Rules, each: Slices, levels: Levels = Levels()) -> tuple[Pa
     small = [part for part in every if part.n < FEWEST_IN_SLICE]
     for part in sorted(small, key=lambda part: part.delta):
         p = part.p_adjusted if part.delta < -margin else None
-        rows.append(replace(part, p_adjusted=p, blocks=p is not None or (rules.is_strict and not judged)))
+        rows.append(replace(part, p_adjusted=p, blocks=p is not None))
     return tuple(rows)
 
 
@@ -572,10 +569,8 @@ def harm_of(
         is_open = is_open or lower <= limit.share
         status: Status = "within" if upper <= limit.share else "open" if is_open else "fails"
         part = Part(kind="harm", attribute=rules.by or "", value=value, n=n, lower=lower, upper=upper)
-        blocks = rules.is_strict or not place
-        part = replace(
-            part, alpha=alpha, status=status, blocks=blocks, n_harmed=k, n_harmed_least=k, of_clusters=of_clusters
-        )
+        of = {"alpha": alpha, "status": status, "blocks": not place, "of_clusters": of_clusters}
+        part = replace(part, **of, n_harmed=k, n_harmed_least=k)  # type: ignore[arg-type]
         parts[place] = part if place else replace(part, attribute="")
     whole, *slices = (parts[place] for place in range(len(counts)))
     return (whole, *sorted(slices, key=lambda part: -part.n_harmed / part.n))
