@@ -105,7 +105,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     ),
     "complete gate": (
         Rule("repeats", "margin=auto", "it learns from these runs", needs=True),
-        Rule("slice_margin strict_slices", "by", "the attribute makes the slices", needs=True),
+        Rule("slice_margin", "by", "the attribute makes the slices", needs=True),
         Rule("by", "slice_margin", "the allowed drop of a slice, such as 0.05", needs=True),
     ),
     "leaderboard": (

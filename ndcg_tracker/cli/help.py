@@ -22,10 +22,9 @@ _HEADINGS: Mapping[str, str] = {
     "missing unjudged ids_are_stable suite by_tag name tags tag parameters param branch commit since until last",
     "Files": "reader group item items score label weight columns scores item_to_document collapse groups_share "
     "sampled stream engine jobs results metadata",
-    "Decision": "margin scope tolerance repeats aa budget looks max_harm limits acknowledge dry_run "
-    "reason on_inconclusive",
+    "Decision": "margin scope tolerance repeats aa budget looks max_harm limits acknowledge dry_run reason",
     "Statistics": "test ci equivalence cluster tie_bounds",
-    "Slices": "by slice_margin strict_slices",
+    "Slices": "by slice_margin",
     "Output": "format quiet verbose top output junit github_summary metrics_json report width theme kind exit_code "
     "new_steps newest_first per_group",
 }

@@ -49,8 +49,8 @@ DOORS = {
     "diff": (("diff", *BOTH), ("diff", "bm25", "dense")),
     "show": (("show", "dense.run", "-m", "map"), ("show", "dense", "-m", "map")),
     "gate": (
-        ("gate", "dense.run", "--baseline", "bm25.csv", "--margin", ".1", "--on-inconclusive", "pass"),
-        ("gate", "dense", "--baseline", "bm25", "--margin", ".1", "--on-inconclusive", "pass", "--dry-run"),
+        ("gate", "dense.run", "--baseline", "bm25.csv", "--margin", ".9", "--scope", "set"),
+        ("gate", "dense", "--baseline", "bm25", "--margin", ".9", "--scope", "set", "--dry-run"),
     ),
 }
 

@@ -65,7 +65,7 @@ class Checked(Answer):
         facts = [("decision", of.decision), ("tolerance", repr(of.tolerance)), ("n", str(of.n))]
         name = f"{results} against {baseline}" if baseline else f"{results} on {golden}"
         case = JunitCase("ndcg-track.check", name, of.decision.upper(), text.partition("\n")[0], text, facts)
-        return junit_document("ndcg-track check", case, "failed" if self.exit_code else "passed")
+        return junit_document("ndcg-track check", case, has_failed=self.exit_code != 0)
 
 
 def checked(reading: Reads, results: object, labels: object, against: str | None, question: CheckQuestion) -> Checked:
