@@ -7,6 +7,7 @@ its style sheet.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ndcg_tracker.render.json import plain_json_text
 from ndcg_tracker.render.report import Column, Report, Table, is_named, marked, shown
-from ndcg_tracker.render.terminal import Painted, Style, shown_strings, visible
+from ndcg_tracker.render.terminal import Painted, Style, shortened_apart, shown_strings, visible
 from ndcg_tracker.words.texts import unit, units
 
 if TYPE_CHECKING:
@@ -136,6 +137,17 @@ def number(field: str = "", **more: object) -> Spec:
 def nominal(field: str, **more: object) -> Spec:
     """Return the encoding of a field of names."""
     return {"field": field, "type": "nominal", **more}
+
+
+def named_axis(names: Sequence[str], width: int, **more: object) -> Spec:
+    """Return an axis or a legend of names, each cut to ``width`` characters that distinguish it from the others."""
+    each = list(dict.fromkeys(map(visible, names)))
+    short = dict(zip(each, shortened_apart(each, width), strict=True))
+    cut = [name for name in each if short[name] != name]
+    if not cut:
+        return dict(more)
+    at = f"indexof({json.dumps(cut)}, datum.value)"
+    return {"labelExpr": f"{at} < 0 ? datum.label : {json.dumps([short[name] for name in cut])}[{at}]", **more}
 
 
 def tooltip(*fields: str | tuple[str, str] | tuple[str, str, str]) -> list[Spec]:

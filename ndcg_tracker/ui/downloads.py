@@ -99,7 +99,7 @@ def _groups(tx: ReadTransaction, ask: Question, format: Format) -> str:
     of_key = {record.key: record for record in group_records(tx, here.dataset.name)}
     evaluated, metric = here.records(tx), None if here.metric is None else here.metric.metric
     asked = asked_groups(ask), len(of_key), 0, sign_of(metric)
-    listed = groups_listed(tx, here.dataset, evaluated[-1] if evaluated else None, *asked)
+    listed = groups_listed(tx, here.dataset, evaluated[-1].evaluation_id if evaluated else None, *asked)
     records = [of_key[group.key] for group in listed.groups]
     names = sorted({name for record in of_key.values() for name in record.attributes})
     rows = [(record.key, record.weight, *(record.attributes.get(name) for name in names)) for record in records]

@@ -28,7 +28,7 @@ RUNS = 100
 """The default number of runs in a history, the latest ones."""
 MOST_STEPS = 200
 """The search for steps takes at most this many runs."""
-_GROUP_SORTS = {"group": "as stored", "worst": "worst", "best": "best"}
+GROUP_SORTS = {"group": "as stored", "worst": "worst", "best": "best"}
 
 
 def home(tx: ReadTransaction, ask: Question) -> Answer:
@@ -95,11 +95,11 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
-def asked_groups(ask: Question) -> GroupsAsked:
-    """Return the groups that an address asks for, and their order."""
+def asked_groups(ask: Question, order: str = "group", *, is_in_run: bool = False) -> GroupsAsked:
+    """Return the groups that an address asks for, and their order; ``order``: unless the address names one."""
     sort = ask.text("sort") or ""
     where = list(dict.fromkeys(ask.texts("where")))
-    return GroupsAsked(ask.text("q") or "", where, sort if sort in _GROUP_SORTS else "group")
+    return GroupsAsked(ask.text("q") or "", where, sort if sort in GROUP_SORTS else order, is_in_run)
 
 
 def groups(tx: ReadTransaction, ask: Question) -> Answer:
@@ -113,10 +113,8 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
     parameters = {"dataset": here.dataset.name, "metric": metric, "q": q}
     parameters["sort"] = None if sort == "group" else sort
     address = partial(here.link, "/groups", **parameters)
-    listed = groups_listed(tx, here.dataset, newest, asked, ROWS, first, sign)
+    listed = groups_listed(tx, here.dataset, newest and newest.evaluation_id, asked, ROWS, first, sign)
     part = Part.of(listed.total, ask.number("page", 1), partial(address, where=where))
-    if part.first < first:  # a page after the last one
-        listed = groups_listed(tx, here.dataset, newest, asked, ROWS, part.first, sign)
 
     def pairs(group: SomeGroup) -> list[tuple[str, str]]:
         each = [f"{name}={value}" for name, value in group.attributes.items()]
@@ -130,7 +128,7 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
         q=q,
         part=part,
         sort=sort,
-        sorts=_GROUP_SORTS if newest is not None else {},
+        sorts=GROUP_SORTS if newest is not None else {},
         where=[(pair, address(where=[other for other in where if other != pair])) for pair in where],
         attributes=[
             (name, [(f"{name}={value}", value) for value in values])

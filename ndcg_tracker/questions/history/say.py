@@ -12,7 +12,7 @@ from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer, nominal, number, tooltip
 from ndcg_tracker.render.report import BLANK, Column, Report, Table, unseen
-from ndcg_tracker.render.terminal import shortened_inside
+from ndcg_tracker.render.terminal import shortened_apart, shortened_inside
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.texts import (
     BREAK,
@@ -374,6 +374,7 @@ def history_chart(
     shown = [row for row in rows if row["mean"] is not None][-MOST_RUNS:]
     table: list[dict[str, object]] = []
     n_breaks, n_news = 0, 0
+    upper = max(((row["mean"], place) for place, row in enumerate(shown) if row["run"] in marked), default=None)
     for place, row in enumerate(shown):
         low, high = row["ci"] or (None, None)
         change = gain_of(row, row.get("step_change"))
@@ -389,26 +390,27 @@ def history_chart(
                 "high": high,
                 "labels": labels_of(row).removeprefix("labels "),
                 "stretch": n_breaks,
-                "stored": row["created_at_utc"],
+                "created": row["created_at_utc"],
                 "news": told_here,
                 "line": n_news % 3,
                 "step": "" if not row.get("step") else WORSE if change is not None and change < 0 else BETTER,
                 "marked": row["run"] if row["run"] in marked else "",
+                "side": -1 if upper == (row["mean"], place) else 1.5,
             }
         )
-    names = [str(row["run"]) for row in table]
+    names = shortened_apart([str(row["run"]) for row in table], 20)
     title = f"History of {metric}{on and f' on {on}'}"
     words = "mean with its 95% interval, run by run"
     if len(shown) < len(rows):
         words += f"; the latest {len(shown):,} of {len(rows):,} runs"
     axis: Spec = {"title": "runs, oldest first", "grid": False, "tickMinStep": 1, "labelOverlap": True}
-    axis |= {"labelExpr": "names[datum.value] || ''", "labelAngle": -30, "labelLimit": 120}
+    axis |= {"labelExpr": "names[datum.value] || ''", "labelAngle": -30, "labelLimit": 130}
     axis |= {"values": list(range(len(shown)))} if len(shown) <= 12 else {}
     x = number("place", scale={"nice": False, "domain": [-0.5, max(0.5, len(shown) - 0.5)]}, axis=axis)
     y = number(title=f"mean {metric}" if is_mean else metric, scale={"zero": False}, axis={"tickCount": 5})
     shown_as = ("mean", "mean" if is_mean else metric, ".4f")
     ends = (("low", "from", ".4f"), ("high", "to", ".4f"))
-    told = tooltip("run", shown_as, *ends, ("labels", "label version"), "stored")
+    told = tooltip("run", shown_as, *ends, ("labels", "label version"), "created")
     color, muted = {"expr": "chosen"}, {"expr": "muted"}
     detail = nominal("stretch")
     mean = {"x": x, "y": {**y, "field": "mean"}}
@@ -436,8 +438,8 @@ def history_chart(
             "text", words_at, where=has_news, color=muted, baseline="top", dy={"expr": "6 + 14 * datum.line"}, **beside
         ),
     ]
-    name_at = {**mean, "text": {"field": "marked"}}
-    named = layer("text", name_at, where=is_marked, dy=-12, fontWeight="bold", limit=140)
+    name_at = {**mean, "text": {"value": {"expr": "names[datum.place]"}}}
+    named = layer("text", name_at, where=is_marked, dy={"expr": "12 * datum.side"}, fontWeight="bold", **beside)
     look = {"color": color, "size": 110, "strokeWidth": 2.5, "fill": {"expr": "card"}, "opacity": 1}
     rings = layer("point", {**mean, "tooltip": told}, where=is_marked, **look)
     layers: list[Spec] = [band, line, dots]

@@ -413,7 +413,7 @@ def _cards(pair: PairReport, report: RunsReport, first: Estimate, baseline: str,
             ]
             for row in rows
         ]
-        headings = columns("run", "stored", ">mean", ">95% interval", ">labels", "step")
+        headings = columns("run", "created", ">mean", ">95% interval", ">labels", "step")
         cards["history"] = Card.of(spec, Table(headings, of_runs))
     return cards
 
