@@ -152,7 +152,9 @@ def forest(bars: Sequence[Bar], title: str = "Differences with their 95% interva
         }
         for bar in bars
     ]
-    y = nominal("name", sort=None, title=None, axis=named_axis([bar.label for bar in bars], 36, labelLimit=230, grid=False))
+    y = nominal(
+        "name", sort=None, title=None, axis=named_axis([bar.label for bar in bars], 36, labelLimit=230, grid=False)
+    )
     told = tooltip(("name", "of"), ("delta", "", "+.4f"), ("interval", "95% interval"), "p", "groups", "verdict")
     axis = signed_axis(f"change{metric and f' of {metric}'}", labelBound=4)  # one that would be cut off is left out
     at_zero = {"x": number(datum=0, axis=axis)}

@@ -284,7 +284,10 @@ def _text(text: str) -> str:
     return escape(visible(text))
 
 
-_POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
+def policy(style: str, scripts: Sequence[str]) -> str:
+    """Return the security policy of a page that loads nothing and runs only its own scripts."""
+    sources = " ".join(map(_source, scripts))
+    return f"default-src 'none'; script-src {sources}; style-src {_source(style)}; base-uri 'none'; form-action 'none'"
 
 
 def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), **values: object) -> str:
@@ -297,12 +300,11 @@ def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), 
 
     style = asset("page.css")
     texts = [asset(name) for name in scripts]
-    policy = _POLICY.format(scripts=" ".join(map(_source, texts)), style=_source(style))
     return (
         environment()
         .get_template(template)
         .render(
-            policy=policy,
+            policy=policy(style, texts),
             style=Markup(style),
             scripts=[Markup(text) for text in texts],
             data=Markup(script_json(data)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -137,8 +136,8 @@ def shortened_apart(names: Sequence[str], width: int) -> list[str]:
     """
     if len(set(names)) < 2:
         return [shortened_inside(name, width) for name in names]
-    head = len(_WORD_AT_END.sub("", os.path.commonprefix(names)))
-    tail = len(_WORD_AT_END.sub("", os.path.commonprefix([name[head:][::-1] for name in names])))
+    head = _in_common(names)
+    tail = _in_common([name[head:][::-1] for name in names])
     cut = []
     for name in names:
         end = len(name) - tail  # what distinguishes this name lies between head and end
@@ -150,6 +149,14 @@ def shortened_apart(names: Sequence[str], width: int) -> list[str]:
         else:
             cut.append(shortened_inside(name[head:end], width))
     return cut
+
+
+def _in_common(names: Sequence[str]) -> int:
+    """Return how many characters all names begin with, in whole words."""
+    first, last = min(names), max(names)
+    pairs = enumerate(zip(first, last, strict=False))
+    n = next((place for place, (one, other) in pairs if one != other), len(first))
+    return len(_WORD_AT_END.sub("", first[:n]))
 
 
 def wrapped(text: str, width: int, start: str = "", *, indent: int | None = None) -> list[str]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.history.gather import History, HistoryFilter, history_of
-from ndcg_tracker.questions.history.say import COLUMNS, HistoryRow, happened, history_chart, history_table
+from ndcg_tracker.questions.history.say import COLUMNS, HistoryRow, happened_between, history_chart, history_table
 from ndcg_tracker.render.html import themes
 from ndcg_tracker.render.report import Column, query_cell
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.ui.here import ROWS, Answer, Here, Next, Part, chart_words, sign_of, tag_pair
+from ndcg_tracker.ui.here import FORMATS, ROWS, Answer, Here, Next, Part, chart_words, links_of, sign_of, tag_pair
 from ndcg_tracker.ui.overviews import GroupsAsked, SomeGroup, datasets_overview, groups_listed, labels_overview
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered, sparkline, table_on_page
 from ndcg_tracker.words.notes import note_text
@@ -50,7 +51,7 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
         }
         for overview in datasets_overview(tx)
     ]
-    data_links = [(name.upper(), link("/datasets", format=name)) for name in ("csv", "json")]
+    data_links = [(name.upper(), link("/datasets", format=name)) for name in FORMATS]
     return rendered("datasets.html", title="Datasets", rows=rows, data_links=data_links)
 
 
@@ -77,16 +78,25 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     newest = result.rows[-RUNS:]
     commit = Column("git_commit", "commit", "text", of=lambda row: commit_text(row["git_commit"] or "") or None)
     table = history_table(newest, columns=[*COLUMNS, commit])
-    links = [("", here.link("/run", run=row["run_id"], metric=metric.metric)) for row in newest]
+    ids = {row["run"]: row["run_id"] for row in result.rows}
+    of_run = partial(here.link, "/run", metric=metric.metric)
+    compare = partial(here.link, "/compare", metric=metric.metric)
+    links = {"run": [("", of_run(run=row["run_id"])) for row in newest[::-1]]}
+    links["change"] = [("", compare(run=[one["run_id"], row["run_id"]])) for one, row in pairwise(newest)][::-1]
+    links["change"].append(("", ""))
+    spec = history_chart(rows, name)
     return rendered(
         "history.html",
         title=f"History of {here.dataset.name}",
-        data={"themes": themes(), "charts": {"history": history_chart(rows, name)}} if rows else None,
-        chart=chart_words(history_chart(rows, name)) if rows else None,
-        table=table_on_page(replace(table, rows=table.rows[::-1]), run=links[::-1]) if newest else "",
+        data={"themes": themes(), "charts": {"history": spec}, "links": links_of(spec, ids, of_run)} if rows else None,
+        chart=chart_words(spec),
+        table=table_on_page(replace(table, rows=table.rows[::-1]), **links) if newest else "",
         n_rows=len(result.rows),
         most_steps=MOST_STEPS,
-        steps=happened(result.rows),
+        steps=[
+            (sentence, compare(run=[ids[before], ids[after]]) if before in ids else None)
+            for sentence, before, after in happened_between(result.rows)
+        ],
         notes=[note_text(note) for note in result.notes],
         n_all=result.n_without_filter,
         tag=(ask.texts("tag") or [""])[0],

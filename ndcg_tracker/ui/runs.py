@@ -13,6 +13,7 @@ from ndcg_tracker.compare.say_tables import is_judged
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.ui.comparisons import verdict
 from ndcg_tracker.ui.here import ROWS, Answer, Here, Part, missing, rescoring, sign_of
 from ndcg_tracker.ui.overviews import Against, RunOverview, against_baseline, groups_listed, runs_overview
 from ndcg_tracker.ui.pages import GROUP_SORTS, asked_groups, decision_rows
@@ -273,12 +274,14 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
     before = ([None, *in_time])[in_time.index(record.id)]
     aliases = tx.aliases.all(record.dataset)
     comparisons = [(f"@{alias.name}", alias.run_id) for alias in aliases if alias.run_id != record.id]
-    if before is not None:
-        comparisons.insert(0, ("the run before", before))
+    comparisons += [] if before is None else [("the run before", before)]
+    comparisons.sort(key=lambda named: (named[0] != "@baseline", named[0] != "the run before"))
+    first = tx.runs.with_id(comparisons[0][1]) if comparisons and here.metric else None
     return rendered(
         "run.html",
         title=record.name,
         run=record,
+        verdict=first and {"of": comparisons[0][0], "baseline": first.name, **verdict(tx, here, first, record)},
         aliases=[alias.name for alias in aliases if alias.run_id == record.id],
         tags=[
             (f"{key}={value}", here.link("/runs", dataset=record.dataset, tag=f"{key}={value}"))
@@ -289,6 +292,7 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         comparisons=[
             (name, here.link("/compare", run=[other, record.id], metric=here.metric and here.metric.metric))
             for name, other in comparisons
+            if first is None or other != first.id
         ],
         decisions=decision_rows(tx, here, record.id),
         groups=groups,

@@ -115,7 +115,10 @@ def test_groups_that_are_asked_for(tx: ReadTransaction) -> None:
     first = groups_listed(tx, shop, newest, GroupsAsked("q1"), 5, 0)
     assert (first.groups[0].attributes, first.groups[0].value) == ({"device": "phone"}, 1.0)
     assert listed(GroupsAsked("q5")) == [("q5", None)]
-    assert [key for key, _ in listed(GroupsAsked("near oslo"))] == ["q1", "q2"]  # by the text of the query, not of items
+    assert [key for key, _ in listed(GroupsAsked("near oslo"))] == [
+        "q1",
+        "q2",
+    ]  # by the text of the query, not of items
     assert listed(GroupsAsked("near_oslo")) == []
     every = listed(GroupsAsked())
     values, undefined = [value for _, value in every if value is not None], [None, None]

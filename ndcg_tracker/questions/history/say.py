@@ -232,22 +232,32 @@ def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[
 
     The largest come first and possible ones last, or the latest come first.
     """
-    told: list[tuple[bool, float, str]] = []
+    return [sentence for sentence, *_ in happened_between(rows, newest_first=newest_first)]
+
+
+def happened_between(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[tuple[str, str | None, str]]:
+    """Return the sentences of ``happened``, each with the names of the runs before and after it."""
+    told: list[tuple[bool, float, tuple[str, str | None, str]]] = []
+    before = {row["run"]: previous["run"] for previous, row in pairwise(rows)}
     for row in reversed(rows):
+        run = row["run"]
+        last = row.get("step_before") or before.get(run)
         if row.get("step_between") is not None:
-            told.append((bool(row.get("step_possible")), -abs(row.get("step_change") or 0.0), step_sentence(row)))
+            is_possible, size = bool(row.get("step_possible")), -abs(row.get("step_change") or 0.0)
+            told.append((is_possible, size, (step_sentence(row), last, run)))
         elif row.get("n_vanished"):
             change = points(row.get("delta"), signed=True)
-            alone = f"{vanished(row)} at {row['run']} (run {row['run_id']}): {change}"
-            told.append((False, -abs(row.get("delta") or 0.0), alone))
-        if row.get("drift_between") is not None:
-            told.append((False, -abs(row.get("drift_change") or 0.0), drift_sentence(row)))
+            alone = f"{vanished(row)} at {run} (run {row['run_id']}): {change}"
+            told.append((False, -abs(row.get("delta") or 0.0), (alone, last, run)))
+        drifted = row.get("drift_between")
+        if drifted is not None:
+            told.append((False, -abs(row.get("drift_change") or 0.0), (drift_sentence(row), *drifted)))
         parts = row.get("labels_or_ranking")
         if parts is not None:
             split = LabelsOrRanking(**parts)
             size = -abs(split.labels + split.ranking)
-            told.append((False, size, f"{labels_of(row)} at {row['run']}: {split.words}"))
-    return [sentence for *_, sentence in (told if newest_first else sorted(told, key=lambda entry: entry[:2]))]
+            told.append((False, size, (f"{labels_of(row)} at {run}: {split.words}", split.since, run)))
+    return [event for *_, event in (told if newest_first else sorted(told, key=lambda entry: entry[:2]))]
 
 
 def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
