@@ -69,7 +69,7 @@ def range_read(text: str) -> tuple[float, float]:
     """Return the range that a text means (InputError)."""
     low, comma, high = text.partition(",")
     if not comma or "," in high:
-        raise InputError(f"--range {text!r} is not LOW,HIGH", advice="write, for example, 0,1 or 0,inf")
+        raise InputError(f"{argument('range', text)} is not LOW,HIGH", advice="write, for example, 0,1 or 0,inf")
     return range_of(low, high)
 
 

@@ -71,7 +71,7 @@ if not TYPE_CHECKING:
     of_leaderboard, of_reproduce = _Room("questions.leaderboard"), _Room("questions.reproduce")
     of_show, of_suite = _Room("questions.show"), _Room("questions.suite")
 
-else:  # not under a condition that is true, because mypy reads what stands there last
+else:  # the last branch, because mypy reads that one
     from ndcg_tracker.api import storing
     from ndcg_tracker.questions import diff as of_diff
     from ndcg_tracker.questions import explain as of_explain

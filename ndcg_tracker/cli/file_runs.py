@@ -21,7 +21,7 @@ def files_among(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     """Return the runs that a command names if they are files, none if they are stored.
 
     ``given``: its arguments; ``names``: those that name runs. The name of a stored run wins over a file of this name;
-    ``./`` before it means the file. Raises: InputError for files beside other runs.
+    ``./`` before it means the file. Raises: InputError for files next to other runs.
     """
     runs = _runs(given, names)
     there = [run for run in runs if is_file(run) and not _is_of_past(run)]

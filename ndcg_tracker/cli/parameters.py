@@ -87,8 +87,8 @@ def takes(
 
     ``further``: functions or classes whose arguments it has, too, all of them optional. ``but``: those that the command
     does not have. The command keeps an argument that it declares itself. ``rules``: the name under which its rules are
-    kept, if not its own; None if the command checks them itself. ``runs``: the arguments that name runs, in whose place
-    files may stand; ``needs_labels``: whether these then need labels.
+    kept, if not its own; None if the command checks them itself. ``runs``: the arguments that name runs, and may name
+    files; ``needs_labels``: whether files need labels.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

@@ -145,6 +145,16 @@ def queries(n: int) -> str:
     return counted(n, unit("query"))
 
 
+def about_queries(n: int) -> str:
+    """Return an estimated number of queries, rounded up to three digits, from 100 on to tens.
+
+    >>> about_queries(83), about_queries(251), about_queries(16_264)
+    ('about 83 queries', 'about 260 queries', 'about 16,300 queries')
+    """
+    step = 1 if n < 100 else 10 ** max(len(str(n)) - 3, 1)
+    return f"about {queries(-(-n // step) * step)}"
+
+
 def p_short(p_value: float | None) -> str:
     """Return a p-value with two digits, and with more of them near the level of a verdict.
 

@@ -49,8 +49,8 @@ DOORS = {
     "diff": (("diff", *BOTH), ("diff", "bm25", "dense")),
     "show": (("show", "dense.run", "-m", "map"), ("show", "dense", "-m", "map")),
     "gate": (
-        ("gate", "dense.run", "--baseline", "bm25.csv", "--margin", ".1", "--on-inconclusive", "pass"),
-        ("gate", "dense", "--baseline", "bm25", "--margin", ".1", "--on-inconclusive", "pass", "--dry-run"),
+        ("gate", "dense.run", "--baseline", "bm25.csv", "--margin", ".9", "--scope", "set"),
+        ("gate", "dense", "--baseline", "bm25", "--margin", ".9", "--scope", "set", "--dry-run"),
     ),
 }
 
@@ -196,7 +196,7 @@ def test_read_says_how_files_are_read(unstored: CommandLine, folder: Path) -> No
         "each row is a relevant item, give --read label==1"
     )
     said = unstored.refused(*of_files, "--read", "colour=red")
-    assert said.startswith("--read has no 'colour'; give one of group, item, score, label, ")
+    assert said.startswith("--read does not know 'colour'; give one of group, item, score, label, ")
 
 
 def test_commands_in_the_answer_are_typed_with_the_files(unstored: CommandLine, folder: Path) -> None:

@@ -10,7 +10,7 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.shapes import BASELINE
 from ndcg_tracker.words.texts import shown, shown_name
 
@@ -19,6 +19,7 @@ NO_ANSWER = "no answer"
 DEPTH = 20
 """So many items of a list are kept, or as many as the deepest metric reads."""
 _DECIMALS = 4
+_ANEW = f"write the file anew with {argument('accept')}"
 _ROUNDED = 1.01 * 10**-_DECIMALS  # how far a mean may be from the mean of rounded values
 
 
@@ -42,7 +43,7 @@ class Baseline:
     @property
     def text(self) -> str:
         """The content of the file: sorted by query, values before ids, and nothing that changes with time."""
-        best = {metric: max(mean, self.best.get(metric, mean)) for metric, mean in self.mean.items()}
+        best = {**self.best, **{name: max(mean, self.best.get(name, mean)) for name, mean in self.mean.items()}}
         header: dict[str, Any] = {BASELINE: 1, "queries": len(self.lists), "mean": self.mean, "best": best}
         header |= {"depth": self.depth} | ({"ids_are_stable": True} if self.ids_are_stable else {})
         rows = [
@@ -74,9 +75,9 @@ def read_baseline(path: str) -> Baseline:
             rows.append(_row(json.loads(line), number == 1))
         except (ValueError, TypeError, KeyError, AttributeError):
             what = f"is not a line of a baseline: {shown(line)}"
-            raise InputError(what, where=f"{name}:{number}", advice="write the file anew with --accept") from None
+            raise InputError(what, where=f"{name}:{number}", advice=_ANEW) from None
     if not rows:
-        raise InputError("is empty", where=name, advice="write the file anew with --accept")
+        raise InputError("is empty", where=name, advice=_ANEW)
     header, *queries = rows
     return Baseline(
         name,
