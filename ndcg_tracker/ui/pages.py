@@ -123,7 +123,7 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
     parameters = {"dataset": here.dataset.name, "metric": metric, "q": q}
     parameters["sort"] = None if sort == "group" else sort
     address = partial(here.link, "/groups", **parameters)
-    listed = groups_listed(tx, here.dataset, newest and newest.evaluation_id, asked, ROWS, first, sign)
+    listed = groups_listed(tx, here.dataset, None if newest is None else newest.evaluation_id, asked, ROWS, first, sign)
     part = Part.of(listed.total, ask.number("page", 1), partial(address, where=where))
 
     def pairs(group: SomeGroup) -> list[tuple[str, str]]:
