@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "compare": ("compare.command:compare", "Compare runs group by group, with tests and intervals."),
         "explain": ("questions.explain.command:explain", "Explain why two runs differ, item by item."),
         "check": ("questions.check.command:check", "Check results on a golden set against the baseline in git."),
+        "plan": ("questions.plan.command:plan", "Plan how many queries, and how many labels, a promise needs."),
         "gate": ("questions.gate.command:gate", "Decide whether a candidate may replace the baseline."),
         "history": ("questions.history.command:history", "Show a metric from run to run, and where its mean stepped."),
         "leaderboard": (
@@ -232,7 +233,7 @@ def _database_after(context: Any, option: Any, value: str | None) -> None:
 
 
 _ANSWERS = (
-    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate", "check"),
+    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate", "check", "plan"),
     *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample", "labels list", "runs show"),
     *("runs list", "alias list", "groups list", "texts list", "suite list"),
 )
