@@ -81,7 +81,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("by tie_bounds format=latex", "labels=all judge=*", _ONE_OF_JUDGES),
         *_of_files("dataset suite judge=* check_with fresh"),
     ),
-    "check": (Rule("accept", "against", "the results are written to that file", needs=True),),
+    "check": (
+        Rule("accept", "against", "the results are written to that file", needs=True),
+        Rule("margin", "against", "it bounds the drop from that file", needs=True),
+    ),
     "gate": (
         Rule("margin=auto by cluster max_harm", "scope=set", "it compares two means without a test"),
         Rule("scope=set", "check_with", "drawn queries involve chance, but this is exact arithmetic"),
