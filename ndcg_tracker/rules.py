@@ -129,8 +129,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         *_of_files("dataset"),
     ),
     "plan": (
-        Rule("baseline", "candidate", "it goes by how two runs differ", needs=True),
-        Rule("labels dataset judge", "baseline", "without runs it goes by what is typical", needs=True),
+        Rule("labels dataset judge", "candidate", "without runs it goes by what is typical", needs=True),
         *_of_files("dataset"),
     ),
     "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),

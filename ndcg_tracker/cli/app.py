@@ -48,7 +48,6 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "compare": ("compare.command:compare", "Compare runs group by group, with tests and intervals."),
         "explain": ("questions.explain.command:explain", "Explain why two runs differ, item by item."),
         "check": ("questions.check.command:check", "Check results on a golden set against the baseline in git."),
-        "plan": ("questions.plan.command:plan", "Plan how many queries, and how many labels, a promise needs."),
         "gate": ("questions.gate.command:gate", "Decide whether a candidate may replace the baseline."),
         "history": ("questions.history.command:history", "Show a metric from run to run, and where its mean stepped."),
         "leaderboard": (
@@ -68,6 +67,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Decide": {
         "evaluate": ("cli.evaluate:evaluate", "Compute metrics of runs without storing anything."),
+        "plan": ("questions.plan.command:plan", "Plan how many queries, and how many labels, a promise needs."),
         "show": ("questions.show.command:show", "Show one run: its metrics, origin and hardest groups."),
         "diff": ("questions.diff.command:diff", "Show how the lists of two runs differ, without labels."),
         "reproduce": ("questions.reproduce.command:reproduce", "Check whether a run reproduces a published one."),

@@ -51,7 +51,9 @@ def plan(
     from ndcg_tracker.questions.plan.decide import planned
     from ndcg_tracker.questions.plan.say import PlanResult
 
-    refuse("plan", {"baseline": baseline, "candidate": candidate, "dataset": dataset, "labels": labels, "judge": judge})
+    if (baseline is None) != (candidate is None):
+        raise InputError(f"a plan goes by how two runs differ, and {baseline or candidate!r} is one", advice="name two")
+    refuse("plan", {"candidate": candidate, "dataset": dataset, "labels": labels, "judge": judge})
     checked_margin(margin, "the margin", zero=False)
     if queries is not None and queries < 1:
         raise InputError(f"a plan is for 1 query or more, not {queries}", advice="give for example 40")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError, argument
@@ -77,7 +77,7 @@ class Plan:
     n_labels: int | None = None
     n_further: int | None = None
     promised_further: float | None = None
-    dataset: str = ""
+    dataset: str = field(default="", metadata={"if_any": True})
 
 
 def planned(metric: Metric, margin: float, queries: int | None, pilot: PilotPair | None) -> Plan:
@@ -114,14 +114,13 @@ def _by_runs(name: str, margin: float, queries: int | None, pair: PilotPair, spr
     sample, pilot = pair.sample, pair.sample.pilot
     n, of = sample.n, _change("like these", spread, pilot, margin, sample.n)
     further = queries or (_MORE if n < _MORE else None)
-    n_labels = None
-    if of.needed is not None:
-        least, most = max(1, round(of.needed / pilot.off_by)), round(of.needed * pilot.off_by)
-        of = replace(of, needed_least=least, needed_most=most)
-        n_labels = None if pair.labels_each is None else round(max(of.needed - n, 0) * pair.labels_each)
+    fewest, n_labels = of.needed, None
+    if fewest is not None:
+        of = replace(of, needed_least=max(1, round(fewest / pilot.off_by)), needed_most=round(fewest * pilot.off_by))
+        n_labels = None if pair.labels_each is None else round(max(fewest - n, 0) * pair.labels_each)
     others = {other: each.pilot for other, each in pair.others.items() if other != name}
     wider = next((one for one in MARGINS if one > margin), margin)
-    cheaper, fewest = list[Cheaper](), of.needed
+    cheaper = list[Cheaper]()
     for pilots, one in ((others, margin), ({name: pilot}, wider), (others, wider)):
         found = [Cheaper(other, one, needed) for other, each in pilots.items() if (needed := each.groups_for(one))]
         best = min(found, key=lambda one: one.needed, default=None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.gather import compared
 from ndcg_tracker.compare.options import CompareOptions, LabelView
 from ndcg_tracker.compare.results import NOT_COMPARABLE
-from ndcg_tracker.errors import InputError, NotComparableError
+from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.diff.gather import runs_diff
 from ndcg_tracker.words.notes import sentence
@@ -43,8 +44,8 @@ def gathered(
 ) -> PilotPair:
     """Return the differences of two runs. Raises: see ``Tracker.plan``."""
     baseline, candidate = runs
-    options = CompareOptions(metrics=(metric,), labels=view.labels, judge=view.judge, dataset=dataset)
-    pair = compared(tx, baseline, [candidate], options)[0]
+    every = CompareOptions(labels=view.labels, judge=view.judge, dataset=dataset)
+    pair = compared(tx, baseline, [candidate], replace(every, metrics=(metric,)))[0]
     why, results = pair.comparison.metrics[0].about.not_comparable, pair.results[0]
     if why is not None:
         raise NotComparableError(NOT_COMPARABLE[why], advice=f"see ndcg-track compare {baseline} {candidate}")
@@ -53,15 +54,13 @@ def gathered(
     sample = results.sample.gains
     if not sample.plans:
         raise InputError("a plan goes by two single runs, and without drawn answers", advice="name two runs")
-    every = compared(tx, baseline, [candidate], CompareOptions(labels=view.labels, judge=view.judge, dataset=dataset))
+    further = compared(tx, baseline, [candidate], every)[0].results
     first, second = (arm.runs[0] for arm in pair.both.arms)
-    labels_each = None
-    if not any(tx.runs.pruning(run.id) or run.source == "results" for run in (first, second)):
-        longest = max(run.n_items / max(run.n_groups, 1) for run in (first, second))
+    longest, labels_each = max(run.n_items / max(run.n_groups, 1) for run in (first, second)), None
+    with suppress(NdcgTrackerError):  # lists that are not stored
         diff = runs_diff(tx, first, second, depth=metric.cutoff or 10)
-        if diff.overlap is not None:
-            labels_each = min(diff.depth, longest) * (2 - diff.overlap)
-    others = {of.requested_as or of.metric: of.sample.gains for of in every[0].results if _may_be_cheaper(of)}
+        labels_each = None if diff.overlap is None else min(diff.depth, longest) * (2 - diff.overlap)
+    others = {of.requested_as or of.metric: of.sample.gains for of in further if _may_be_cheaper(of)}
     return PilotPair(sample, others, labels_each, pair.comparison.dataset)
 
 

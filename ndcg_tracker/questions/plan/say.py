@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ndcg_tracker.questions.plan.decide import Plan
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.render.report import Column, Line, Report, Table
-from ndcg_tracker.words.texts import about_queries, counted, queries, rounded_up, shown_margin
+from ndcg_tracker.words.texts import about_queries, counted, queries, rounded_up, shown_margin, units
 
 _LIKE_THESE = "like these"
 
@@ -49,11 +49,11 @@ def _headline(plan: Plan) -> str:
         none = (
             "" if plan.n_differ is None else f"none of these {queries(plan.n)} differs, so they do not say how many: "
         )
-        needed = "no number of queries is enough" if of.needed is None else about_queries(of.needed)
+        needed = "no number is enough" if of.needed is None else about_queries(of.needed)
         return f"{none}{needed} to promise {_promise(plan)}, after a usual change"
     differ = f"{plan.n_differ} of {plan.n:,} differ"
     if of.needed is None or of.needed_least is None or of.needed_most is None:
-        return f"no number of queries like these promises {_promise(plan)} ({differ})"
+        return f"no number of {units('query')} like these promises {_promise(plan)} ({differ})"
     if of.needed <= plan.n:
         return f"these {queries(plan.n)} are enough to promise {_promise(plan)} ({about_queries(of.needed)} are)"
     least, most = rounded_up(of.needed_least), rounded_up(of.needed_most)
@@ -69,7 +69,7 @@ def _typical(plan: Plan) -> Table:
         ("check stops 4 in 5 candidates that are worse by", *(f"{of.stopped:.3f}" for of in each)),
         ("a gate can promise (95%) no drop above", *(f"{of.promised:.2f}" for of in each)),
         (
-            f"queries to promise {shown_margin(plan.margin)}",
+            f"{units('query')} to promise {shown_margin(plan.margin)}",
             *("-" if of.needed is None else f"{rounded_up(of.needed):,}" for of in each),
         ),
     ]
@@ -83,7 +83,7 @@ def _by_runs(plan: Plan) -> Iterator[str]:
     if plan.n_labels and plan.labels_each is not None and of.needed is not None:
         more, labels = rounded_up(of.needed - plan.n), rounded_up(plan.n_labels)
         each = counted(round(plan.labels_each), "label")
-        yield f"{more:,} more queries with about {each} each: about {counted(labels, 'label')}"
+        yield f"{more:,} more {units('query')} with about {each} each: about {counted(labels, 'label')}"
     further = ""
     if plan.n_further is not None and plan.promised_further is not None:
         further = f", with {plan.n_further:,} no drop above {plan.promised_further:.2g}"
@@ -98,4 +98,4 @@ def _cheaper(plan: Plan) -> Iterator[str]:
         metric = "" if one.metric == plan.metric else one.metric
         ways.append(f"{' by '.join(filter(None, (margin, metric)))} ({about_queries(one.needed)})")
     if ways:
-        yield f"cheaper: {', or '.join(ways)}; or decide about these queries alone: ndcg-track check"
+        yield f"cheaper: {', or '.join(ways)}; or decide about these {units('query')} alone: ndcg-track check"
