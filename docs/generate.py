@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from sqlalchemy import Column, Table
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Table
 
 from ndcg_tracker.cli.app import COMMANDS, command_line
 from ndcg_tracker.cli.help import meaning_of, spelling_of
@@ -111,6 +110,9 @@ would take most of the time of storing a run. So the program checks these refere
 """
 
 
+_OF_TABLES = "What each column means and which type it has, `ndcg_tracker/storage/schema.py` says."
+
+
 def pages() -> dict[Path, str]:
     """Return every generated page with its text."""
     metrics = DOCS / "metrics.md"
@@ -148,11 +150,11 @@ def _commands_index(program: Any, common: set[str]) -> Iterator[str]:
         yield from ("", f"## {heading}", "")
         for name, (_, line) in commands.items():
             yield f"- [`{name}`](commands/{name}.md): {_prose(line)}"
-    yield from ("", f"## {_OF_MANY}", "", "All commands take these:", "")
+    yield from ("", f"## {_OF_MANY}", "", "These mean the same wherever they are taken; all commands take `--db`:", "")
     evaluate = program.get_command(None, "evaluate")
     yield from (_option(one) for one in program.params if one.name in _SHARED)
     yield from (_option(one) for one in evaluate.params if spelling_of(one) == _FORMAT)
-    yield from ("", "Several pages name these:", "", *sorted(common))
+    yield from ("", "Several pages name these without saying again what they mean:", "", *sorted(common))
 
 
 def _command_page(name: str, command: Any, common: set[str]) -> Iterator[str]:
@@ -250,32 +252,19 @@ def _rules_of(command: str) -> Iterator[str]:
 
 
 def schema_page() -> str:
-    """Return the page as Markdown: the views, a diagram of the tables, and every table and column with its comment.
+    """Return the page as Markdown: the views, a diagram of the tables, and every table with its comment and columns.
 
     People write what the page says of the views.
     """
     page = (DOCS / "schema.md").read_text(encoding="utf-8")
     views, _, _ = page.partition(f"\n{SCHEMA_PICTURE.splitlines()[0]}\n")
-    parts = [views, SCHEMA_PICTURE, "## Tables", *(_schema_table(table) for table in metadata.tables.values())]
+    tables = "\n".join(map(_schema_table, metadata.tables.values()))
+    parts = [views, SCHEMA_PICTURE, f"## Tables\n\n{_OF_TABLES}", tables]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
 def _schema_table(table: Table) -> str:
-    rows = [f"| `{column.name}` | {_column_types(column)} | {_column_notes(column)} |" for column in table.columns]
-    head = ["| column | SQLite / Postgres | |", "|---|---|---|"]
-    return "\n".join([f"### {table.name}", "", table.comment or "", "", *head, *rows, ""])
-
-
-def _column_types(column: Column[object]) -> str:
-    spelled = [column.type.compile(dialect=engine.dialect()) for engine in (sqlite, postgresql)]
-    return " / ".join(dict.fromkeys(text.replace(' COLLATE "C"', "") for text in spelled))
-
-
-def _column_notes(column: Column[object]) -> str:
-    key = ["Key."] if column.primary_key else []
-    references = [f"References `{key.target_fullname}`." for key in column.foreign_keys]
-    null = ["May be NULL."] if column.nullable and "NULL" not in (column.comment or "") else []
-    return " ".join([column.comment or "", *key, *references, *null])
+    return f"- **{table.name}**: {table.comment} `{' '.join(column.name for column in table.columns)}`"
 
 
 def layers_picture() -> str:

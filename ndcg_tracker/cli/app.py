@@ -69,6 +69,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Decide": {
         "evaluate": ("cli.evaluate:evaluate", "Compute metrics of runs without storing anything."),
+        "plan": ("questions.plan.command:plan", "Plan how many queries, and how many labels, a promise needs."),
         "show": ("questions.show.command:show", "Show one run: its metrics, origin and hardest groups."),
         "diff": ("questions.diff.command:diff", "Show how the lists of two runs differ, without labels."),
         "reproduce": ("questions.reproduce.command:reproduce", "Check whether a run reproduces a published one."),
@@ -234,7 +235,7 @@ def _database_after(context: Any, option: Any, value: str | None) -> None:
 
 
 _ANSWERS = (
-    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate", "check"),
+    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate", "check", "plan"),
     *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample", "labels list", "runs show"),
     *("runs list", "alias list", "groups list", "texts list", "suite list"),
 )

@@ -8,12 +8,12 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from ndcg_tracker.asked import database_location, is_file
+from ndcg_tracker.asked import DEFAULT_METRIC, database_location, is_file
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.words.notes import RETYPED
 
-DOORS = ("compare", "gate", "leaderboard", "explain", "diff", "report", "show", "plot")
+DOORS = ("compare", "gate", "leaderboard", "explain", "diff", "report", "show", "plot", "plan")
 """The commands that take files in the place of runs."""
 
 
@@ -40,13 +40,25 @@ def files_among(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     return files
 
 
-def held_in_memory(given: dict[str, Any], names: Sequence[str], files: Sequence[str], *, needs_labels: bool) -> None:
-    """Let the command ask a store in memory, which holds these files, and give it their names as runs."""
+def held_in_memory(
+    given: dict[str, Any],
+    names: Sequence[str],
+    files: Sequence[str],
+    *,
+    needs_labels: bool,
+    further_metrics: Sequence[str] = (),
+) -> None:
+    """Let the command ask a store in memory, which holds these files, and give it their names as runs.
+
+    ``further_metrics``: what they are evaluated under besides the metrics of the command.
+    """
     from ndcg_tracker.api.in_memory import names_of, tracker_of
 
     files = list(dict.fromkeys(files))
     labels, judge = given.get("labels"), given.get("judge")
-    asked = given.get("read"), given.get("metrics") or given.get("metric") or (), judge
+    metrics = given.get("metrics") or given.get("metric") or (DEFAULT_METRIC if further_metrics else ())
+    metrics = [metrics, *further_metrics] if isinstance(metrics, str) else metrics
+    asked = given.get("read"), metrics, judge
     name_of = dict(zip(files, names_of(files), strict=True))
     runs = {name: file for file, name in name_of.items()}
     tracker, notes = tracker_of(runs, labels, *asked, needs_labels=needs_labels)

@@ -42,6 +42,7 @@ from ndcg_tracker.words.notes import MINOR, Note, Told, command_line, sentence, 
 from ndcg_tracker.words.sentences import named_slices
 from ndcg_tracker.words.texts import (
     UNDEFINED,
+    about_queries,
     between,
     clustered_by,
     counted,
@@ -384,14 +385,12 @@ def _more_queries(decision: Decision) -> str:
     """Return about how many queries like these would decide, "" if that is not known."""
     ways = decision.ways
     if ways.n is not None and ways.word is not None:
-        # the betting bound may decide before
-        about = "about" if decision.told.betting_lower is None else "at most about"
-        return f"{about} {queries(ways.n)} like these ({ways.word.upper()})"
+        return f"{about_queries(ways.n)} like these ({ways.word.upper()})"
     facts: Mapping[str, Any] = {} if decision.why is None else decision.why.facts
     n_nonzero, enough = facts.get("n_nonzero"), facts.get("enough")
     if not n_nonzero or not enough or facts.get("of_labels") or facts.get("of_clusters") or _only_reason(decision):
         return ""
-    return f"about {queries(-(-enough * facts['n'] // (10 * n_nonzero)) * 10)} like these"
+    return f"{about_queries(-(-enough * facts['n'] // n_nonzero))} like these"
 
 
 def _wider_margin(decision: Decision) -> str:
