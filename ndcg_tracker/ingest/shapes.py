@@ -144,7 +144,7 @@ def parsed(content: bytes, name: str) -> object:
     ending = PurePath(name).suffix.lower()
     try:
         text = content.decode("utf-8-sig")
-        lines = [line for line in text.splitlines() if line.strip()]
+        lines = [line for line in text.split("\n") if line.strip()]  # U+2028 ends no line
         if ending in (".yaml", ".yml"):
             import yaml  # type: ignore[import-untyped]
 
