@@ -208,7 +208,10 @@ def _why_not(of: CheckDecision, facts: Facts) -> list[str]:
     """Return why the results are not compared, and what to do."""
     golden, _, baseline = facts.names
     if of.absent:
-        return [_absent(of, facts), "An absent query is not an empty list: write [] for one that finds nothing"]
+        return [
+            _absent(of, facts),
+            "An absent query is not an empty list. If nothing is found for it, write [], in CSV a row without an id",
+        ]
     if of.edited:
         what = "its means are not those of its lines" if of.edited[0] == "" else ""
         what = what or f"the values of {_some([*map(shown, filter(None, of.edited))])} are not those of their lists"

@@ -114,7 +114,7 @@ def test_an_absent_query_is_not_an_empty_list(check: Check) -> None:
     assert printed.code == 5
     assert printed.out == (
         "not compared: results.jsonl lacks 2 queries of golden.json: 'rate limits', 'weather on mars'\n"
-        "An absent query is not an empty list: write [] for one that finds nothing\n"
+        "An absent query is not an empty list. If nothing is found for it, write [], in CSV a row without an id\n"
     )
     assert check.command.refused(
         "check", "results.jsonl", "--labels", "golden.json", "--against", "baseline.jsonl", "--accept"
