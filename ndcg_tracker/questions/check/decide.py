@@ -23,7 +23,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.runs.no_answer import no_answer_values
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound
-from ndcg_tracker.statistics.small_sets import Kind, Spread, allowed_drop, drop_stopped, typical
+from ndcg_tracker.statistics.small_sets import KIND_OF, Spread, allowed_drop, drop_stopped, typical
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide import Decision as OfOthers
@@ -32,7 +32,6 @@ Decision = Literal["green", "red", "open", "not_compared", "values"]
 """Whether the drop is within the tolerance; "open" if only the margin is not shown, "values" without a baseline."""
 Lists = Mapping[str, Sequence[str]]
 Graded = Mapping[str, Mapping[str, float]]
-_KINDS: Mapping[str, Kind] = {"Success": "hit", "RR": "RR", "ndcg": "ndcg"}
 _SAME = 1e-9
 
 
@@ -234,7 +233,7 @@ def decided(facts: Facts, rules: Rules) -> CheckDecision:
     allowed = allowed_drop(rules.tolerance, n, is_count=is_count) if n else rules.tolerance
     spread = (
         Spread.of(delta.tolist(), is_count=is_count)
-        or typical("hit" if is_count else _KINDS.get(first.measure, "R"))["usual"]
+        or typical("hit" if is_count else KIND_OF.get(first.measure, "R"))["usual"]
     )
     no_answer, changed = (
         _no_answer(facts.without_answer, now, None if baseline is None else then),
