@@ -510,8 +510,8 @@ class _Table:
         """Return the ranks of the items of the rows by key; of scores, the highest is the first."""
         found = {}
         for column in (c for c in self.columns if c.is_scalar and _has(c.last, "rising falling")):
+            pairs: Iterator[tuple[Any, Any]] = zip(column.cells, items.lists, strict=True)
             try:
-                pairs = zip(column.cells, items.lists, strict=True)
                 ranks = [0.0 if ids is None else float(cell) for cell, ids in pairs]
             except (TypeError, ValueError):
                 continue
@@ -576,8 +576,8 @@ class _Table:
         n_again, lists = 0, [*zip(queries, column.lists, strict=True)]
         if column.is_scalar and self.has_rows:  # a row for each item, in order if no column ranks them
             by_key, rows = self._ranks(column), dict[str, list[str]]()
-            ranks = next(iter(by_key.values()), [0.0] * len(lists))
-            order = sorted(range(len(lists)), key=lambda place: (queries[place], ranks[place]))
+            first = next(iter(by_key.values()), [0.0] * len(lists))
+            order = sorted(range(len(lists)), key=lambda place: (queries[place], first[place]))
             for key, others in by_key.items():
                 if any(queries[a] == queries[b] and others[a] > others[b] for a, b in pairwise(order)):
                     what = f"{_key(key)} gives the items of a query another order than {_key(next(iter(by_key)))}"

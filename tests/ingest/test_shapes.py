@@ -1043,7 +1043,7 @@ RESULTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
     (
         "rows with a rank",
         "r.csv",
-        "question,rank,doc_id\nb,2,x\na,1,d\nb,1,y\nc,,\n",
+        "question,rank,doc_id\nb,1,x\na,0,d\nb,0,y\nc,,\n",
         {"a": ["d"], "b": ["y", "x"], "c": []},
         {},
     ),
