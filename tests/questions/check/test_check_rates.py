@@ -38,7 +38,7 @@ def test_drops_are_stopped_as_often_as_the_page_says(name: str) -> None:
     for n, row in zip(SIZES, STOPPED[name].split("|"), strict=True):
         allowed = allowed_drop(0.02, n, is_count=is_count)
         shares = [stopped(delta, mean, n, allowed) for mean in DROPS]
-        assert shares == pytest.approx([*map(float, row.split())], abs=0.04)
+        assert shares == pytest.approx([*map(float, row.split())], abs=0.05)  # the figures themselves may err by .025
         assert n < 40 or shares[2] <= 0.27
 
 
