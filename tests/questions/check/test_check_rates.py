@@ -22,7 +22,7 @@ STOPPED = {
     "ndcg@10 small change": ".96 .74 .12 .02|.99 .83 .08 .00|1.0 .89 .05 .00|1.0 .96 .02 .00|1.0 .98 .01 .00",
     "ndcg@10 other model": ".88 .69 .29 .07|.97 .76 .20 .04|.99 .80 .17 .01|1.0 .86 .14 .00|1.0 .91 .07 .00",
 }
-"""The share that is stopped, by the number of queries and the true change: from 400 samples or more each by other code."""
+"""The share that is stopped, by the number of queries and the true change, from 400 samples or more by other code."""
 
 
 def stopped(delta: Floats, mean: float, n: int, allowed: float, samples: int = 8000) -> float:
