@@ -60,7 +60,9 @@ def rows_of(content: bytes, *, labels: bool) -> list[tuple[str, str, float, int 
         rank = whole(fields[3])
         if len(fields) > 6:
             second = any(
-                fields[at] == fields[1] and whole(fields[at + 2]) is not None and a_number(fields[at + 3], score=True) is not None
+                fields[at] == fields[1]
+                and whole(fields[at + 2]) is not None
+                and a_number(fields[at + 3], score=True) is not None
                 for at in range(6, len(fields) - 3)
             )
             if rank is None or "\r" in line or second:
