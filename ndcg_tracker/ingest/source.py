@@ -287,7 +287,7 @@ class Source:
         archive = archive_of(head)
         if archive is not None:
             raise self.error(f"is {archive}, which cannot be read", advice="unpack it and give a file from it")
-        if head.startswith(_UTF_16) or (len(head) > 3 and {*head[1:64:2]} == {0} != {*head[:64:2]}):
+        if head.startswith(_UTF_16) or any({*head[at:64:2]} == {0} for at in (0, 1)[: len(head) - 1]):
             utf_8 = f"iconv -f UTF-16 -t UTF-8 {shlex.quote(self.name)} > NEW"
             raise self.error("is UTF-16", advice=f"save it as UTF-8, for example with: {utf_8}")
         return head
