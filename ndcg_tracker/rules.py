@@ -128,6 +128,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("labels", "file_runs", "stored lists are compared without labels", needs=True),
         *_of_files("dataset"),
     ),
+    "plan": (
+        Rule("labels dataset judge", "candidate", "without runs it goes by what is typical", needs=True),
+        *_of_files("dataset"),
+    ),
     "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot compare": (

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.distribution_free import CAP, condensed, settled
+from ndcg_tracker.statistics.small_sets import Spread
 from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import Information, information_in
 
@@ -48,6 +49,13 @@ class Pilot:
             moves, reach = moves * weights / weights.mean(), reach * float(weights.max() / weights.mean())
         of = condensed(np.sort(settled(moves)))
         return cls(of.values, of.counts, information, reach)
+
+    @classmethod
+    def typical(cls, spread: Spread) -> Pilot:
+        """Return a pilot of 10,000 groups with the spread of ``small_sets.typical``: -a, 0 and a, where a^2 = tail."""
+        n, size = round(5000 * spread.square / spread.tail), math.sqrt(spread.tail)
+        counts = np.array([n, 10_000 - 2 * n, n])
+        return cls(np.array([-size, 0.0, size]), counts, Information(10_000, round(10_000 * spread.differ), 0.0))
 
     @property
     def turned(self) -> Pilot:

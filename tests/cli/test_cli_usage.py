@@ -17,7 +17,7 @@ from ndcg_tracker.cli.app import run
 
 COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["leaderboard"], ["rescore"], ["sql"],
-    ["demo"], ["diff"], ["show"], ["reproduce"],
+    ["demo"], ["diff"], ["plan"], ["show"], ["reproduce"],
     ["suite", "create"], ["suite", "list"], ["suite", "delete"],
     ["plot", "compare"],
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
@@ -28,7 +28,8 @@ COMMANDS = [
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["leaderboard"], ["rescore", "a"],
-    ["sql", "SELECT 1"], ["diff", "a", "b"], ["show", "a"], ["reproduce", "a", "b"], ["suite", "list"],
+    ["sql", "SELECT 1"], ["diff", "a", "b"], ["plan", "a", "b"], ["show", "a"], ["reproduce", "a", "b"],
+    ["suite", "list"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],
     ["gate", "a", "--baseline", "b"], ["explain", "a", "b"], ["import", "x"],

@@ -14,7 +14,7 @@ from ndcg_tracker.compare.limits import HarmLimit, LimitCheck, Status
 from ndcg_tracker.compare.options import Scope
 from ndcg_tracker.compare.options import Unjudged as Worth
 from ndcg_tracker.compare.results import ALPHA, ENDS, Unjudged
-from ndcg_tracker.compare.sample import AnySample, Sample, reach_of
+from ndcg_tracker.compare.sample import AnySample, Sample
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.distribution_free import (
@@ -23,7 +23,6 @@ from ndcg_tracker.statistics.distribution_free import (
     share_upper_bound,
 )
 from ndcg_tracker.statistics.many_tests import holm
-from ndcg_tracker.statistics.planned import Pilot
 from ndcg_tracker.statistics.t_test import (
     Information,
     TTest,
@@ -402,10 +401,9 @@ def _needed(sample: AnySample, test: TTest, margin: float, levels: Levels) -> Wa
     """Return about how many groups like these would decide 4 times in 5, and how; the fewer count."""
     if not isinstance(sample, Sample) or not sample.plans or test.mean is None:
         return Ways()
-    pilot = Pilot.of(sample.delta, sample.weights, reach=reach_of(sample.delta, sample.limits))
     words: tuple[tuple[Literal["pass", "fail"], int | None], ...] = (
-        ("pass", pilot.groups_for(test.mean + margin, 1 - levels.passing)),
-        ("fail", pilot.turned.groups_for(-test.mean, levels.failing)),
+        ("pass", sample.pilot.groups_for(test.mean + margin, 1 - levels.passing)),
+        ("fail", sample.pilot.turned.groups_for(-test.mean, levels.failing)),
     )
     ways = [Ways(max(n, sample.n + 1), word) for word, n in words if n is not None]
     return min(ways, key=lambda way: way.n or 0, default=Ways())
