@@ -10,6 +10,7 @@ import atexit
 import errno
 import gc
 import os
+import shlex
 import signal
 import sys
 import traceback
@@ -26,6 +27,7 @@ import typer
 from typer.core import TyperGroup
 
 from ndcg_tracker import __version__
+from ndcg_tracker.cli.file_runs import with_guesses
 from ndcg_tracker.cli.help import missing, with_help
 from ndcg_tracker.cli.options import (
     ASKS_FOR_WORDS,
@@ -38,7 +40,7 @@ from ndcg_tracker.cli.options import (
     warnings_as_notes,
 )
 from ndcg_tracker.cli.parameters import with_parameters
-from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, full_disk, worded
+from ndcg_tracker.errors import ColumnsError, InputError, NdcgTrackerError, NotComparableError, full_disk, worded
 from ndcg_tracker.words.texts import about
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -376,6 +378,8 @@ def run(arguments: Sequence[str]) -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except NdcgTrackerError as error:
         _say_traceback()
+        if isinstance(error, ColumnsError) and error.guesses:
+            error = error.with_command(shlex.join(["ndcg-track", *with_guesses(words, error.guesses)]))
         say(f"error: {worded(error.message, as_option)}")
         return NOT_COMPARABLE if isinstance(error, NotComparableError) else BAD_INPUT
     except UnicodeEncodeError:

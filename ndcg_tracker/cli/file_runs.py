@@ -83,6 +83,30 @@ def _retyped(file_of: Mapping[str, str], of_files: Sequence[str], command: Seque
     return [*(file_of.get(word, word) for word in kept), *of_files]
 
 
+def with_guesses(words: Sequence[str], guesses: Mapping[str, str]) -> list[str]:
+    """Return the words of a command with guesses of columns, in the place of the columns that it names.
+
+    >>> with_guesses(["compare", "a.csv", "b.csv", "--read=group=q label=g"], {"group": "qid", "item": "d"})
+    ['compare', 'a.csv', 'b.csv', '--read', 'group=qid label=g item=d']
+    >>> with_guesses(["ingest", "a.csv", "--item", "x"], {"item": "d"})
+    ['ingest', 'a.csv', '--item', 'd']
+    """
+    takes_files, left = any(word in DOORS for word in words), iter(words)
+    replaced = ["--read"] if takes_files else [options.as_option(name, "") for name in guesses]
+    kept, read = [], dict[str, str]()
+    for word in left:
+        option, equals, value = word.partition("=")
+        if option in replaced:
+            read |= {
+                pair.partition("=")[0]: pair.partition("=")[2] for pair in shlex.split(value if equals else next(left))
+            }
+        else:
+            kept.append(word)
+    if takes_files:
+        return [*kept, "--read", shlex.join(f"{name}={value}" for name, value in {**read, **guesses}.items())]
+    return [*kept, *(word for name, value in guesses.items() for word in (options.as_option(name, ""), value))]
+
+
 def _runs(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     values = [value for name in names if (value := given.get(name))]
     return [run for value in values for run in ([value] if isinstance(value, str) else value)]
