@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -30,9 +31,9 @@ from ndcg_tracker.questions.history.steps import (
     mark_vanished,
     scatter_notes,
 )
-from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, suite_row
-from ndcg_tracker.questions.leaderboard.gather_suite import cell_of
 from ndcg_tracker.statistics.steps import steps_with_scatter
+from ndcg_tracker.statistics.stratified import StratumMean, stratified, stratum_mean
+from ndcg_tracker.statistics.t_test import limited
 from ndcg_tracker.storage.records import HistoryRecord
 from ndcg_tracker.words.notes import Note
 
@@ -156,10 +157,7 @@ def _row(
     """Return a system as in JSON; ``shares``: the judged share of each run by dataset."""
     judged = [of_dataset.get(run.id) for run, of_dataset in zip(system.runs, shares, strict=True)]
     share = None if None in judged else sum(filter(None, judged)) / len(judged)
-    cells: list[SuiteCell | None] = [
-        cell_of(run, of_run) for run, of_run in zip(system.runs, system.records, strict=True)
-    ]
-    macro: SuiteRow = suite_row(system.name, cells, metric.limits)
+    macro = stratified([_stratum(record) for record in system.records], [1.0] * len(system.records))
     latest, last = system.latest, system.records[-1]
     record = replace(
         last,
@@ -167,15 +165,21 @@ def _row(
         run=system.name,
         created_at_utc=latest.created_at_utc,
         git_commit=latest.git_commit,
-        mean=None if macro.macro is None else macro.macro.mean,
+        mean=macro.mean,
         std_dev=None,
         n_groups=sum(stored.n_groups for stored in system.records),
     )
     judge = " ".join(dict.fromkeys(filter(None, system.judges)))
     row = history_row(record, details, metric, steps.get(latest.id), True, judged=share, judge=judge)
-    row["ci"] = None if macro.macro is None else macro.macro.ci
+    row["ci"] = limited(macro.ci, metric.limits)
     row["suite"], row["label_set_versions"] = suite.name, system.versions
     return row
+
+
+def _stratum(record: HistoryRecord) -> StratumMean:
+    is_plain = record.std_dev is not None and record.n_groups > 1
+    error = (record.std_dev or 0.0) / math.sqrt(record.n_groups) if is_plain else None
+    return stratum_mean(record.n_groups, record.mean or 0.0, error)
 
 
 def _steps(tx: ReadTransaction, systems: Sequence[_System], notes: list[Note]) -> dict[int, FoundStep]:
