@@ -10,8 +10,9 @@ import copyreg
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
+from types import MappingProxyType
 from typing import Self
 
 _ARGUMENT = re.compile("\x0e([a-z_]+)\x1f([^\x0e\x0f]*)\x0f")
@@ -192,6 +193,35 @@ class SealedError(InputError):
 
 class NameTakenError(ConflictError):
     """The name of a run that already has other content (exit code 2)."""
+
+
+class ColumnsError(InputError):
+    """Columns that have no known name (exit code 2).
+
+    ``guesses``: what they may be, by argument, which only the advice says.
+
+    >>> print(ColumnsError("run.csv has no column 'score' (it has 'q' and 's')").with_guesses({"score": "s"}))
+    run.csv has no column 'score' (it has 'q' and 's'); if these guesses are right, give score='s'
+    """
+
+    guesses: Mapping[str, str] = MappingProxyType({})
+
+    def with_guesses(self, guesses: Mapping[str, str]) -> Self:
+        """Return a copy with guesses."""
+        given = [argument(name, value) for name, value in guesses.items()]
+        copied = self._advising(f"if these guesses are right, give {' '.join(given)}")
+        copied.guesses = guesses
+        return copied
+
+    def with_command(self, command: str) -> Self:
+        """Return a copy whose advice is a command with the guesses."""
+        return self._advising(f"if these guesses are right: {command}")
+
+    def _advising(self, advice: str) -> Self:
+        copied = copy(self)
+        copied._advice = advice
+        copied.args = (str(copied),)
+        return copied
 
 
 class DatabaseError(NdcgTrackerError):

@@ -287,6 +287,7 @@ def agreed(question: str) -> bool:
 
 OPTION_OF = {
     "attributes": "--attribute",
+    "candidate": "CANDIDATE",
     "candidates": "CANDIDATE",
     "files": "FILE",
     "limits": "--limit",

@@ -78,6 +78,7 @@ def takes(
     rules: str | None = "",
     runs: Sequence[str] = (),
     needs_labels: bool = True,
+    further_metrics: Sequence[str] = (),
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the arguments and options of a function, as its first argument ``asked``, before its own ones.
 
@@ -110,7 +111,7 @@ def takes(
                 typed = {name: of for name, of in given.items() if of != defaults[name]}
                 refuse(rules or command.__name__, {**typed, "file_runs": bool(files)})
             if files:
-                held_in_memory(given, runs, files, needs_labels=needs_labels)
+                held_in_memory(given, runs, files, needs_labels=needs_labels, further_metrics=further_metrics)
             for name in of_files:
                 given.pop(name)
             numbers = (given.get(argument.name) for argument in arguments if argument.says_how_many_rows)

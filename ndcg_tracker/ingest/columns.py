@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
-from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.errors import ColumnsError, InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.cells import KEEP_ONE
 from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.ingest.shapes import Recognised
@@ -653,4 +653,5 @@ def absent_columns(
         for role in roles.values()
     ]
     advice = f"name {in_a_row(named)}{more}"
-    return refused(f"{what}; the columns are {listed or 'none'}", advice=advice, joint=": ")
+    error = refused(f"{what}; the columns are {listed or 'none'}", advice=advice, joint=": ")
+    return ColumnsError(**error.told).at(error.where) if type(error) is InputError else error

@@ -172,7 +172,7 @@ class Batch:
 
     >>> pairs = [("q1", f"d{number}") for number in range(6)]
     >>> [[item for _, item in pairs if Batch(place, 2).has(("q1", item))] for place in (0, 1)]
-    [['d0'], ['d1']]
+    [['d1', 'd3', 'd5'], ['d0', 'd2', 'd4']]
     """
 
     place: int = 0

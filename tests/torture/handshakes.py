@@ -36,6 +36,7 @@ COMMANDS = (
     "history",
     "leaderboard",
     "diff bm25 dense",
+    "plan bm25 dense",
     "reproduce bm25 dense",
     "rescore --all",
     "sql SELECT+1",

@@ -43,7 +43,7 @@ class Baseline:
     @property
     def text(self) -> str:
         """The content of the file: sorted by query, values before ids, and nothing that changes with time."""
-        best = {metric: max(mean, self.best.get(metric, mean)) for metric, mean in self.mean.items()}
+        best = {**self.best, **{name: max(mean, self.best.get(name, mean)) for name, mean in self.mean.items()}}
         header: dict[str, Any] = {BASELINE: 1, "queries": len(self.lists), "mean": self.mean, "best": best}
         header |= {"depth": self.depth} | ({"ids_are_stable": True} if self.ids_are_stable else {})
         rows = [

@@ -97,9 +97,10 @@ def gathered(
         [*read, *(f"{names[1]}: {note_text(note)}" for note in notes)],
         cutoff,
     )
+    margin = None if question.margin is None else checked_margin(question.margin, "the margin")
     tolerance = TOLERANCE if question.tolerance is None else checked_margin(question.tolerance, "the tolerance")
     are_stable = question.ids_are_stable or (baseline is not None and baseline.ids_are_stable)
-    return facts, Rules(metrics, tolerance, question.strict, are_stable, cutoff and max(cutoff, DEPTH))
+    return facts, Rules(metrics, tolerance, question.strict, margin, are_stable, cutoff and max(cutoff, DEPTH))
 
 
 def _whole(blocks: Iterable[RankedTable], _: object) -> list[RankedTable]:

@@ -16,18 +16,19 @@ from ndcg_tracker.render.terminal import shortened, shortened_inside, visible
 from ndcg_tracker.render.whole_file import JunitCase, junit_document, whole_file
 from ndcg_tracker.words.texts import points, shown, shown_margin
 
-EXIT_CODES = {"green": 0, "values": 0, "red": 3, "not_compared": 5}
+EXIT_CODES = {"green": 0, "values": 0, "red": 3, "open": 4, "not_compared": 5}
 _SHOWN = 5
 _NAME = 50  # columns of a query or an item
 _SCREEN = 14
-_ACCEPT = argument("accept", True)
+_ACCEPT, _MARGIN = argument("accept", True), argument("margin")
 
 
 @dataclass(frozen=True)
 class Checked(Answer):
-    """The result of a check: its ``decision``, "green", "red", "not_compared" or "values", and what it rests on.
+    """The result of a check and what it rests on.
 
-    ``accepted``: whether the results are the new baseline. ``read``: what was read from where.
+    ``decision``: "green", "red", "open", "not_compared" or "values". ``accepted``: whether the results are the new
+    baseline. ``read``: what was read from where.
     """
 
     check: CheckDecision
@@ -46,7 +47,7 @@ class Checked(Answer):
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 0 if it is green or accepted, 3 below the tolerance, 5 not compared."""
+        """The exit code: 0 if it is green or accepted, 3 below the tolerance, 4 if a margin is open, 5 not compared."""
         return 0 if self.accepted else EXIT_CODES[self.check.decision]
 
     def said(self, spelled: Spelling) -> Said:
@@ -64,7 +65,7 @@ class Checked(Answer):
         facts = [("decision", of.decision), ("tolerance", repr(of.tolerance)), ("n", str(of.n))]
         name = f"{results} against {baseline}" if baseline else f"{results} on {golden}"
         case = JunitCase("ndcg-track.check", name, of.decision.upper(), text.partition("\n")[0], text, facts)
-        return junit_document("ndcg-track check", case, "failed" if self.exit_code else "passed")
+        return junit_document("ndcg-track check", case, has_failed=self.exit_code != 0)
 
 
 def checked(reading: Reads, results: object, labels: object, against: str | None, question: CheckQuestion) -> Checked:
@@ -169,8 +170,12 @@ def _others(of: CheckDecision) -> Iterator[str]:
     stopped = "" if of.stopped is None else f"n a set of {of.n:,}, drops of {of.stopped:.2f} are stopped 4 times in 5"
     if of.decision == "values":
         yield f"against a baseline: i{stopped}" if stopped else ""
-    elif of.drop_up_to is not None and of.changed:
-        yield f"other queries: the drop could be up to {of.drop_up_to:.2f} (95%). I{stopped}."
+    elif of.margin is not None and not of.n_lists:
+        yield f"other queries: no list changed, so they keep the margin of {shown_margin(of.margin)}"
+    elif of.drop_up_to is not None and (of.changed or of.margin is not None):
+        margin = "" if of.margin is None else f"; the margin is {shown_margin(of.margin)}"
+        drop = f"{of.drop_up_to:.{2 if of.margin is None else 3}f}"
+        yield f"other queries: the drop could be up to {drop} (95%){margin}. I{stopped}."
 
 
 def _further(of: CheckDecision) -> Iterator[str]:
@@ -191,8 +196,10 @@ def _further(of: CheckDecision) -> Iterator[str]:
 def _verdict(checked: Checked) -> str:
     if checked.accepted:
         return f"accepted: {_mean(checked.check.metrics[0])}; commit {checked.facts.names[2]}"
+    many = "" if checked.check.needed is None else f" (some {checked.check.needed:,} like these)"
+    still = f"open: whether other queries keep the margin; answer more queries{many}, or leave out {_MARGIN}"
     red = f"red: if this is what you want, repeat it with {_ACCEPT} and commit the file"
-    return {"red": red, "green": "green"}.get(checked.check.decision, "")
+    return {"red": red, "green": "green", "open": still}.get(checked.check.decision, "")
 
 
 def _why_not(of: CheckDecision, facts: Facts) -> list[str]:

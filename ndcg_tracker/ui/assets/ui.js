@@ -9,7 +9,18 @@
     if (!data || !places.length) return;
     const page = JSON.parse(data.textContent);
     while (views.length) views.pop().finalize();
-    for (const element of places) views.push(await drawThemed(element, page.charts[element.dataset.draw], page.themes));
+    for (const element of places) {
+      const { draw } = element.dataset, spec = page.charts[draw], view = await drawThemed(element, spec, page.themes);
+      views.push(view);
+      if (draw === "history" && page.links && !root.classList.contains("file")) view.addEventListener("click", (event) => opens(element, view, spec, page.links, event));
+    }
+  }
+
+  // A click near a point of a history opens its run.
+  function opens(element, view, spec, links, event) {
+    const { left, top } = element.querySelector("svg.marks, canvas.marks").getBoundingClientRect(), [x, y] = view.origin();
+    const place = Math.round(view.scale("x").invert(event.clientX - left - x)), row = spec.data.values[place];
+    if (row && Math.abs(view.scale("y")(row.mean) - (event.clientY - top - y)) < 20) location.assign(links[place]);
   }
 
   // An address holds the choices and no empty parameter, except "beside", which may be empty to ask for nothing.

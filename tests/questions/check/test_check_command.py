@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -276,6 +277,33 @@ def test_a_strict_check_lets_no_query_be_worse(check: Check) -> None:
     assert printed.code == 3
     assert "within the tolerance of 0.02; strict: 1 query worse\n" in printed.out
     assert check(results({"webhook retries": 1}), "--strict").code == 0
+
+
+def test_a_margin_is_about_other_queries(check: Check) -> None:
+    few = results({"webhook retries": 9, "usage alerts": 1})
+    assert (
+        "\nother queries: no list changed, so they keep the margin of 0.01\n"
+        in check(results(), "--margin", "0.01").out
+    )
+    printed = check(few, "--margin", "0.08")
+    others, _, verdict = printed.out.splitlines()[-3:]
+    assert (printed.code, others) == (
+        4,
+        "other queries: the drop could be up to 0.085 (95%); the margin is 0.08. In a set of 40, drops of 0.04 are "
+        "stopped 4 times in 5.",
+    )
+    assert re.fullmatch(
+        r"open: whether other queries keep the margin; answer more queries \(some [\d,]+ like these\), or leave out "
+        r"--margin",
+        verdict,
+    )
+    assert check(few, "--margin", "0.1").code == 0
+    assert check(few, "--margin", "0.08", "--strict").code == 3  # these queries decide first
+    worse = dict.fromkeys(QUERIES, 9)
+    assert check(results(worse), "--tolerance", "1", "--margin", "0.1").code == 3
+    assert check.command.refused("check", "results.jsonl", "--labels", "golden.json", "--margin", "0.1") == (
+        "--margin needs --against: it bounds the drop from that file; give --against, or leave out --margin"
+    )
 
 
 def test_the_rules_of_a_project_hold(check: Check) -> None:

@@ -165,7 +165,7 @@ ALLOWED = {"baseline", "dataset", "format"}
 VALUES = {
     "scope": "set", "acknowledge": "r",
     "slice_margin": ".1", "max_harm": ".3:2%", "limits": "ms=+1", "labels": "1", "unjudged": "zero",
-    "on_inconclusive": "pass", "by_tag": "k", "repeats": "base", "by": "half",
+    "by_tag": "k", "repeats": "base", "by": "half",
     "judge": "llm", "check_with": "ada", "suite": "all", "junit": "j.xml",
     "report": "r.html", "metric": "ndcg@5", "margin": ".05", "missing": "zero", "cluster": "user",
 }  # fmt: skip
