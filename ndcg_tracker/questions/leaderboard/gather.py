@@ -230,7 +230,7 @@ def _rankable(
 ) -> _Ranked:
     """Return those of the runs or arms of a dataset that can be ranked together.
 
-    ``is_named``: whether they were named one by one, so that none may be left out.
+    ``is_named``: whether they were named one by one, and none is left out.
     """
     runs, dataset = [run for arm in arms for run in arm.runs], arms[0].runs[0].dataset
     label_set, records, notes = under_labels(tx, runs, metrics, is_named, question)
