@@ -14,7 +14,7 @@ from ndcg_tracker.compare.results import ALPHA, About, Apart, Estimate, SliceKey
 from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p
-from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE
+from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.sample import Sample
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-12
 _FEWEST = 5
 """A mean of fewer groups is compared with no other mean."""
+_UNKNOWN = TTest(0, None, None)
 _MOST = 5
 """At most so many slices are found."""
 _ALIKE = 0.5
@@ -43,7 +44,8 @@ class _Sides:
     def of(cls, sample: Sample, slices: Mask, among: Mask) -> _Sides:
         """Return both sides among some groups; NaN where a side has too few."""
         if sample.clusters is not None or sample.repeats is not None or sample.drawn is not None:
-            tests = [[sample.of(of & among).test() for of in side] for side in (slices, ~slices)]
+            sides = [[of & among for of in side] for side in (slices, ~slices)]
+            tests = [[sample.of(of).test() if of.sum() >= _FEWEST else _UNKNOWN for of in side] for side in sides]
             rows = [[(of.n, of.mean, of.standard_error, of.df) for of in side] for side in tests]
             return cls(*np.moveaxis(np.array(rows, dtype=np.float64), 2, 0))
         w = among * (np.ones(sample.n) if sample.weights is None else sample.weights)

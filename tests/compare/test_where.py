@@ -93,6 +93,14 @@ def test_weights_and_clusters_count_as_in_the_comparison_itself() -> None:
     assert named(Sample(shaky, clusters=users), of_users) == []
 
 
+def test_repeats_of_both_arms_count() -> None:
+    rng = np.random.default_rng(11)
+    hit = np.arange(200) < 40
+    old, new = (rng.normal(0.5, 0.1, (3, 200)) - fault * hit for fault in (0.0, 0.2))
+    sample = Sample(new.mean(axis=0) - old.mean(axis=0), repeats=(old, new))
+    assert named(sample, [Slicing("locale", ["ja" if of else "de" for of in hit.tolist()])]) == [("locale", "ja")]
+
+
 @pytest.fixture
 def shop(tracker: nt.Tracker) -> nt.Tracker:
     """Two runs of 240 queries, of which the second fails in Japanese; the queries have a length and an identifier."""
